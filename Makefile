@@ -1,5 +1,6 @@
 # make run    sets up what is missing and opens the app
 # make test   sets up what is missing and runs the tests that need no browser: for after each change
+# make quick  the tests nearest to what changed, in under 90 seconds
 # make check  lint, types, these tests and those in a browser: what has to be green
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
 # make images records the digests of the containers' base images in .env, for compose.yaml (docs/host.md)
@@ -27,7 +28,7 @@ LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(B
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run serve images test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
+.PHONY: run serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
@@ -55,7 +56,10 @@ setup-dev: $(VENV)/.ready-dev
 
 # Hundreds of files are compiled for the tests, in each of their processes: what the first has compiled the others find,
 # wherever Python is told to keep none of it.
-test test-browser thorough check: export PYTHONDONTWRITEBYTECODE =
+quick test test-browser thorough check: export PYTHONDONTWRITEBYTECODE =
+
+quick: $(VENV)/.ready-dev
+	@$(BIN)/python -m tools.quick
 
 test: $(VENV)/.ready-dev
 	@$(PYTEST) -m "not browser and not thorough"

@@ -1,7 +1,7 @@
-"""The entry: `streamlit run app.py`.
+"""The entry point: `streamlit run app.py`.
 
-Streamlit takes any folder `pages` beside its main script for a site map of the old kind, and then a first request
-straight to a page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
+Streamlit takes any folder `pages` beside its main script for an old-style site map, and then the first request to a
+page of a fresh server says "Page not found". So the main script is pages/shell.py; this file names it.
 """
 
 import asyncio
@@ -26,17 +26,18 @@ from pages.middleware import Door
 from pages.viewer.routes import ROUTES
 
 OPEN = "--open"
-"""The argument (`streamlit run app.py -- --open`) with which the app opens in a browser when it starts."""
+"""The argument that opens the app in a browser when it starts (`streamlit run app.py -- --open`)."""
 
 
 @asynccontextmanager
 async def lifespan(app: st.App) -> AsyncIterator[None]:
-    """The store takes up new journals from the start; what was started on demand stops with the server."""
-    # A store that another process holds is reported on the pages that want it.
+    """Start to index new journals with the server, and stop with it whatever was started on demand."""
+    # Pages that need the store report when another process holds it.
     with suppress(StoreError):
         entry.keeper()
     await asyncio.to_thread(bundle.clean, home.journals())
-    # What is there now stays: a collection that looks at all of it holds up everyone for a tenth of a second.
+    # Everything loaded now stays: a garbage collection that scans all of it would delay everyone by a tenth of a
+    # second.
     gc.collect()
     gc.freeze()
     port = int(st.get_option("server.port"))
@@ -51,10 +52,10 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
 
 
 async def forget() -> None:
-    """Delete every hour what is kept no longer."""
+    """Delete, every hour, data whose retention period is over."""
     while True:
         if (days := policy.limit("days_kept")) is not None:
-            # Where the folder is gone there is nothing to delete; the next hour may find it again.
+            # If the folder is gone there is nothing to delete; it may be back in an hour.
             with suppress(home.DataDirError):
                 await asyncio.to_thread(quotas.forget, home.journals(), days)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
@@ -63,13 +64,13 @@ async def forget() -> None:
         await asyncio.sleep(3600)
 
 
-# What is kept of people's questions and answers is for the eyes of whoever runs the app.
+# Stored questions and answers are private: only the user who runs the app may read the files.
 os.umask(0o077)
 try:
     home.journals()
     instance.claim(f"http://127.0.0.1:{st.get_option('server.port')}")
 except (home.DataDirError, instance.AlreadyServed) as error:
-    # Say so in a line, before the server starts.
+    # Print the reason in one line before the server starts.
     sys.exit(str(error))
 
 if faults := policy.faults():

@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT))
 
 from core import entry, home
 from core.transcript import Transcript
-from tests.plausible import telling
-from tests.stub_server import StubServer
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
 
 CASES = 1_000
 DELAY = 0.05

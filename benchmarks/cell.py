@@ -32,7 +32,7 @@ from core.studies import estimate, plan, tables
 from core.studies.execute import Making
 from core.studies.progress import progress
 from core.transcript import Transcript
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 WORDS = 230
 """Of a review: about as many as IMDB's have."""

@@ -301,7 +301,7 @@ def main() -> None:
     from core.runs.library import RunLibrary
     from core.server.annotations import Annotations
     from tests.browser.conftest import Server
-    from tests.sealed_runs import laid
+    from tests.support.sealed_runs import laid
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)

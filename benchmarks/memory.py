@@ -20,7 +20,7 @@ from core.studies import plan
 from core.studies.execute import Making, StudyOutcome
 from core.studies.plan import Planned
 from core.transcript import Transcript
-from tests.small_lab import LAB
+from tests.support.small_lab import LAB
 
 
 def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcript], None]) -> StudyOutcome:

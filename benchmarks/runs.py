@@ -20,8 +20,8 @@ from core.labs.ask.tasks import AskSpec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 COUNTERFACTUALS = 20
 RUNS = 5

@@ -30,7 +30,7 @@ from core.studies.execute import Making
 from core.studies.progress import progress
 from core.studies.run_status import standings
 from tests.core.studies.killing import steady
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 MADE = 10
 """Runs that are made; the others are written after them."""

@@ -25,8 +25,8 @@ sys.path.insert(0, str(ROOT))
 
 from core import journal
 from core.events import Answered, Asked, Event, Finished, Scored
-from tests.plausible import telling
-from tests.stub_server import StubServer
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
 
 KILLS = 10
 DELAY = 0.1

@@ -38,8 +38,8 @@ from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.studies import plan
 from core.studies.execute import Making
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 AT_ONCE = 16
 COUNTERFACTUALS = 20

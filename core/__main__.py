@@ -1,5 +1,5 @@
-"""The command line: `python -m core` and a lab's command, or resume, reread, verify, models, data, store, query,
-compare, export, import, page, methods, pack, game.
+"""The command line: `python -m core`, followed by a lab's command or by resume, reread, verify, models, data, store,
+query, compare, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from .studies.plan import BadStudy
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit code. Raises SystemExit for a command line that cannot be understood."""
-    # What is kept of people's questions and answers is for their own eyes.
+    """Run one command and return its exit code. Raises SystemExit if the command line cannot be understood."""
+    # Stored questions and answers are private: only the user who runs the app may read the files.
     os.umask(0o077)
     if faults := policy.faults():
         print("\n".join(faults), file=sys.stderr)
@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as ended:
         return ended.exit_code
     except BrokenPipeError:
-        # Nobody reads on (`| head`). What is still to be written at the end must have somewhere to go.
+        # The reader has closed the pipe (`| head`). Output that is flushed at exit still needs somewhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except click.BadParameter as error:
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def commands() -> click.Group:
-    """Every command: one a lab, then those for all of them."""
+    """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
     for part in (labs, misc, models, data, transfer, comparing, study_run, packs, game):
         part.add(group)

@@ -1,7 +1,7 @@
-"""Recordings that ship in archives, unpacked at first use.
+"""Recordings that come with the app as archives, unpacked at first use.
 
-An archive is a bundle (`core.runs.bundle`) in the folder `packs` of the recordings. Its journals are unpacked into a
-folder of the home, or of this process where the home cannot be written to, and read there.
+An archive is a bundle (`core.runs.bundle`) in the `packs` folder of the recordings. Its journals are unpacked into a
+folder of the home, or into a temporary folder of this process if the home is not writable, and read from there.
 """
 
 from __future__ import annotations
@@ -24,21 +24,23 @@ from . import home
 log = logging.getLogger(__name__)
 
 FOLDER = "packs"
-"""Where the archives lie, in the folder of recordings."""
+"""The name of the archives' folder inside the folder of recordings."""
 
 MOST_BYTES = 200_000_000
-"""Of one archive when unpacked; no archive that ships takes a twentieth of it."""
+"""Largest total size of one archive's unpacked journals; the archives that come with the app stay below a twentieth."""
 
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError)
-"""What zipfile raises while it reads a file that is damaged, encrypted or no archive."""
+"""What zipfile raises while reading a file that is damaged, encrypted or not an archive."""
 
 _WITHIN = "journals/"
 _OLD = 24 * 3600
-"""Seconds after which a folder that another version of the archives was unpacked into is removed."""
+"""Age in seconds after which the folder of another version of the archives is removed."""
 
 
 def folder(recordings: Path) -> Path | None:
-    """The folder with the journals of the archives of `recordings`; None where there is no archive or no room."""
+    """Return the folder with the unpacked journals of the archives in `recordings`, unpacking them if necessary. None
+    if there is no archive, or if it cannot be unpacked.
+    """
     try:
         entries = [one for one in os.scandir(recordings / FOLDER) if one.name.endswith(".zip")]
         archives = tuple(sorted((one.path, one.stat().st_mtime_ns, one.stat().st_size) for one in entries))
@@ -57,7 +59,7 @@ def folder(recordings: Path) -> Path | None:
 
 
 def journals(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The journals in an archive by the names of their files. A name that leads to another folder is left out."""
+    """Return the journals in an archive by file name, leaving out names that lead to another folder."""
     named = {one.filename.removeprefix(_WITHIN): one for one in archive.infolist()}
     return {
         name: one
@@ -68,12 +70,14 @@ def journals(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
 @lru_cache(maxsize=8)
 def _digest(archives: tuple[tuple[str, int, int], ...]) -> str:
-    """Of what the archives hold. Their times and sizes are given so that it is computed again when one changes."""
+    """Return a digest of what the archives contain. Times and sizes are part of the cache key, so that a changed
+    archive is read again.
+    """
     return hashlib.sha256(b"".join(Path(path).read_bytes() for path, _, _ in archives)).hexdigest()[:16]
 
 
 def _unpack(archives: Sequence[str], target: Path) -> None:
-    """Put the journals of the archives into a new folder, which appears in one step. Raises OSError."""
+    """Unpack the journals of the archives into a new folder, which appears in one step. Raises OSError."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, ignore_cleanup_errors=True) as beside:
         fresh = Path(beside) / target.name
@@ -83,7 +87,7 @@ def _unpack(archives: Sequence[str], target: Path) -> None:
         try:
             fresh.rename(target)
         except OSError:
-            # Another process or thread may have been first.
+            # Another process or thread may have created it first.
             if not target.is_dir():
                 raise
     for other in target.parent.iterdir():
@@ -93,11 +97,13 @@ def _unpack(archives: Sequence[str], target: Path) -> None:
 
 
 def _unpack_one(archive: str, target: Path) -> None:
-    """Put the archive's journals into the folder; of a damaged one those before the damage. Raises OSError."""
+    """Unpack one archive's journals into the folder; from a damaged archive, those before the damage. Raises
+    OSError.
+    """
     try:
         with zipfile.ZipFile(archive) as opened:
             found = journals(opened)
-            # zipfile reads no more of a file than the size that the archive gives for it.
+            # zipfile never reads more of a file than the size that the archive declares for it.
             if sum(one.file_size for one in found.values()) > MOST_BYTES:
                 raise zipfile.BadZipFile(f"unpacked, it takes more than {MOST_BYTES // 1_000_000} MB")
             for name, one in found.items():

@@ -1,4 +1,4 @@
-"""What differed between a call as it was asked for and as it was sent and served."""
+"""Differences between a call as it was requested and as it was sent and served."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from typing import Any, Literal, NamedTuple
 from .events import Sampling, Served
 
 _NAMES = {"max_tokens": ("max_tokens", "max_completion_tokens"), "repetition_penalty": ("_penalty",)}
-"""Under which other names, or ends of names, a server may have been sent a setting."""
+"""Other names, or endings of names, under which a setting may be sent to a server."""
 
 _VERSION = re.compile(r"[-@:](?:\d{3,4}|\d{6,8}|\d{4}-\d\d-\d\d|\d\d-\d{2,4}|v\d{1,3}|latest)(?:-preview)?")
 
 
 class Difference(NamedTuple):
-    """One thing that differed, for the model that was asked."""
+    """One difference, for the model that was asked."""
 
     model: str
     kind: Literal["not sent", "system text", "served"]
-    """A setting was left out; the system text was put before the first user turn; another model answered."""
+    """`not sent`: a setting was left out. `system text`: the system text was put before the first user turn. `served`:
+    another model answered.
+    """
 
     name: str = ""
-    """The setting, or the model that answered in the server's words."""
+    """The setting, or the name that the server gives for the model that answered."""
 
 
 def differences(
     model: str, sampling: Sampling, sent: Mapping[str, Any], served: Served | None
 ) -> tuple[Difference, ...]:
-    """All that differed in one answered call. `sent` is empty for models that are not asked over HTTP."""
+    """Return all differences of one answered call. `sent` is empty for models that are not called over HTTP."""
     found = [Difference(model, "not sent", name) for name in not_sent(sampling, sent)]
     if "system_role" in sent:
         found.append(Difference(model, "system text"))
@@ -38,8 +40,8 @@ def differences(
 
 
 def not_sent(sampling: Sampling, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings, by name, that were asked for and are not in `sent`. Stop sequences do not count: they are applied
-    to the answer, whether they are sent or not.
+    """Return the requested settings, by name, that are missing from `sent`. Stop sequences do not count: we apply them
+    to the answer whether they are sent or not.
     """
     if not sent:
         return {}
@@ -52,14 +54,16 @@ def _is_sent(name: str, sent: Mapping[str, Any]) -> bool:
 
 
 def is_another(model: str, served: str) -> bool:
-    """Whether the model that the server names is not the one asked for, by its own name without folders and endings.
-    A dated version of it is another name too (`is_version`).
+    """Whether the server names a different model from the one requested, comparing names without folders and endings
+    such as ":latest". A dated version of the requested model also counts as different (`is_version`).
     """
     return bool(served) and _plain(model) != _plain(served)
 
 
 def is_version(model: str, served: str) -> bool:
-    """Whether the served model is a version of the one asked for: its name with a date or number added."""
+    """Whether the served model is a version of the requested one: the same name followed by a date or version
+    number.
+    """
     asked, answered = _plain(model), _plain(served)
     return answered.startswith(asked) and _VERSION.fullmatch(answered[len(asked) :]) is not None
 

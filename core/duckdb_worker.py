@@ -1,7 +1,8 @@
-"""Both ends of a process that reads with DuckDB what a person gave: a query of theirs, a table of theirs.
+"""Both ends of a process in which DuckDB handles what a person supplied: their query, or their table.
 
-The process gets its task as JSON by standard input and no key; DuckDB in it loads no extension, and the system bounds
-its memory and lets it write no file. It ends when its time is up, by its own clock and, at the latest, by the caller's.
+The process receives its task as JSON on standard input and gets no keys. DuckDB loads no extensions in it, and the
+operating system limits its memory and lets it write no files. It stops itself when its time is up; if it does not, the
+caller ends it.
 """
 
 from __future__ import annotations
@@ -31,28 +32,28 @@ CONFIG = {
     "temp_directory": "",
     "threads": "1",
 }
-"""DuckDB's settings to begin with."""
+"""DuckDB's initial settings."""
 
 LOCKED = {"enable_external_access": "false", "lock_configuration": "true"}
-"""Settings after which it opens no other file, and no setting changes."""
+"""Settings after which DuckDB opens no further file and allows no setting to be changed."""
 
 STARTING = 15.0
-"""Seconds that the process may take beside its own: to start, and to open what it reads."""
+"""Seconds that the process may take in addition to the task's own: to start, and to open its data."""
 
 _LATE = 7
-"""The exit code of a process whose time was up."""
+"""The exit code of a process that ran out of time."""
 
 _REFUSED, _FOUND = b"!", b"="
-"""What an answer begins with: then follows why, or what was found."""
+"""First byte of an answer. The reason for the refusal, or the result, follows it."""
 
 _NO_NEW_PRIVS = 38
-"""The number of the option of prctl."""
+"""The number of the prctl option."""
 
 _FULL = "Out of Memory Error: the process may take no more."
 
 
 class _Bounds(Protocol):
-    """What a task says of what its process may take: megabytes, and seconds."""
+    """The limits that every task states for its process: megabytes of memory and of result, and seconds."""
 
     @property
     def memory_mb(self) -> int: ...
@@ -64,29 +65,29 @@ class _Bounds(Protocol):
 
 
 class WorkerRefused(Exception):
-    """What the process could not do, in its own or DuckDB's words."""
+    """The process refused the task; the message is its own or DuckDB's."""
 
 
 class WorkerTimeout(Exception):
-    """Its time was up."""
+    """The process ran out of time."""
 
 
 class WorkerOutOfMemory(Exception):
-    """The system ended it, for it took more memory than it may."""
+    """The operating system ended the process because it took more memory than it may."""
 
 
 Task = TypeVar("Task", bound=_Bounds)
 
 
 def asked(module: str, task: _Bounds) -> bytes:
-    """What the process, which runs `module`, found for `task`. Raises WorkerRefused, WorkerTimeout, WorkerOutOfMemory,
-    and OSError where no process can be started.
+    """Run `module` in a new process and return its result for `task`. Raises WorkerRefused, WorkerTimeout,
+    WorkerOutOfMemory, and OSError if no process can be started.
     """
     try:
         done = subprocess.run(  # noqa: S603  our own module
             [sys.executable, "-m", module],
             cwd=ROOT,
-            # No key, and nothing that it might tell of this machine.
+            # Without keys, and without anything that could reveal details of this machine.
             env={**policy.child_environment(), "HOME": "/"},
             input=json.dumps(task._asdict()).encode(),
             capture_output=True,
@@ -107,8 +108,8 @@ def serve(
     connected: Callable[[Task], DuckDBPyConnection],
     found: Callable[[DuckDBPyConnection, Task], bytes],
 ) -> None:
-    """The process's own end: reads a task, says what was `found`, or why not (DuckDB's errors, ValueError); and exits.
-    What the task may take is bounded once it is `connected`.
+    """The worker's side: read a task, write what `found` returns or the reason why it failed (DuckDB's errors,
+    ValueError), and exit. The limits apply as soon as `connected` has returned.
     """
     import duckdb
 
@@ -126,25 +127,27 @@ def serve(
         said = _REFUSED + str(error).encode("utf-8", "replace")
     sys.stdout.buffer.write(said)
     sys.stdout.flush()
-    # Without DuckDB's tidying up, which a large result would keep busy.
+    # Skips DuckDB's cleanup, which takes long after a large result.
     os._exit(0)
 
 
 def give_up_new_rights() -> None:
-    """Let neither this thread nor what it starts ever gain rights by what it executes (Linux: no_new_privs)."""
+    """Keep this thread, and all processes it starts, from ever gaining privileges by executing a file (Linux:
+    no_new_privs).
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
 
 
 def _bound(bounds: _Bounds) -> None:
-    """Let the system hold this process to what it may take."""
+    """Make the operating system enforce the limits of this process."""
     give_up_new_rights()
     with suppress(ImportError):
-        # Not on Windows.
+        # Not available on Windows.
         import resource
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        # DuckDB's own, the result twice, and what is loaded already.
+        # DuckDB's own memory, the result twice, and what is already loaded.
         most = 2 * (bounds.memory_mb + bounds.result_mb) * MB + 256 * MB
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

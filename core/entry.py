@@ -1,4 +1,4 @@
-"""Puts the parts together: labs, the controls they bring, models, runs, store. Pages and command line start here."""
+"""Assembles the application: labs, their controls, models, runs, store. The pages and the command line start here."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from .store.store import Store
 from .studies.background import Studies
 
 LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
-"""A lab is registered by one entry here; everything else it declares itself."""
+"""A lab is registered by one entry here; it declares everything else itself."""
 
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """The labs by name. Raises ValueError where two of them, or two of their records, are called the same."""
+    """Return the labs by name. Raises ValueError if two labs, or two of their records, have the same name."""
     called = Counter(word for lab in LABS for word in {lab.name, lab.path})
     if twice := [word for word, times in called.items() if times > 1]:
         raise ValueError(f"Two labs are called {', '.join(twice)}: each needs a name and a title of its own.")
@@ -55,19 +55,20 @@ def labs() -> Mapping[str, Lab]:
 
 @cache
 def controls() -> Mapping[str, Model]:
-    """The controls of all labs, by id, those that are in no list to choose from too."""
+    """Return the controls of all labs by id, including those that no list offers for selection."""
     return {id: model for lab in labs().values() for id, model in lab.robots.by_id.items()}
 
 
 @cache
 def answers() -> ResponseCache:
-    """Answers that were paid for already."""
+    """Return the cache of answers already paid for."""
     return ResponseCache(home.answers())
 
 
 def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None = None) -> Catalog:
-    """Every model that can be asked, with `endpoints` among them; of replays those of runs that `visit` sees, and where
-    a host serves it, of the host's endpoints the models that are listed.
+    """Return the catalog of all models that can be asked, including those of `endpoints`. It has replays only of runs
+    that `visit` may see. To a visitor of a hosted app it offers only the models in EXPLAIN_MODELS from the host's
+    endpoints.
     """
     served = visit is not None and policy.hosted() and not visit.visitor.is_host
     return Catalog(
@@ -85,26 +86,28 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
 
 @cache
 def fetches() -> Fetches[HubModel]:
-    """The process's downloads of local models."""
+    """Return this process's downloads of local models."""
     folder = home.home() / "models"
     return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
 
 
 @cache
 def dataset_fetches() -> Fetches[Source]:
-    """The process's downloads of data sets."""
+    """Return this process's downloads of data sets."""
     return Fetches(get.get)
 
 
 @cache
 def keeper() -> IndexWatcher:
-    """The app's store, kept up to date. Raises StoreError where none can be had, as while a command has it open."""
+    """Return the app's store, which is kept up to date. Raises StoreError if it cannot be opened, for instance while a
+    command has it open.
+    """
     return IndexWatcher(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
 
 
 def lent_index() -> Path:
-    """A copy of the app's index, with all that the journals hold now, for the command line. Raises StoreError and
-    QueryRefused where there is none.
+    """Return a copy of the app's index for the command line, after updating it from the journals. Raises StoreError and
+    QueryRefused if there is none.
     """
     index = keeper()
     index.looked.wait()
@@ -114,7 +117,7 @@ def lent_index() -> Path:
 
 @cache
 def jobs() -> JobRunner:
-    """The process's runs. Ends of runs wake the keeper, where there is one."""
+    """Return this process's runs. When a run ends, the index watcher is woken, if there is one."""
     return JobRunner(
         home.journals(),
         labs(),
@@ -128,25 +131,25 @@ def jobs() -> JobRunner:
 
 @cache
 def studies() -> Studies:
-    """The studies that go on in this process."""
+    """Return the studies that are running in this process."""
     return Studies(labs(), home.home(), home.journals(), jobs().beside, ended=lambda: _wake(""))
 
 
 def reread(run_id: str, visit: RunAccess) -> str:
-    """Read a run's raw answers again, by the rules of now; the new run's id. Raises RunNotFound, AccessDenied and
-    QuotaExceeded.
+    """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFound,
+    AccessDenied and QuotaExceeded.
     """
     return visit.run(run_id).reread(Replay)
 
 
 def verify(path: Path) -> Verified:
-    """Whether a run's figures are what its raw answers give. Raises FileNotFoundError, NewerSchemaError."""
+    """Check whether a run's figures follow from its raw answers. Raises FileNotFoundError, NewerSchemaError."""
     return verifying.verify(path, labs(), Replay)
 
 
 def score_again(taken: ImportResult) -> dict[str, Verified]:
-    """Verify the runs of an import, and keep what came out, by run, where there was time for it. Runs that are here
-    from an earlier import, which was killed before it had verified them, are verified now.
+    """Verify the runs of an import, as far as time allows, and store and return the results by run. This includes runs
+    from an earlier import that was killed before it had verified them.
     """
     folder = home.journals()
     left = [run for run in taken.same if (found := verifying.origin(folder, run)) and found.verified is None]
@@ -154,12 +157,12 @@ def score_again(taken: ImportResult) -> dict[str, Verified]:
 
 
 def new_reader() -> str:
-    """A name for a person who says something about a run; their words are kept under it."""
+    """Return a new name for a person who says something about a run; their statements are stored under it."""
     return secrets.token_hex(4)
 
 
 def close() -> None:
-    """Stop what was started on demand: the loop of the runs, the store's keeper and local models."""
+    """Stop whatever was started on demand: the event loop of the runs, the index watcher and local models."""
     if jobs.cache_info().currsize:
         jobs().close()
     if keeper.cache_info().currsize:

@@ -1,6 +1,6 @@
-"""What can happen in a run: every request, answer and event. The ground floor: it imports nothing of ours.
+"""What can happen in a run: every request, answer and event. The lowest layer: it imports no module of this project.
 
-Field names are a contract: the journal keeps them, `--json` prints them, the store's columns bear them.
+Field names are a contract: the journal stores them, `--json` prints them, the store's columns are named after them.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 SCHEMA = 3
-"""Version of the journal's format; it stands in every `started` event."""
+"""Version of the journal's format, as stored in every `started` event."""
 
 Rules = Literal["paper", "repaired"]
-"""Which rules read a raw answer: the authors' own (`paper`) or ours for what chat models write today (`repaired`)."""
+"""Which parser read a raw answer: the authors' original (`paper`) or ours, updated for current chat models
+(`repaired`).
+"""
 
 Status = Literal["completed", "cancelled", "failed"]
 
 
 class Frozen(BaseModel):
-    """The base of what is journaled: it cannot be changed, and fields that it does not know are passed over."""
+    """Base class of everything in the journal: immutable, and fields that it does not know are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -38,7 +40,7 @@ def _empty(value: object) -> bool:
 
 
 class Tool(Frozen):
-    """A function that a model may ask to have called. `parameters` is the JSON schema of its arguments."""
+    """A function that a model may ask us to call. `parameters` is the JSON schema of its arguments."""
 
     name: str
     description: str
@@ -46,7 +48,7 @@ class Tool(Frozen):
 
 
 class ToolCall(Frozen):
-    """A call that a model asks for, untrusted. `arguments` is the text it wrote: JSON, if it followed the schema."""
+    """A call that a model asks for; untrusted. `arguments` is the text it wrote: JSON if it followed the schema."""
 
     id: str
     name: str
@@ -54,7 +56,7 @@ class ToolCall(Frozen):
 
 
 class Message(Frozen):
-    """One chat turn. A "tool" turn is the result of the call `tool_call_id`, which an assistant's turn asked for."""
+    """One chat turn. A "tool" turn is the result of the call `tool_call_id`, which an assistant turn asked for."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str
@@ -63,7 +65,7 @@ class Message(Frozen):
 
 
 class Sampling(Frozen):
-    """How a model draws its answer. What is None is not sent: the endpoint's own default holds."""
+    """How a model samples its answer. A None is not sent: the endpoint's default applies."""
 
     temperature: float = 0.0
     top_p: float | None = None
@@ -76,10 +78,11 @@ class Sampling(Frozen):
 
 
 class Prompt(Frozen):
-    """A rendered prompt: what is sent, and which template and values it came from.
+    """A rendered prompt: what is sent, and the template and values it was made from.
 
-    `id` and `hash` name the template; `slots` are the values put in. Control models read the slots, never the wording.
-    `json_schema`: what the answer is asked for as, where it is asked for by its fields (`core.parsers.fields`).
+    `id` and `hash` identify the template; `slots` are the values filled in. Control models read the slots, never the
+    wording. `json_schema` is the schema that the answer must follow, if it is requested field by field
+    (`core.parsers.fields`).
     """
 
     id: str
@@ -92,8 +95,8 @@ class Prompt(Frozen):
 class Request(Frozen):
     """One question to one model.
 
-    `repeat` tells apart samples that are otherwise the same request (ten draws of one prompt). `tools` are what the
-    model may ask to have called.
+    `repeat` distinguishes samples of otherwise identical requests (ten samples of one prompt). `tools` are the
+    functions that the model may ask us to call.
     """
 
     role: str
@@ -107,7 +110,9 @@ class Request(Frozen):
     tools: tuple[Tool, ...] = Field(default=(), exclude_if=_empty)
 
     def fingerprint(self) -> str:
-        """64 hexadecimal digits, equal for requests a model cannot tell apart, plus role and repeat number."""
+        """Return 64 hexadecimal digits. They are equal for requests that look the same to the model and have the same
+        role and repeat number.
+        """
         sent = self.model_dump(mode="json", exclude={"slots", "prompt", "messages"})
         texts = {name: _sorted_json(value) for name, value in sent.items()}
         texts["messages"] = f"[{', '.join(map(_message_json, self.messages))}]"
@@ -120,25 +125,27 @@ _sorted_json = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 
 @lru_cache(maxsize=512)
 def _message_json(message: Message) -> str:
-    """For fingerprints: demonstrations are the same in all prompts of a template."""
+    """Return the message as JSON for fingerprints; cached because all prompts of a template have the same
+    demonstrations.
+    """
     return _sorted_json(message.model_dump(mode="json"))
 
 
 LONGEST_ANSWER = 64 * 1024
-"""Characters of an answer, its tool calls included. What goes beyond is not kept, and the answer ended "cut": every
-reader of answers, here and elsewhere, can rely on that.
+"""Longest answer in characters, including its tool calls. The rest is not stored and the answer's ending is "cut", so
+all code that reads answers can rely on this limit.
 """
 
 
 class Usage(Frozen):
-    """Tokens, as the endpoint counted them."""
+    """Tokens as counted by the endpoint."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
 Ending = Literal["complete", "cut", "unknown"]
-"""How an answer ended. What a filter withheld and what broke off is no answer but a failed call."""
+"""How an answer ended. If a filter withheld it or it broke off, there is no answer but a failed call."""
 
 _ENDINGS: tuple[tuple[Ending | Literal["filtered", "failed"], str], ...] = (
     ("filtered", r"filter|safety|recitation|refusal|block|prohibited|spii|moderation|sensitive"),
@@ -149,27 +156,28 @@ _ENDINGS: tuple[tuple[Ending | Literal["filtered", "failed"], str], ...] = (
 
 
 def ending_of(finish_reason: str | None) -> Ending | Literal["filtered", "failed"]:
-    """How an answer ended, from the reason that a server gives; "unknown" without one, or with a word we do not know.
-
-    Servers spell it in many ways: end_turn, STOP, length, MAX_TOKENS, "content_filter: RECITATION", network_error.
+    """Return how an answer ended, judging by the server's finish reason; "unknown" if there is none or we do not know
+    the word. Servers use many spellings: end_turn, STOP, length, MAX_TOKENS, "content_filter: RECITATION",
+    network_error.
     """
     words = (finish_reason or "").lower().replace("-", "_")
     return next((ending for ending, pattern in _ENDINGS if re.search(pattern, words)), "unknown")
 
 
 class Thinking(Frozen):
-    """A model's reasoning channel, kept apart from what it says to the person who asks."""
+    """A model's reasoning channel, stored separately from what it says to the user."""
 
     kind: Literal["raw", "summary", "hidden"]
-    """`raw`: the model's own words; `summary`: the provider's summary of them; `hidden`: only the tokens are known."""
+    """`raw`: the model's own words; `summary`: the provider's summary of them; `hidden`: only the token count is known.
+    """
 
     text: str = ""
     tokens: int | None = None
-    """As the endpoint counted them."""
+    """As counted by the endpoint."""
 
 
 class Served(Frozen):
-    """Who answered, in the server's own words."""
+    """Which model answered, as reported by the server."""
 
     model: str = ""
     fingerprint: str = ""
@@ -177,11 +185,12 @@ class Served(Frozen):
 
 
 class ModelAnswer(Frozen):
-    """What a model wrote, untrusted."""
+    """What a model wrote; untrusted."""
 
     text: str
-    """What the server's content field held, thinking tags included, up to our stop sequences. May be empty where the
-    model asks for `tool_calls`."""
+    """The server's content field, including thinking tags, up to our stop sequences. May be empty if the model asks for
+    `tool_calls`.
+    """
 
     seconds: float = 0.0
     first_token_seconds: float | None = None
@@ -192,25 +201,25 @@ class ModelAnswer(Frozen):
 
     ended: Ending = "complete"
     thinking: Thinking | None = Field(default=None, exclude_if=_empty)
-    """None where the model did not think, as far as is known. Thinking that stands in `text` is here as well."""
+    """None if, as far as we know, the model did not think. Thinking that appears in `text` is repeated here."""
 
     sent: dict[str, Any] = Field(default_factory=dict, exclude_if=_empty)
-    """The parameters as they went out, without model and messages; empty for models that are not asked over HTTP."""
+    """The parameters as sent, without model and messages; empty for models that are not called over HTTP."""
 
     served: Served | None = Field(default=None, exclude_if=_empty)
     logprobs: list[dict[str, Any]] | None = None
     tool_calls: tuple[ToolCall, ...] = Field(default=(), exclude_if=_empty)
     edited: bool = Field(default=False, exclude_if=_empty)
-    """Whether a person wrote it in the model's place."""
+    """Whether a person wrote this answer in place of the model's."""
 
     at_once: int | None = Field(default=None, exclude_if=_empty)
-    """The endpoint's concurrency limit when this answer came."""
+    """The endpoint's concurrency limit when this answer arrived."""
 
     @model_validator(mode="before")
     @classmethod
     def _ending(cls, data: Any) -> Any:
-        """An answer that says no more than its finish reason ended as that reason says. One that is read through its
-        log probabilities was asked for a fixed number of tokens: with these it is complete.
+        """Derive `ended` from the finish reason if the data has no `ended`. An answer with log probabilities counts as
+        complete: it was requested with a fixed number of tokens.
         """
         if not isinstance(data, dict) or "ended" in data or not data.get("finish_reason") or data.get("logprobs"):
             return data
@@ -219,7 +228,7 @@ class ModelAnswer(Frozen):
 
     @property
     def cut_note(self) -> str:
-        """Where the answer was cut, such as "cut at 200 tokens"; empty where it was not."""
+        """Where the answer was cut, such as "cut at 200 tokens"; empty if it was not."""
         if self.ended != "cut":
             return ""
         if len(self.text) >= LONGEST_ANSWER:
@@ -229,13 +238,13 @@ class ModelAnswer(Frozen):
 
 
 class CallFailed(Exception):
-    """A call that brought no usable answer. The message is fit for the person; `hint` says what to do next."""
+    """A call that gave no usable answer. The message can be shown to the user; `hint` says what to do next."""
 
     bad_input = False
-    """Whether what was asked for is at fault, and not the model or the way to it."""
+    """Whether the request itself is at fault, rather than the model or the connection."""
 
     may_pass = False
-    """Whether the same call may succeed a little later."""
+    """Whether the same call may succeed later."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -244,7 +253,7 @@ class CallFailed(Exception):
 
 
 class OutOfReach(Exception):
-    """No call gets through to a model any more, as `failure` says: the end of the run, and no fault of one item."""
+    """A model can no longer be reached; `failure` says why. This ends the run: it is not the fault of one item."""
 
     def __init__(self, failure: CallFailed) -> None:
         super().__init__(failure.message)
@@ -255,16 +264,16 @@ OnText = Callable[[str], None]
 
 
 def unheard(text: str) -> None:
-    """The `OnText` of those who look at whole answers alone: a model may give them theirs in one piece."""
+    """The `OnText` for callers that need only the whole answer; a model may then deliver it in one piece."""
 
 
 class Model(Protocol):
-    """What answers requests: an endpoint, the local model, a control, a journal."""
+    """Anything that answers requests: an endpoint, a local model, a control, a journal."""
 
     id: str
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Answer `request`, handing each piece of text to `on_text` as it comes. Raises CallFailed."""
+        """Answer `request`, passing each piece of text to `on_text` as it arrives. Raises CallFailed."""
         ...
 
 
@@ -272,12 +281,12 @@ class Model(Protocol):
 
 
 def now() -> datetime:
-    """The time in UTC, aware of its zone."""
+    """Return the current time in UTC, with time zone."""
     return datetime.now(UTC)
 
 
 def _in_utc(at: datetime) -> datetime:
-    """A time without a zone is one in UTC: times of a journal have to be comparable."""
+    """Treat a time without a zone as UTC, so that all times in a journal can be compared."""
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
@@ -287,9 +296,9 @@ class _Event(Frozen):
 
 
 class _Placed(_Event):
-    """An event within a run. `case` is the case it belongs to, or the item whose cases share it: the case
-    "q7/redaction/you" shares what is placed at "q7". Empty for what is about the whole run. `trial` is the trial within
-    the case.
+    """An event within a run. `case` is the case it belongs to, or the item that several cases share: the case
+    "q7/redaction/you" shares the events placed at "q7". It is empty for events of the whole run. `trial` is the
+    trial within the case.
     """
 
     case: str = ""
@@ -297,7 +306,9 @@ class _Placed(_Event):
 
 
 class Fork(Frozen):
-    """One answer of another run in whose place a person put `text`: the run, the place of the call, and the call."""
+    """One answer of another run that a person replaced with `text`: the run, the case or item of the call, and the
+    call.
+    """
 
     run: str
     case: str
@@ -306,13 +317,13 @@ class Fork(Frozen):
 
 
 class Started(_Event):
-    """`spec` is the lab's specification as data; with it and `seed` the run can be made again.
+    """The run began. `spec` is the lab's specification as data; with it and `seed` the run can be repeated.
 
-    `about` names the run that this journal speaks about, where it holds what a person says of another run.
-    `reread_from` names the run whose raw answers were read again, `forked_from` the one in which a person edited an
-    answer: this run goes on from there, with the cases that share that answer. `owner` is the name under which the runs
-    of the person who began it are kept (`core.server.access`); empty for one begun on the command line.
-    `study` names the study that the run was made for, where it was.
+    `about` names another run if this journal holds what a person says about that run. `reread_from` names the run whose
+    raw answers were parsed again. `forked_from` names the run in which a person edited an answer: this run continues
+    from there, with the cases that share that answer. `owner` is the name under which the runs of the person who began
+    it are stored (`core.server.access`); empty for a run begun on the command line. `study` names the study that the
+    run belongs to, if any.
     """
 
     kind: Literal["started"] = "started"
@@ -334,20 +345,20 @@ class Started(_Event):
 
 
 class Resumed(_Event):
-    """A run that had stopped goes on. Calls answered before are not asked again."""
+    """A run that had stopped continues. Calls that were already answered are not made again."""
 
     kind: Literal["resumed"] = "resumed"
 
 
 class Shared(_Event):
-    """Whether everyone may look at a run from now on; in a journal of its own, about that run."""
+    """Whether everyone may view a run from now on; stored in a separate journal about that run."""
 
     kind: Literal["shared"] = "shared"
     shared: bool
 
 
 class Asked(_Placed):
-    """A call that is about to be made. `fingerprint` is the request's; `repeat` tells equal requests apart."""
+    """A call that is about to be made. `fingerprint` is the request's; `repeat` distinguishes identical requests."""
 
     kind: Literal["asked"] = "asked"
     call: str
@@ -364,7 +375,7 @@ class Asked(_Placed):
 
 
 class Token(_Event):
-    """A piece of an answer as it comes. Live only: never journaled."""
+    """A piece of an answer as it arrives. Live only: never written to the journal."""
 
     kind: Literal["token"] = "token"
     call: str
@@ -379,20 +390,23 @@ class _OfCall(_Placed):
 
 
 class Answered(ModelAnswer, _OfCall):
-    """What a call gave. `seconds` run from the request to the end, `first_token_seconds` to the first piece of text;
-    that is None for a cached answer. `as_prose`: asked for as JSON by a schema, but not given so.
+    """The result of a call. `seconds` is the time from the request to the end, `first_token_seconds` the time to the
+    first piece of text, None for a cached answer. `as_prose`: the answer was requested as JSON by a schema but came
+    as prose.
     """
 
     seconds: float
     as_prose: bool = Field(default=False, exclude_if=_empty)
 
     def again(self, **news: Any) -> ModelAnswer:
-        """The answer as it is given again, from what is kept, with what is new about it."""
+        """Return the stored answer as one that is given again from the cache, with the fields in `news` replaced."""
         return ModelAnswer(**{name: getattr(self, name) for name in ModelAnswer.model_fields} | {"cached": True} | news)
 
 
 class Failed(_Placed):
-    """A call (`call` set) or the run itself (`call` None) went wrong. `error` is the class, `message` for a person."""
+    """A call (`call` is set) or the run itself (`call` is None) failed. `error` is the class, `message` is for the
+    user.
+    """
 
     kind: Literal["failed"] = "failed"
     call: str | None = None
@@ -405,9 +419,8 @@ class Failed(_Placed):
 
 
 class Recorded(_Placed):
-    """One finding about `item`, unique within its case; `record` names its type, `data` holds its fields.
-
-    `by` names the person who says so; empty for the lab.
+    """One finding about `item`, unique within its case; `record` names its type, `data` holds its fields. `by` names
+    the person who said it; empty if the lab recorded it.
     """
 
     kind: Literal["recorded"] = "recorded"
@@ -418,12 +431,14 @@ class Recorded(_Placed):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What a later record of the same key replaces."""
+        """The key of this record; a later record with the same key replaces it."""
         return self.record, self.case, self.item, self.by
 
 
 class Dropped(_Placed):
-    """`item` does not count, and why; with an empty `item` the whole case. `rules` None: under either set of rules."""
+    """`item` is excluded, and why; an empty `item` excludes the whole case. `rules` is None if it is excluded for both
+    parsers.
+    """
 
     kind: Literal["dropped"] = "dropped"
     item: str
@@ -433,10 +448,10 @@ class Dropped(_Placed):
 
 
 class Scored(_Placed):
-    """A metric of the whole run, or of `case` where a run has several.
+    """A metric of the whole run, or of `case` if the run has several.
 
-    `value` is None where it is undefined; `n` items used of `of`; `low`, `high` a 95 % interval. `item` names a part of
-    what the figure is about, such as one explanation and wording.
+    `value` is None if it is undefined; `n` of `of` items were used; `low` and `high` bound a 95 % interval. `item`
+    names the part that the figure is about, such as one explanation and wording.
     """
 
     kind: Literal["scored"] = "scored"
@@ -467,10 +482,10 @@ _ADAPTER: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def to_json(event: Event) -> str:
-    """The event as one line of JSON, without the line's end."""
+    """Return the event as one line of JSON, without a newline."""
     return event.model_dump_json(by_alias=True)
 
 
 def from_json(line: str | bytes) -> Event:
-    """The event that `line` holds. Raises pydantic.ValidationError for anything else."""
+    """Parse the event in `line`. Raises pydantic.ValidationError if there is none."""
     return _ADAPTER.validate_json(line)

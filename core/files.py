@@ -1,6 +1,6 @@
-"""Files that a person names: only what is a file like any other, no more of it than was meant, and none for a visitor.
+"""Files that a person names: only regular files, only up to a size limit, and none for visitors of a hosted app.
 
-Errors name the path that the person wrote, never what a file or folder holds: that may be somebody's secret.
+Errors name the path that the person wrote, never the content of a file or folder, which may be somebody's secret.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ _DEVICES = ("/proc", "/sys", "/dev")
 
 
 class BadFile(ValueError):
-    """The file cannot be had; the message is fit for the person."""
+    """The file cannot be used; the message can be shown to the user."""
 
 
 def named(path: str | Path) -> Path:
-    """The file or folder that a person named, resolved. Raises BadFile, and NotAllowed where visitors name none."""
+    """Resolve the file or folder that a person named. Raises BadFile, and NotAllowed if visitors may not name files."""
     try:
         resolved = Path(path).expanduser().resolve()
-        # Names too long to be any file's are refused here, by the system.
+        # The system rejects names that are too long for any file here.
         resolved.exists()
     except (OSError, RuntimeError, ValueError):
         raise BadFile(f"There is nothing at {str(path)[:200]!r}.") from None
@@ -45,10 +45,10 @@ def _no_device(path: str | Path) -> None:
 
 
 def opened(path: Path) -> BinaryIO:
-    """The file, to be read. Raises BadFile where it is missing or no plain file."""
+    """Open a file for reading. Raises BadFile if it is missing or not a regular file."""
     _no_device(path)
     try:
-        # Without waiting for anyone who might write into a pipe.
+        # Does not block on a pipe that nobody writes to.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except (OSError, ValueError) as error:
         why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "no such name"
@@ -60,10 +60,12 @@ def opened(path: Path) -> BinaryIO:
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """What a file holds, at most `limit` bytes. Raises BadFile: missing, no plain file, or larger."""
+    """Return the content of a file of at most `limit` bytes. Raises BadFile if it is missing, larger, or not a regular
+    file.
+    """
     with opened(path) as file:
         try:
-            # To read up to the limit takes a buffer of that size, however small the file is.
+            # `read(limit)` would allocate a buffer of that size, however small the file is.
             size = min(os.fstat(file.fileno()).st_size, limit)
             data = file.read(size + 1)
             if len(data) > size:

@@ -1,4 +1,4 @@
-"""Where the person's own data lies: journals, store, response cache, downloaded models."""
+"""The location of the user's own data: journals, store, response cache, downloaded models."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _KEY_BYTES = 32
 
 
 class DataDirError(Exception):
-    """The folder cannot be made, read or, where something is to be kept, written to; the message says what to do."""
+    """The folder cannot be created, read or, if something is to be saved, written to; the message says what to do."""
 
 
 def home() -> Path:
-    """`$EXPLAIN_HOME`; by default `data/local/` beside the code where that is there, else the system's folder for the
-    data of apps. Made if it is not there. Raises DataDirError.
+    """Return `$EXPLAIN_HOME`; by default `data/local/` beside the code if it exists, else the system's folder for app
+    data. Creates it if it is missing. Raises DataDirError.
     """
     path = Path(os.environ.get("EXPLAIN_HOME") or _default())
     try:
@@ -42,13 +42,13 @@ def _default() -> Path:
 
 
 def journals() -> Path:
-    """The folder of journals, one file a run. Raises DataDirError."""
+    """Return the folder of journals, one file per run. Raises DataDirError."""
     return _made(home() / "journals")
 
 
 def key() -> bytes:
-    """32 random bytes of this home's own, made when they are first wanted: what they sign was made here. Where they
-    cannot be kept they are this process's own.
+    """Return this home's 32 random bytes, creating them at first use. A signature made with them proves that a text was
+    made here. If they cannot be stored, they last only as long as this process.
     """
     with suppress(OSError, DataDirError):
         if len(kept := _key(home() / "cookies.key")) == _KEY_BYTES:
@@ -57,12 +57,12 @@ def key() -> bytes:
 
 
 def signature(text: str) -> str:
-    """The HMAC-SHA256 of `text` with this home's key, as 64 hexadecimal digits."""
+    """Return the HMAC-SHA256 of `text` under this home's key, as 64 hexadecimal digits."""
     return hmac.new(key(), text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def is_same(given: str, right: str) -> bool:
-    """Whether the two texts are the same, in a time that does not tell how much of them is."""
+    """Whether two texts are equal, in a time that does not reveal how far they agree."""
     return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
 
 
@@ -77,7 +77,8 @@ def _key(path: Path) -> bytes:
     if not path.is_file():
         made.touch(0o600)
         made.write_bytes(secrets.token_bytes(_KEY_BYTES))
-        # Whole from the first moment: another process may want it too, and the second one takes the first's.
+        # The link makes the whole file appear in one step. If two processes do this at the same time, the second one
+        # uses the first one's key.
         with suppress(FileExistsError):
             os.link(made, path)
         made.unlink()
@@ -85,18 +86,18 @@ def _key(path: Path) -> bytes:
 
 
 def answers() -> Path:
-    """The file of the answers that were paid for. Raises DataDirError."""
+    """Return the file of answers already paid for. Raises DataDirError."""
     return home() / "answers.sqlite"
 
 
 def recordings() -> Path:
-    """The folder of the runs that come with the app, one file a run. They are read and never written."""
+    """Return the folder of the runs that come with the app, one file per run. They are never written."""
     return DATA / "recordings"
 
 
 def priors() -> Path:
-    """The folder of the runs that came with the app for others to stand on (`core.runs.prerequisites`): read, never
-    written.
+    """Return the folder of the runs that come with the app as prerequisites of others (`core.runs.prerequisites`). They
+    are never written.
     """
     return recordings() / "priors"
 
@@ -112,14 +113,14 @@ def _made(path: Path) -> Path:
 
 
 def must_write(folder: Path) -> None:
-    """Raises DataDirError where nothing can be kept in the folder, which is there: it can be looked at all the same."""
+    """Raise DataDirError if an existing folder is not writable; it may still be readable."""
     if folder.exists() and not os.access(folder, os.W_OK):
         raise DataDirError(_words(folder, "it may not be written to"))
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a small file, in a folder that is made if it is not there. A reader gets all of the old content or all of
-    the new. Raises OSError.
+    """Write a small file, creating its folder if necessary. A reader sees either all of the old content or all of the
+    new. Raises OSError.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
@@ -128,7 +129,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def index(name: str) -> Path:
-    """Where the index of that name lies: in the home, or where that can only be read in a folder that goes with this
+    """Return the path of the index of that name: in the home or, if that is not writable, in a temporary folder of this
     process. Raises DataDirError.
     """
     return (home() if os.access(home(), os.W_OK) else _passing()) / name

@@ -1,8 +1,8 @@
-"""The events of one run, on disk: one JSON object a line, appended as it happens. The journal is the truth.
+"""The events of one run on disk: one JSON object per line, appended as it happens. The journal is the source of truth.
 
-A journal has one writer. A process that dies while writing leaves at most one torn last line. Reading passes over it,
-appending cuts it off first. Each line carries its number and a checksum, so that what was altered, lost, doubled or
-moved is seen, and what is told of a run is what happened or says what is missing.
+A journal has one writer. A process that dies while writing leaves at most one incomplete last line; readers skip it,
+and the next writer cuts it off first. Each line carries its number and a checksum, so that altered, lost, duplicated or
+moved lines are detected.
 """
 
 from __future__ import annotations
@@ -34,44 +34,44 @@ _PAID_FOR = {"started", "resumed", "answered", "recorded", "dropped", "finished"
 """Events that cost a call or a person's work."""
 
 _SHORTLY = 0.002
-"""Seconds that such an event may lie in the operating system's hands until it is forced to the disk, where nobody waits
-for it. That call itself takes about as long.
+"""Seconds that such an event may wait before it is forced to the disk, if nobody is waiting for it. Forcing it takes
+about as long.
 """
 
 
 class JournalInUse(Exception):
-    """Another process, or another job of this one, is writing this journal."""
+    """Another process, or another job of this process, is writing this journal."""
 
 
 class NewerSchemaError(ValueError):
-    """A newer version of this app wrote it."""
+    """A newer version of this app wrote the journal."""
 
 
 class Fault(NamedTuple):
-    """A line that holds no event, or not in its place; `line` counts from 1."""
+    """A line that holds no valid event, or is out of place; `line` counts from 1."""
 
     line: int
     reason: str
 
 
 class JournalFull(Exception):
-    """The journal could not be written, for want of room or of a working disk; the message is fit for the person."""
+    """The journal could not be written, because the disk is full or broken; the message can be shown to the user."""
 
 
 class Contents(NamedTuple):
-    """The events of a journal in their order, and the faults: what holds none, is missing, or was moved."""
+    """The events of a journal in order, and its faults: lines that are damaged, missing or moved."""
 
     events: list[Event]
     faults: list[Fault]
 
 
 def found(run_id: str, *folders: Path | None) -> Path | None:
-    """The journal of that run in the first of the folders that has it, or in its archives; None where none has it,
-    where it `is_blank`, or where the name leads out of the folder.
+    """Return the run's journal from the first of the folders that has it, as a file or in its archives. None if no
+    folder has it, if it `is_blank`, or if the name leads out of the folder.
     """
     for folder in folders:
         path = folder / f"{run_id}.jsonl" if folder else None
-        # Some names no file system takes.
+        # Some names are invalid for the file system.
         with contextlib.suppress(OSError, ValueError):
             if path is not None and folder is not None and path.parent == folder:
                 if path.is_file() and not is_blank(path):
@@ -82,22 +82,22 @@ def found(run_id: str, *folders: Path | None) -> Path | None:
 
 
 def at(folder: Path, run_id: str) -> Path:
-    """Where the run's journal lies in the folder, or would."""
+    """Return the path of the run's journal in the folder, whether it exists or not."""
     return folder / f"{run_id}.jsonl"
 
 
 def listed(folder: Path, pattern: str = "*") -> list[Path]:
-    """The journals of the folder whose names, without their ending, fit `pattern`; in their order."""
+    """Return the journals of the folder whose names without suffix match `pattern`, sorted."""
     return sorted(folder.glob(f"{pattern}.jsonl"))
 
 
 LONGEST_LINE = 32 * 1024 * 1024
-"""Bytes of a journal's first line, which holds all settings of the run."""
+"""Longest first line of a journal in bytes; it holds all settings of the run."""
 
 
 def is_blank(path: Path) -> bool:
-    """Whether the journal has no whole line and nobody is writing it: its writer was killed before the first line.
-    Such a journal counts as nothing. Raises FileNotFoundError.
+    """Whether the journal has no complete line and nobody is writing it: its writer was killed before the first line.
+    Such a journal is ignored. Raises FileNotFoundError.
     """
     return not _has_line(path) and not is_written(path)
 
@@ -108,7 +108,7 @@ def remove_blank(folder: Path) -> None:
         with contextlib.suppress(OSError, JournalInUse):
             if is_blank(path):
                 with held(path):
-                    # A writer may have begun it in the meantime.
+                    # A writer may have started in the meantime.
                     if not _has_line(path):
                         path.unlink()
 
@@ -119,18 +119,16 @@ def _has_line(path: Path) -> bool:
 
 
 def read(path: Path) -> Contents:
-    """All events of a journal in the order in which they were written, and what is wrong with its lines.
-
-    Raises FileNotFoundError, and NewerSchemaError.
+    """Return all events of a journal in the order in which they were written, and the faults of its lines. Raises
+    FileNotFoundError and NewerSchemaError.
     """
     found, faults = _scanned(path, from_line)
     return Contents([found[number] for number in sorted(found)], faults)
 
 
 def begun(path: Path) -> Started | None:
-    """The journal's first event; None where its first line is lost or not written yet.
-
-    Raises FileNotFoundError, and NewerSchemaError.
+    """Return the journal's first event; None if its first line is lost or not yet written. Raises FileNotFoundError and
+    NewerSchemaError.
     """
     with path.open("rb") as file:
         line = file.readline()
@@ -141,21 +139,20 @@ def begun(path: Path) -> Started | None:
 
 
 def faults(path: Path) -> list[Fault]:
-    """The same faults, for a fraction of the work: a line whose checksum fits is not read as an event.
-
-    Raises FileNotFoundError, and NewerSchemaError.
+    """Return the same faults as `read` at a fraction of its cost: a line with a valid checksum is not parsed. Raises
+    FileNotFoundError and NewerSchemaError.
     """
 
     def number_of(line: bytes) -> tuple[None, int]:
         number = _number(line)
-        # The first line says which version of the app wrote the journal.
+        # The first line has the schema version, so it is parsed in any case.
         return None, number if number > 1 else from_line(line)[1]
 
     return _scanned(path, number_of)[1]
 
 
 def _scanned(path: Path, reading: Callable[[bytes], tuple[T, int]]) -> tuple[dict[int, T], list[Fault]]:
-    """What `reading` makes of the lines, by number, and what is wrong."""
+    """Apply `reading` to each line. Returns the results by line number, and the faults."""
     found: dict[int, T] = {}
     faults: list[Fault] = []
     before = 0
@@ -182,22 +179,20 @@ def _scanned(path: Path, reading: Callable[[bytes], tuple[T, int]]) -> tuple[dic
 
 
 MOST_MISSING = 1_000
-"""Missing lines that are named: a number may be anything, in a journal that somebody sent."""
+"""Most missing lines that are listed: in a journal from somebody else, a line number can be anything."""
 
 _SEAL = re.compile(rb',"line":(\d{1,9}),"sum":"([0-9a-f]{8})"\}\Z')
 
 
 def to_line(event: Event, number: int) -> bytes:
-    """`event` as a journal's line of that number, which counts from 1, with its end."""
+    """Return `event` as the journal line with that number, which counts from 1, including the newline."""
     body = to_json(event).encode()[:-1] + b',"line":%d' % number
     return body + b',"sum":"%08x"}\n' % zlib.crc32(body)
 
 
 def from_line(line: bytes) -> tuple[Event, int]:
-    """The event of a line, and the line's number.
-
-    Raises ValueError where it holds no event or was altered, NewerSchemaError where a newer version of this app began
-    the journal.
+    """Return the event of a line and the line's number. Raises ValueError if the line holds no event or was altered,
+    NewerSchemaError if a newer version of this app began the journal.
     """
     number = _number(line)
     event = from_json(line)
@@ -212,7 +207,7 @@ def from_line(line: bytes) -> tuple[Event, int]:
 
 
 def _number(line: bytes) -> int:
-    """The number that the line carries; 0 where it carries none. Raises ValueError where its checksum does not fit."""
+    """Return the number in the line, 0 if it has none. Raises ValueError if its checksum does not match."""
     seal = _SEAL.search(line)
     if seal and zlib.crc32(line[: seal.end(1)]) != int(seal[2], 16):
         raise ValueError("it was altered: its checksum does not fit")
@@ -224,14 +219,16 @@ def _reason(error: ValueError) -> str:
 
 
 def read_part(path: Path, places: Iterable[str]) -> Contents:
-    """The events placed at any of `places` (cases, items that cases share, "" for the run itself), how the run and
-    each case began and ended, what failed, and nothing else: the rest is not read as events. Raises FileNotFoundError.
+    """Return the events placed at any of `places` (cases, items that cases share, "" for the run itself), and for the
+    rest only how the run and each case began and ended and what failed. Other lines are not parsed. Raises
+    FileNotFoundError.
     """
     data = path.read_bytes()
     data = data[: data.rfind(b"\n") + 1]
     named = b"|".join(re.escape(json.dumps(place, ensure_ascii=False).encode()) for place in {"", *places})
     of_run = rb'"kind":"(?:started|resumed|finished)"|"record":"(?:begun|result)"|"reason":"error"'
-    # Line by line would be slow over a thousand cases: one search over all bytes, then the lines around its matches.
+    # Going line by line would be slow for a thousand cases: search all bytes once, then take the lines around the
+    # matches.
     wanted = re.compile(rb'"case":(?:' + named + rb")[,}]|" + of_run)
     starts: list[int] = []
     at = 0
@@ -256,19 +253,21 @@ def _events(lines: Iterable[bytes]) -> Contents:
 
 
 def whole_lines(data: bytes) -> Iterator[bytes]:
-    """The lines of `data` that were written to their end."""
+    """Return the complete lines of `data`, without their newlines."""
     return (line for line in data[: data.rfind(b"\n") + 1].split(b"\n") if line)
 
 
 class Tail:
-    """Reads what a journal has gained since the last look. A journal that shrank is read from its beginning."""
+    """Reads what was added to a journal since the last call. If the journal has become shorter, it starts from the
+    beginning.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._at = 0
 
     def news(self) -> Contents:
-        """The events of the lines that were finished since. Raises FileNotFoundError."""
+        """Return the events of the lines completed since the last call. Raises FileNotFoundError."""
         size = self.path.stat().st_size
         if size < self._at:
             self._at = 0
@@ -287,7 +286,7 @@ def _lease(path: Path) -> Path:
 
 
 def _taken(path: Path) -> Lease:
-    """The right to write this journal. Raises JournalInUse."""
+    """Acquire the right to write this journal. Raises JournalInUse."""
     try:
         return Lease(_lease(path))
     except LeaseHeld as held:
@@ -296,7 +295,7 @@ def _taken(path: Path) -> Lease:
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Nobody writes this journal meanwhile. Raises JournalInUse."""
+    """Keep others from writing this journal within the context. Raises JournalInUse."""
     lease = _taken(path)
     try:
         yield
@@ -305,8 +304,8 @@ def held(path: Path) -> Iterator[None]:
 
 
 def put(path: Path, data: bytes) -> None:
-    """Place a whole journal that was written elsewhere: at once or, whatever happens, not at all. Raises JournalInUse
-    and JournalFull.
+    """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUse and
+    JournalFull.
     """
     beside = path.with_name(f".{path.name}.new")
     with held(path):
@@ -328,21 +327,23 @@ def _full(path: Path, error: OSError) -> JournalFull:
 
 
 def is_written(path: Path) -> bool:
-    """Whether someone, in this process or another, here or on another machine, is writing this journal now."""
+    """Whether anyone is writing this journal now, in any process on any machine."""
     return is_held(_lease(path))
 
 
 def written(folder: Path) -> list[str]:
-    """The names of the runs of the folder whose journals somebody is writing now, not of what is said about them."""
+    """Return the names of the folder's runs whose journals are being written now, leaving out journals about other
+    runs.
+    """
     leases = _lease(folder / "any").parent.glob("[!.]*.json")
     return sorted(path.stem for path in leases if "~" not in path.stem and is_held(path))
 
 
 class Journal:
-    """Appends events to one file; one writer at a time, safe to call from several threads. A context manager.
+    """Appends events to one file. A context manager with one writer at a time; several threads may call it.
 
-    `new`: the file must not be there yet (raises FileExistsError). Raises JournalInUse where another writer holds it,
-    DataDirError where its folder can only be read.
+    With `new`, the file must not exist (raises FileExistsError). Raises JournalInUse if another writer holds it,
+    DataDirError if its folder is not writable.
     """
 
     def __init__(self, path: Path, new: bool = False) -> None:
@@ -351,7 +352,7 @@ class Journal:
         self.path = path
         self._lease = _taken(path)
         try:
-            # Without a buffer, which would try a line that found no room again and again.
+            # Unbuffered: a buffer would keep retrying a line that found no room on the disk.
             self._file = path.open("xb" if new else "ab+", buffering=0)
             self._lines = 0 if new else _cut_after_whole_lines(self._file)
         except BaseException:
@@ -362,13 +363,13 @@ class Journal:
 
     @property
     def is_new(self) -> bool:
-        """Whether it holds no line yet."""
+        """Whether the journal has no line yet."""
         return self._lines == 0
 
     def append(self, event: Event) -> bytes:
-        """Write `event` and hand it to the operating system; `settle` waits until it is on the disk. The line as it was
-        written; empty for tokens, which are not kept. Raises JournalInUse where another process took the journal over
-        while this one slept, and JournalFull.
+        """Write `event` to the file without waiting for the disk (`settle` does). Returns the line as written; empty
+        for tokens, which are not stored. Raises JournalFull, and JournalInUse if another process took the journal
+        over while this one was asleep.
         """
         if event.kind == "token":
             return b""
@@ -381,7 +382,7 @@ class Journal:
                 while left:
                     left = left[self._file.write(left) :]
             except OSError as error:
-                # What went on a full disk may be half a line: without it the next one can be written.
+                # A full disk may have accepted part of the line; remove it so that the next line can be written.
                 with contextlib.suppress(OSError):
                     on_disk = self._file.seek(0, os.SEEK_END)
                     os.ftruncate(self._file.fileno(), on_disk - (len(line) - len(left)))
@@ -392,7 +393,7 @@ class Journal:
         return line
 
     def sync(self) -> None:
-        """Force what was appended to the disk."""
+        """Force everything appended to the disk."""
         with self._write:
             if self._closed:
                 return
@@ -403,11 +404,11 @@ class Journal:
             os.close(descriptor)
 
     def settle(self, then: Callable[[], None]) -> None:
-        """Call `then`, from another thread, once all that was appended so far is on the disk."""
+        """Call `then` from another thread once everything appended so far is on the disk."""
         _syncer().due(self, then)
 
     async def settled(self) -> None:
-        """Wait until what was appended so far is on the disk; the loop goes on meanwhile."""
+        """Wait without blocking the event loop until everything appended so far is on the disk."""
         loop = asyncio.get_running_loop()
         settled: asyncio.Future[None] = loop.create_future()
 
@@ -416,7 +417,7 @@ class Journal:
                 settled.set_result(None)
 
         def then() -> None:
-            # A loop that has been stopped waits for nothing any more.
+            # The loop may have been stopped, and then nobody waits any more.
             with contextlib.suppress(RuntimeError):
                 loop.call_soon_threadsafe(now)
 
@@ -424,7 +425,7 @@ class Journal:
         await settled
 
     def close(self) -> None:
-        """Force what is left to the disk, and let others write."""
+        """Force the rest to the disk and release the journal for other writers."""
         try:
             self.sync()
             with self._write:
@@ -441,7 +442,7 @@ class Journal:
 
 
 class _Syncer:
-    """Forces journals to the disk in a thread of its own: however many events wait, one call for each journal."""
+    """Forces journals to the disk in its own thread, with one call per journal for all waiting events."""
 
     def __init__(self) -> None:
         self._due: dict[Journal, list[Callable[[], None]]] = {}
@@ -462,11 +463,11 @@ class _Syncer:
             with self._turn:
                 while not self._due:
                     self._turn.wait()
-                # Who appends an answer waits for it at once: one call of the system for both.
+                # Code that appends an answer waits for it immediately afterwards: one system call can serve both.
                 self._turn.wait_for(lambda: any(self._due.values()), _SHORTLY)
                 due, self._due = self._due, {}
             for journal, waiting in due.items():
-                # A full disk shows at the next append; who waits must not wait for ever.
+                # A full disk is reported by the next append; callers must not wait for ever.
                 with contextlib.suppress(OSError):
                     journal.sync()
                 for then in waiting:
@@ -479,7 +480,9 @@ def _syncer() -> _Syncer:
 
 
 def _cut_after_whole_lines(file: FileIO) -> int:
-    """Cut off the torn line that a killed writer may have left; the number of the last line that stays."""
+    """Cut off the incomplete last line that a killed writer may have left. Returns the number of the last remaining
+    line.
+    """
     file.seek(0)
     data = file.readall()
     whole = data.rfind(b"\n") + 1

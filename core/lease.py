@@ -1,9 +1,10 @@
-"""Who is writing a file: a lease beside it, renewed while its holder lives.
+"""A lease beside a file says who is writing it; its holder renews it as long as it lives.
 
-Locks of the operating system do not hold across machines on every network storage, and say nothing about a machine that
-is gone. A lease is a small file, made by an exclusive create (atomic on local disks and on NFS since version 3) and
-renewed by its holder every few seconds; who finds one that was not renewed for TTL seconds may take it over. Times are
-those of the storage itself, so that clocks may disagree. On the holder's own machine a dead process frees it at once.
+Locks of the operating system do not work across machines on every network storage, and say nothing about a machine that
+is gone. A lease is a small file, created exclusively (atomic on local disks and on NFS since version 3) and renewed by
+its holder every few seconds. A lease that was not renewed for TTL seconds may be taken over. Times are those of the
+storage itself, so the machines' clocks may differ. On the holder's own machine, a lease is free as soon as its process
+is dead.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ _RENEW = 4.0
 """Seconds between two renewals; several may fail before the lease is lost."""
 
 _PAUSE = 0.01
-"""Seconds to wait for another who takes a void lease over."""
+"""Seconds to wait while another process takes over a void lease."""
 
 _LONGEST = 4096
-"""Characters of a lease; what is longer is none."""
+"""Longest lease in characters; the rest of a longer file is not read."""
 
 
 class LeaseHeld(Exception):
-    """Someone else holds the lease. `who` says which process on which machine."""
+    """Someone else holds the lease. `who` names the process and the machine."""
 
     def __init__(self, who: str) -> None:
         super().__init__(who)
@@ -58,10 +59,10 @@ _NOBODY = _Holder("", "?", 0, 0)
 
 
 class Lease:
-    """The right to write one file, held until `release`. Raises LeaseHeld where someone else has it.
+    """The right to write one file, held until `release`. Raises LeaseHeld if someone else has it.
 
-    `lost` is true once someone took it over: this process slept longer than TTL. What it would write then must not be
-    written.
+    `lost` becomes true once someone has taken the lease over because this process slept longer than TTL. The process
+    must then write nothing more to the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,7 +85,9 @@ class Lease:
         _renewer().add(self)
 
     def _create(self, path: Path) -> bool:
-        """Whether the file could be made. Its content stands in it from the first moment it can be seen."""
+        """Create the file if it does not exist, and return whether this succeeded. The file appears with its
+        content.
+        """
         ready = path.with_name(f".{path.name}.{self._token}")
         ready.write_text(json.dumps(_Holder(self._token, _machine(), os.getpid(), _begun(os.getpid()))))
         try:
@@ -92,7 +95,7 @@ class Lease:
         except FileExistsError:
             return False
         except OSError:
-            # A file system without links: the content comes a moment after the file.
+            # A file system without links: the content appears a moment after the file.
             try:
                 with path.open("x") as file:
                     file.write(ready.read_text())
@@ -103,8 +106,9 @@ class Lease:
         return True
 
     def _take_over(self) -> bool:
-        """Whether this lease now stands in place of a void one. One at a time may try, who holds a second file beside
-        it: a process that removed a lease that was void a moment ago could remove the one that another has just made.
+        """Try to replace a void lease by this one, and return whether this succeeded. A second file, the guard, lets
+        only one process try at a time. Without it, a process that wants to remove a lease that was void a moment ago
+        could remove the one that another process has just created.
         """
         guard = self.path.with_name(f".{self.path.name}.taken")
         if not self._create(guard):
@@ -123,7 +127,7 @@ class Lease:
             guard.unlink(missing_ok=True)
 
     def renew(self) -> None:
-        """Say that the holder lives, or note that the lease is lost."""
+        """Mark the holder as alive, or note that the lease is lost."""
         with self._turn:
             if self._token == "" or self.lost:
                 return
@@ -134,7 +138,7 @@ class Lease:
                 os.utime(self.path)
 
     def release(self) -> None:
-        """Give it back; others may have it at once."""
+        """Release the lease; others may take it immediately."""
         with self._turn:
             if self._token and _token_at(self.path) == self._token:
                 self.path.unlink(missing_ok=True)
@@ -143,15 +147,16 @@ class Lease:
 
 
 class _Found(NamedTuple):
-    """A lease as it lies there: who made it, and whether they still hold it."""
+    """A lease found on disk: its holder, and whether the holder still holds it."""
 
     holder: _Holder
     is_live: bool
 
 
 def _look(path: Path) -> _Found | None:
-    """The lease at `path`; None where there is none. What cannot be read is being made at this moment, or was torn by a
-    crash of the machine.
+    """Return the lease at `path`; None if there is none. A lease that cannot be parsed is just being created, or was
+    torn when the machine crashed; like one from another machine, it counts as live until TTL seconds after its last
+    renewal.
     """
     try:
         with open(path, errors="replace") as file:
@@ -164,21 +169,21 @@ def _look(path: Path) -> _Found | None:
         return _Found(holder, _begun(holder.pid) == holder.begun)
     age = _storage_time(path) - renewed
     if age < -TTL:
-        # The storage's clock was set back. Its holder renews it within seconds; of one who is gone it would be
-        # live until that time comes again.
+        # The storage's clock was set back. A living holder renews the lease within seconds; the lease of a dead one
+        # would stay live until that time comes again.
         with suppress(OSError):
             os.utime(path)
     return _Found(holder, age < TTL)
 
 
 def is_held(path: Path) -> bool:
-    """Whether someone, in this process or another, here or elsewhere, holds the lease at `path` now."""
+    """Whether anyone holds the lease at `path` now, in any process on any machine."""
     return (found := _look(path)) is not None and found.is_live
 
 
 def clean(folder: Path) -> None:
-    """Remove the files that stand beside the leases of the folder for a moment, where a process was killed just then.
-    Raises nothing: what cannot be removed stays.
+    """Remove the temporary files beside the folder's leases that a killed process has left behind. Raises nothing: what
+    cannot be removed stays.
     """
     for path in folder.glob(f".*.{'[0-9a-f]' * 16}"):
         with suppress(OSError):
@@ -187,7 +192,7 @@ def clean(folder: Path) -> None:
 
 
 def _take_away(path: Path) -> None:
-    """Remove what one who died left. Of two who try only one rename succeeds, and a live one is put back."""
+    """Remove the lease of a dead process. If two processes try, only one rename succeeds; a live lease is put back."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         path.rename(aside)
@@ -216,7 +221,7 @@ def _token_at(path: Path) -> str:
 
 
 def _storage_time(path: Path) -> float:
-    """Now, by the clock of the storage that `path` lies on."""
+    """Return the current time by the clock of the storage that holds `path`."""
     probe = path.with_name(f".now.{secrets.token_hex(8)}")
     try:
         probe.touch()
@@ -230,7 +235,7 @@ def _storage_time(path: Path) -> float:
 
 @cache
 def _machine() -> str:
-    """This machine since it was started, and where processes have numbers of their own, the container."""
+    """Identify this machine since its last boot and, if processes are numbered per container, the container."""
     parts = [platform.node()]
     for name in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         with suppress(OSError):
@@ -239,9 +244,9 @@ def _machine() -> str:
 
 
 def _begun(pid: int) -> float:
-    """When the process began; nan, which equals nothing, where there is none. Tells a process from a later one of the
-    same number. On Linux in ticks since the machine's start: by the clock, a live process would have begun at another
-    time once that is set.
+    """Return when the process started; nan, which equals nothing, if it does not exist. This distinguishes a process
+    from a later one with the same number. On Linux in ticks since boot: the wall-clock start time of a live process
+    would change whenever the clock is set.
     """
     import psutil
 
@@ -257,7 +262,7 @@ def _begun(pid: int) -> float:
 
 
 class _Renewer:
-    """Renews all leases of this process, in one thread."""
+    """Renews all leases of this process in one thread."""
 
     def __init__(self) -> None:
         self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()

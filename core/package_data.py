@@ -1,4 +1,6 @@
-"""Tables that come with the app, TOML files in `data/` and beside modules; one says what its weights should be."""
+"""Tables that come with the app, as TOML files in `data/` and beside modules, and the check of packaged model
+weights.
+"""
 
 from __future__ import annotations
 
@@ -16,30 +18,32 @@ CODE = Path(str(resources.files(__package__)))
 """The folder of this package."""
 
 ROOT = CODE.parent
-"""The app's folder: the code, what comes with it, and the runs that somebody keeps beside it."""
+"""The app's folder, with the code and everything that comes with it."""
 
 DATA = ROOT / "data"
 
 
 def table(name: str) -> dict[str, Any]:
-    """What `data/<name>.toml` holds."""
+    """Return the content of `data/<name>.toml`."""
     return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def beside(module: str, name: str) -> dict[str, Any]:
-    """What the TOML file of that name beside a `module` (its `__file__`) holds; nothing where there is none."""
+    """Return the content of the TOML file `name` beside a `module` (its `__file__`); empty if there is no such file."""
     path = Path(module).with_name(name)
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def rows(name: str, entry: str, kind: Callable[..., Row]) -> tuple[Row, ...]:
-    """The `[[entry]]`s of `data/<name>.toml`, each made a `kind` of its fields, in the file's order."""
+    """Return each `[[entry]]` of `data/<name>.toml` as a `kind`, called with the entry's fields, in the file's
+    order.
+    """
     return tuple(kind(**fields) for fields in table(name)[entry])
 
 
 class Weights(NamedTuple):
-    """A file that a package brings: `name` is its path in the folder of the model, `sha256` its digest in hex."""
+    """A file that a package brings: `name` is its path in the model's folder, `sha256` its digest in hexadecimal."""
 
     package: str
     name: str
@@ -47,8 +51,8 @@ class Weights(NamedTuple):
 
 
 def altered(package: str, folder: Path) -> str | None:
-    """The first of the files of `package`'s model, in `folder`, that is missing or not the one in `data/weights.toml`;
-    None where all are as they should be. Reads them to their ends: some tenths of a second.
+    """Return the first of the model files of `package` in `folder` that is missing or differs from `data/weights.toml`;
+    None if all are as they should be. Reads the whole files, which takes some tenths of a second.
     """
     for weights in rows("weights", "file", Weights):
         if weights.package == package and _digest(folder / weights.name) != weights.sha256:

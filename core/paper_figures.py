@@ -1,4 +1,4 @@
-"""The figures that a lab's paper reported (`data/published/`), shown beside ours and marked as the paper's."""
+"""Figures reported by a lab's paper (`data/published/`), shown beside ours and marked as the paper's."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _SCALE = {"share": 1.0, "percent": 100.0, "points": 100.0, "kappa": 1.0, "correl
 
 
 class Published(NamedTuple):
-    """One figure of a paper. `value` is in our scale: shares and their differences from 0 or -1 to 1, kappas and
-    correlations from -1 to 1, times in seconds. `n` things stand behind it, None where that is not known. `about` says
-    what of: the entry's other keys, such as dataset, model, method. `source` names paper and place.
+    """One figure of a paper. `value` is on our scale: shares from 0 to 1, their differences, kappas and correlations
+    from -1 to 1, times in seconds. `n` is the sample size, None if it is not known. `about` has the entry's other
+    keys, such as dataset, model, method. `source` names the paper and the place in it.
     """
 
     metric: str
@@ -33,20 +33,21 @@ def _file(lab: str) -> dict[str, Any]:
 
 
 def source(lab: str) -> dict[str, str]:
-    """The paper: authors, year, title, arxiv; empty for a lab without published figures."""
+    """Return the paper's authors, year, title and arxiv; empty for a lab without published figures."""
     return {key: str(value) for key, value in _file(lab)["source"].items()}
 
 
 def figures(lab: str) -> list[dict[str, Any]]:
-    """One entry a figure, as the paper prints it, with its place there (`where`); none for a lab without."""
+    """Return one entry per figure, as printed in the paper, with its place there (`where`); empty for a lab without
+    any.
+    """
     entries: list[dict[str, Any]] = _file(lab)["figure"]
     return entries
 
 
 def published(lab: str, metric: str, **about: str) -> list[Published]:
-    """The figures of one metric whose entries say all of `about`, such as `dataset="shp"`; none where none was printed.
-
-    An entry that leaves a key open is an average over it, and is not among those that ask for one of its values.
+    """Return the figures of one metric whose entries match all of `about`, such as `dataset="shp"`; empty if the paper
+    has none. An entry without a key is an average over that key, and does not match a request for one of its values.
     """
     paper = source(lab)
     given = {"metric", "value", "n", "unit", "where", "p_below"}

@@ -1,7 +1,7 @@
-"""What the app allows: everything that a person alone on their machine may do, and much less where it serves others.
+"""What the app allows: everything for a person alone on their machine, much less when it serves others.
 
-It is hosted as soon as it can be reached from another machine: when its server listens beyond loopback, or answers to a
-name that is not loopback's. Each setting can be changed by itself, in the environment: EXPLAIN_FILES=yes, for instance.
+The app is hosted as soon as it can be reached from another machine: if its server listens beyond loopback, or answers
+to a name that is not loopback's. Each setting can be changed by an environment variable, such as EXPLAIN_FILES=yes.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import NamedTuple
 from . import package_data
 
 ROLES = {"host": 12, "teacher": 12, "participant": 6}
-"""Who may sign in, the mightiest first, and how many letters the code for it has at least: EXPLAIN_HOST_CODE and so on.
-Shorter ones can be guessed; the participants' one is read off a board, and lets nobody at what is another's.
+"""The roles for signing in, from most to fewest rights, and the minimum length of each one's code (EXPLAIN_HOST_CODE
+and so on). Shorter codes can be guessed. The participants' code is short because people read it off a board, and it
+gives no access to other people's data.
 """
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 class NotAllowed(ValueError):
-    """The message says what is not allowed here, and what may be done instead."""
+    """Something is not allowed here; the message says what, and what can be done instead."""
 
 
 class Setting(NamedTuple):
-    """One thing that is allowed or not, for a person alone and for those whom a host serves."""
+    """One thing that is allowed or not, for a person `alone` and for the visitors of a `hosted` app."""
 
     name: str
     allows: str
@@ -46,7 +47,7 @@ SETTINGS = package_data.rows("policy", "setting", Setting)
 
 
 class Limit(NamedTuple):
-    """How much of one thing those whom a host serves may have, and a person `alone`: None is any amount."""
+    """How much of one thing the visitors of a `hosted` app may have, and a person `alone`; None means no limit."""
 
     name: str
     what: str
@@ -67,52 +68,56 @@ _served: set[str] = set()
 
 
 def serve(address: str | None) -> None:
-    """Say where the server listens: an address of this machine, empty or None for all of them."""
+    """Record where the server listens: an address of this machine; empty or None means all of them."""
     _served.add((address or "0.0.0.0").strip("[]").lower())  # noqa: S104  what None means, not a place to listen at
 
 
 def hosts() -> frozenset[str]:
-    """The names under which the app answers: loopback's, and those of EXPLAIN_HOSTS, apart by commas."""
+    """Return the host names to which the app answers: those of loopback and those in EXPLAIN_HOSTS, separated by
+    commas.
+    """
     named = os.environ.get("EXPLAIN_HOSTS", "").lower().split(",")
     return LOOPBACK | {name.strip() for name in named if name.strip()}
 
 
 def models() -> frozenset[str]:
-    """The models behind the host's keys that visitors may ask, by id: those of EXPLAIN_MODELS, apart by commas."""
+    """Return the ids of the models behind the host's keys that visitors may ask: those in EXPLAIN_MODELS, separated by
+    commas.
+    """
     return frozenset(name.strip() for name in os.environ.get("EXPLAIN_MODELS", "").split(",") if name.strip())
 
 
 def hosted() -> bool:
-    """Whether people on other machines may reach the app."""
+    """Whether people on other machines can reach the app."""
     return not (_served | hosts()) <= LOOPBACK
 
 
 def code_for(role: str) -> str:
-    """The code by which one signs in as a host, teacher or participant; empty where none is set, or a short one, which
-    opens nothing. Raises KeyError for a role that is none.
+    """Return the sign-in code for a host, teacher or participant; empty if none is set or it is too short, and then
+    nobody can sign in with it. Raises KeyError for an unknown role.
     """
     code = _set_code(role)
     return code if len(code) >= ROLES[role] else ""
 
 
 def role_by(code: str) -> str:
-    """As what `code` signs in, the mightiest first; empty for a wrong one."""
+    """Return the role that `code` gives, the one with most rights if several match; empty for a wrong code."""
     given = code.strip().encode("utf-8", "surrogatepass")
     return next((role for role in ROLES if (right := code_for(role)) and compare_digest(given, right.encode())), "")
 
 
 def by_code_alone() -> bool:
-    """Whether only those come in who have typed a code: one for participants is set, be it as short as it may."""
+    """Whether a visitor must type a code to enter: true if a participants' code is set, even one that is too short."""
     return bool(_set_code("participant"))
 
 
 _OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS", "EXPLAIN_DATA_MIRROR")
-"""Variables that take any text."""
+"""Variables that may hold any text."""
 
 
 def faults() -> list[str]:
-    """What is wrong with the variables EXPLAIN_… of the environment, a sentence each: nothing starts with one that is
-    not known or cannot be read, as a limit that was meant would not hold.
+    """Return what is wrong with the EXPLAIN_… variables of the environment, one sentence each. The app does not start
+    with a variable that it does not know or cannot read, because a limit that the host wanted would then not apply.
     """
     settings = {one.variable for one in SETTINGS}
     limits = {one.variable for one in LIMITS}
@@ -144,12 +149,12 @@ def _variable(role: str) -> str:
 
 
 def allows(name: str) -> bool:
-    """Whether what the setting `name` speaks of is allowed here. Raises KeyError for a name that is none."""
+    """Whether the setting `name` allows its subject here. Raises KeyError for an unknown name."""
     setting = {setting.name: setting for setting in SETTINGS}[name]
     chosen = os.environ.get(setting.variable, "").strip().lower()
     if chosen in ("yes", "no"):
         return chosen == "yes"
-    # Anything else changes nothing: a slip of the pen opens no door.
+    # Any other value is ignored: a typo must not open anything.
     return setting.hosted if hosted() else setting.alone
 
 
@@ -159,11 +164,11 @@ _INHERITED = (
     *("HF_HOME", "HF_HUB_CACHE", "TORCH_HOME", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERPROFILE"),
     *("APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "COMSPEC"),
 )
-"""What names of variables begin with that a process of ours needs."""
+"""Prefixes of the variables that our child processes need."""
 
 
 def limit(name: str) -> int | None:
-    """The limit `name` as it holds here; None where there is none. Raises KeyError for a name that is none."""
+    """Return the current value of the limit `name`; None if there is no limit. Raises KeyError for an unknown name."""
     one = {limit.name: limit for limit in LIMITS}[name]
     chosen = os.environ.get(one.variable, "").strip()
     if _is_whole(chosen):
@@ -176,10 +181,10 @@ def _is_whole(text: str) -> bool:
 
 
 def child_environment() -> dict[str, str]:
-    """What a process that we start finds in its environment: where things are, and no key or password of anybody's."""
+    """Return the environment for a process that we start: paths and the like, but no keys or passwords."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_INHERITED)}
 
 
 def table() -> Iterable[tuple[Setting, bool]]:
-    """Each setting, and whether it allows what it speaks of here."""
+    """Return each setting, and whether it allows its subject here."""
     return [(setting, allows(setting.name)) for setting in SETTINGS]

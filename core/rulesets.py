@@ -1,4 +1,6 @@
-"""What two sets of rules make of one thing, as one value: `x[rules]`. It is written flat, as two fields."""
+"""A pair of values, one for each parser (original and updated), used as one value: `x[rules]`. Stored as two flat
+fields.
+"""
 
 from __future__ import annotations
 
@@ -18,32 +20,32 @@ T = TypeVar("T")
 
 
 class HasRulesets(Generic[T]):
-    """What has a reading `paper` and a reading `repaired`."""
+    """Base of anything with a value `paper` and a value `repaired`."""
 
     def __getitem__(self, rules: Rules) -> T:
         return cast(T, getattr(self, rules))
 
 
 class PerRuleset(Frozen, HasRulesets[T], Generic[T]):
-    """A value by either set of rules."""
+    """A value for each of the two parsers."""
 
     paper: T
     repaired: T
 
     @classmethod
     def of(cls, read: Callable[[Rules], T]) -> PerRuleset[T]:
-        """What `read` gives by either rules."""
+        """Call `read` for each parser and return both results."""
         return cls(paper=read("paper"), repaired=read("repaired"))
 
     @classmethod
     def both(cls, value: T) -> PerRuleset[T]:
-        """The same by either rules."""
+        """Return the same value for both parsers."""
         return cls(paper=value, repaired=value)
 
 
 class FlatRecord(Frozen):
-    """A record of which a field `x: PerRuleset[…]` is written as `x_paper` and `x_repaired`, and made of these again.
-    Its default and `exclude_if` hold for each of the two.
+    """A record in which a field `x: PerRuleset[…]` is written as `x_paper` and `x_repaired`, and restored from these.
+    The field's default and `exclude_if` apply to each of the two.
     """
 
     @model_validator(mode="before")
@@ -74,13 +76,13 @@ class FlatRecord(Frozen):
         return flat
 
     def but(self, rules: Rules, **values: Any) -> Self:
-        """The same with other values of fields by `rules`."""
+        """Return a copy with other values for these fields, for the parser `rules` only."""
         changed = {name: getattr(self, name).model_copy(update={rules: one}) for name, one in values.items()}
         return self.model_copy(update=changed)
 
 
 def columns_of(record: type[BaseModel]) -> dict[str, Any]:
-    """The fields of a record as they are written, in order, and the type of each."""
+    """Return the fields of a record as they are written, in order, with the type of each."""
     columns: dict[str, Any] = {}
     for name, field in record.model_fields.items():
         kind: Any = field.annotation
@@ -94,6 +96,6 @@ def columns_of(record: type[BaseModel]) -> dict[str, Any]:
 
 @cache
 def _by_rules(record: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The fields of a record that are `PerRuleset[…]`."""
+    """Return the fields of a record that are `PerRuleset[…]`."""
     fields = record.model_fields.items()
     return {name: one for name, one in fields if isclass(one.annotation) and issubclass(one.annotation, PerRuleset)}

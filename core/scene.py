@@ -1,7 +1,7 @@
-"""A case as it is told: what was asked, what was claimed, what was put to the test, its outcome, and the verdict.
+"""A case ready to be shown: the question, the claim, the tests with their outcomes, and the verdict.
 
-Each lab makes a `Scene` of its view with one pure function; page, presenter, file, command line and report draw no case
-in any other way. It is JSON by itself. Texts are plain: what marks parts of them are spans.
+Each lab turns its view into a `Scene` with one pure function. Page, presenter, export file, command line and report all
+draw a case from its scene only. A scene is plain JSON. Its texts are plain too: spans mark parts of them.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ SCHEMA = 1
 Mark = Literal[
     "kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped", "sealed"
 ]
-"""What came of something, for the explanation: `core.labs.base.declared.Means`, *stopped* for what was not reached, and
-*sealed* for what came and is shown to anyone who has predicted it (`core.report.redaction`).
+"""What an outcome means for the explanation: `core.labs.base.declared.Means`; *stopped* for what the run did not reach;
+*sealed* for an outcome shown only to visitors who have predicted it (`core.report.redaction`).
 """
 
 Emphasis = Literal["strong", "named", "hidden", "struck", "added", "cue", "shared"]
-"""What a span of a text is: read aloud; a word that the explanation names; one that is hidden; one that an edit took
-away or put in; the planted cue or words that tell it; words that the explanation and a new question have in common.
+"""What a span is: `strong`, emphasised; `named`, a word that the explanation names; `hidden`, a hidden word; `struck`
+and `added`, removed or inserted by an edit; `cue`, the planted cue or words that acknowledge it; `shared`, words
+that the explanation and a new question have in common.
 """
 
 
 class Span(Frozen):
-    """Code points `start` to `end` (not included) of a text, and what they are. They lie in order, none in another."""
+    """Code points `start` to `end` (exclusive) of a text, and what they are. Spans are in order and do not overlap."""
 
     start: int
     end: int
@@ -49,8 +50,8 @@ class Part(Frozen):
 
 
 class Who(Frozen):
-    """Whose explanation it is. `shown` does not give away how the story ends ("a robot", "a small model"); `name` does,
-    and is part of the end, as is what a robot `does` by construction ("breaks its own rule").
+    """Whose explanation it is. `shown` does not give away how the story ends ("a robot", "a small model"). `name` does,
+    and is shown only at the end, as is what a robot `does` by construction ("breaks its own rule").
     """
 
     shown: str = ""
@@ -60,8 +61,8 @@ class Who(Frozen):
 
 
 class Claim(Frozen):
-    """The answer and its explanation in `parts`; the right answer, where it is known; and in `domain` and `code` what a
-    description of a function says besides.
+    """The answer, with its explanation in `parts`, and the right answer if it is known. `domain` and `code` hold
+    further parts of the description of a function.
     """
 
     answer: str = ""
@@ -72,14 +73,15 @@ class Claim(Frozen):
     code: str = ""
     calls: tuple[str, ...] = ()
     thinking: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
-    """The model's thinking in these calls, each under a label that says whose words it is; a part without text where
-    the provider does not show it.
+    """The model's thinking in these calls, each under a label that says whose words it is; a part has no text if the
+    provider does not show it.
     """
 
 
 class Expect(Frozen):
-    """What was expected of a test, by whom and from what: `arm` is "" from the explanation, else what stood in its
-    place. `value` is a word of the card's options, `quote` what was said, `votes` each vote of several.
+    """A prediction for a test. `who` made it; `arm` is "" if it was made from the explanation, else what replaced the
+    explanation. `value` is one of the card's options, `quote` the words quoted in support, `votes` the single votes
+    if there were several.
     """
 
     who: str
@@ -91,8 +93,8 @@ class Expect(Frozen):
 
 
 class Panel(Frozen):
-    """One of several things that were asked alike: a session, an arm, a round. `answer` is what came; `run` is another
-    run, where it is that one's.
+    """One of several things that were asked in the same way: a session, an arm, a round. `answer` is the result; `run`
+    names another run if the panel comes from there.
     """
 
     title: str
@@ -105,13 +107,15 @@ class Panel(Frozen):
 
 
 class Card(Frozen):
-    """One test. `options` are what may be guessed of it, in words by value; `expects` what was expected, the first of
-    them what the verdict rests on; `said` what came, in a word, and `text` the same in the words in which it came;
-    `came` says it where `said` is no word of the model's, as where it is asked whether a session can still tell.
-    `is_reading`: the card asks what an explanation says, so nothing was expected and `expects` are who reads it how.
-    `outcome` is the lab's word, `mark` what that means; `reason` why it does not count, `doubt` why it is no verdict
-    all the same. `columns`: what a list shows in place of what was expected and what came. `by_paper` is the outcome by
-    paper rules, where it is another. `guess` is the reader's own.
+    """One test.
+
+    `options` are the answers that can be guessed, in words by value. `expects` are the predictions; the verdict rests
+    on the first. `said` is the model's answer in a word and `text` the answer as the model wrote it. `came` describes
+    the result if it is not an answer of the model, as when we ask whether a session can still tell. `is_reading`: the
+    card asks what an explanation says, so nothing was predicted and `expects` lists how each reader understood it.
+    `outcome` is the lab's word and `mark` what that means. `reason` says why the card is excluded, `doubt` why it gives
+    no verdict although it counts. `columns` are what a list shows instead of prediction and result. `by_paper` is the
+    outcome under the original parser, if it differs. `guess` is the visitor's own.
     """
 
     id: str
@@ -137,7 +141,7 @@ class Card(Frozen):
 
 
 class Point(Frozen):
-    """A place of a plot; `number` is the order in which it was asked for, 0 where it was not."""
+    """A point of a plot; `number` is its place in the order of queries, 0 if it was not queried."""
 
     x: float
     y: float
@@ -145,7 +149,9 @@ class Point(Frozen):
 
 
 class Curve(Frozen):
-    """A line through points, left to right; None is a gap. `kind`: the function itself, or what somebody says of it."""
+    """A line through points from left to right; None is a gap. `kind`: the function itself, or somebody's version of
+    it.
+    """
 
     label: str
     kind: Literal["truth", "claim", "reader", "baseline"]
@@ -154,9 +160,10 @@ class Curve(Frozen):
 
 
 class AxisInterval(Frozen):
-    """A stretch of the axis, and what is said of it. `kind`: one of the stretches that the tested range is cut into;
-    one where nobody looked; one that is said to behave otherwise; one where the values are replaced. What came of the
-    first, and the last, is covered with the truth.
+    """An interval of the x axis, and what is said about it. `kind`: `stretch`, one of the parts into which the tested
+    range is divided; `unseen`, a part that nobody queried; `claimed`, a part said to behave differently; `replaced`,
+    a part whose values we replaced. The outcomes of stretches, and replaced parts, are hidden together with the
+    truth.
     """
 
     low: float
@@ -167,9 +174,9 @@ class AxisInterval(Frozen):
 
 
 class Plot(Frozen):
-    """A function of numbers: what was asked of it, what is said of it, and the truth, which may be covered. The ends of
-    the axes leave out what would flatten all the rest; None where they are not known. `left_out` says what that is, a
-    sentence each.
+    """A function of numbers: the queried points, the descriptions of it, and the truth, which may be hidden. `x_ends`
+    and `y_ends` limit the axes so that outliers do not flatten the rest; None if they are not known. `left_out` says
+    what lies outside, one sentence each.
     """
 
     points: tuple[Point, ...] = ()
@@ -183,9 +190,9 @@ class Plot(Frozen):
 
 
 class Bar(Frozen):
-    """A share that decides: `hits` of `n`, as a name says, with its 95 % interval where it has one. `own`: with the
-    explanation; `limit`: the most that can be had; any other is a baseline. `wins`: one that does as well as the
-    explanation or better. `faint`: too little for a rate, or nothing may be said of it.
+    """A share that decides the verdict: `hits` of `n`, with its 95 % interval if it has one. `own`: with the
+    explanation; `limit`: the highest possible; all others are baselines. `wins`: it does at least as well as the
+    explanation. `faint`: too few for a rate, or no conclusion may be drawn from it.
     """
 
     label: str
@@ -200,9 +207,9 @@ class Bar(Frozen):
 
 
 class Verdict(Frozen):
-    """The sentence, those after it, and the bars that decide. `caution` is what has to be known before the sentence is
-    read. `words` tells it in what was said, for an audience; `mark` is what it means, None where it has none; `meaning`
-    is what it does not say.
+    """The main sentence, further sentences, and the bars that decide. `caution` is what the reader has to know before
+    the headline. `words` tells the verdict to an audience, quoting what was said. `mark` is what it means, None if
+    it means nothing; `meaning` explains what it does and does not say.
     """
 
     headline: Part
@@ -216,14 +223,14 @@ class Verdict(Frozen):
 
 
 class Action(Frozen):
-    """What a person may do: `name` it, `on` a card, a call or the case."""
+    """Something a person can do: `name` it, `on` a card, a call or the case."""
 
     name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"]
     on: str = ""
 
 
 class Drop(Frozen):
-    """What does not count: about what, and why."""
+    """Something that is excluded: what it was about, and why."""
 
     about: str
     reason: str
@@ -232,7 +239,7 @@ class Drop(Frozen):
 
 
 class FigureLine(Frozen):
-    """A figure with its name, as it is printed, and over how many."""
+    """A figure with its name, as printed, and its sample size."""
 
     title: str
     value: str
@@ -242,17 +249,20 @@ class FigureLine(Frozen):
 
 
 class Screen(Frozen):
-    """One screen of a telling: which part of the scene it shows; of cards and panels which one, by id or number."""
+    """One screen of a presentation: the part of the scene it shows and, for cards and panels, which one, by id or
+    number.
+    """
 
     shows: Literal["question", "claim", "card", "turned", "tiles", "panel", "plot", "truth", "bars", "verdict"]
     of: str = ""
 
 
 class Scene(Frozen):
-    """A case. `parts` is what was asked; `one` what a card is called ("question"); `words` what its marks are; `grid`
-    what the lab sets beside this case; `coming` what is being written now, by whom; `differs` says what depends on
-    whose rules read the answers; `screens` tell it to an audience, in order, as far as it has come (`screens`, unless
-    the lab has an order of its own). `is_sealed`: there is more of it than is told here.
+    """A case. `parts` is what was asked; `one` what a card is called ("question"); `words` what its marks are called;
+    `grid` what the lab shows beside this case; `coming` what is being written now, and by whom; `differs` says what
+    depends on the choice of parser. `screens` present the case to an audience, in order, as far as it has come (from
+    the function `screens` unless the lab has its own order). `is_sealed`: parts of the case are withheld from this
+    scene.
     """
 
     schema_version: int = SCHEMA
@@ -285,7 +295,7 @@ class Scene(Frozen):
 
 
 class Tile(Frozen):
-    """A case of a run: its outcome in the lab's word, what that means there, and its sentence."""
+    """One case of a run: its outcome in the lab's word, what that means, and its sentence."""
 
     case: str
     number: int
@@ -296,7 +306,7 @@ class Tile(Frozen):
 
 
 class Tally(Frozen):
-    """How many cases came to the same, in words, and why they decide nothing."""
+    """How many cases had the same outcome, in words, and why they decide nothing."""
 
     n: int
     words: str
@@ -305,8 +315,8 @@ class Tally(Frozen):
 
 
 class RunScene(Frozen):
-    """A run of several cases: the verdict on all of them with the bars that decide, a tile a case, how many came to
-    what, and every figure. `one` is what a tile stands for, `words` what the marks are called there.
+    """A run of several cases: the verdict on all of them with the bars that decide, one tile per case, the number of
+    cases per outcome, and every figure. `one` is what a tile stands for, `words` what the marks are called there.
     """
 
     schema_version: int = SCHEMA
@@ -323,21 +333,21 @@ class RunScene(Frozen):
 
 
 ENDING = ("truth", "tiles", "bars", "verdict")
-"""Screens that come with the verdict."""
+"""Screens that belong to the verdict."""
 
 MOST_SCREENS = 12
-"""Of a telling. The rest is one key away."""
+"""Most screens in a presentation. The rest is one key away."""
 
 
 def as_json(made: Frozen) -> str:
-    """A scene, or what stands behind one, as JSON. Half a character, which a model may write, is escaped in it: UTF-8
-    has no such thing.
+    """Return a scene, or a part of one, as JSON. A lone surrogate, which a model may write, is escaped, since UTF-8
+    cannot encode it.
     """
     return json.dumps(made.model_dump(), separators=(",", ":"))
 
 
 def told(text: str, label: str = "") -> Part:
-    """A sentence of a lab's, which emphasises *what stands between asterisks*, as a text with spans."""
+    """Return a lab's sentence as a text with spans: what is written *between asterisks* is emphasised."""
     plain, spans = "", []
     for place, piece in enumerate(re.split(r"\*([^*\n]+)\*", text)):
         if place % 2:
@@ -347,7 +357,7 @@ def told(text: str, label: str = "") -> Part:
 
 
 def marked(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:
-    """A text made of pieces, each with what it is; None for what is nothing particular."""
+    """Join pieces to one text, each with its mark; None for a piece without one."""
     text, spans = "", []
     for piece, mark in pieces:
         if mark is not None and piece:
@@ -357,8 +367,9 @@ def marked(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Pa
 
 
 def screens(scene: Scene) -> tuple[Screen, ...]:
-    """How a scene is told to an audience, as far as it has come: the question, the claim; of its tests one that came
-    true, the most telling that did not and one more to bet on; then all tiles, what decides, and the verdict.
+    """Return the screens that present a scene, as far as it has come: the question; the claim; three tests, of which
+    one came true, one is the clearest that did not, and one more is to bet on; then all tiles, what decides, and the
+    verdict.
     """
     return tuple(_screens(scene))[:MOST_SCREENS]
 
@@ -376,14 +387,16 @@ def _screens(scene: Scene) -> Iterator[Screen]:
 
 
 def turned(cards: Iterable[Card]) -> Iterator[Screen]:
-    """Each card before it is turned, and after."""
+    """Yield each card before and after it is turned."""
     for card in cards:
         yield Screen(shows="card", of=card.id)
         yield Screen(shows="turned", of=card.id)
 
 
 def ending(scene: Scene) -> Iterator[Screen]:
-    """What comes with the verdict: the truth of a plot or else all tiles, what decides, and the verdict itself."""
+    """Yield the screens that belong to the verdict: the truth of a plot or else all tiles, what decides, and the
+    verdict.
+    """
     if scene.verdict is None:
         return
     if scene.plot is not None and any(curve.kind == "truth" for curve in scene.plot.curves):
@@ -396,13 +409,14 @@ def ending(scene: Scene) -> Iterator[Screen]:
 
 
 def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
-    """The screens of a finished scene in a telling of several: the two panels it begins with, three where it has no
-    card, else the claim; one card, `card` or the surest miss, to vote on and then turned; the verdict.
+    """Return the screens of a finished scene that is one of several in a presentation: its first two panels (three if
+    it has no card), or else the claim; one card, `card` or the clearest miss, to vote on and then turned; the
+    verdict.
     """
     cards = {one.id: one for one in scene.cards}
     asked = [one for one in scene.screens if one.shows == "card"]
     before = scene.screens[: scene.screens.index(asked[0])] if asked else scene.screens
-    # Without a card to turn, what a later panel shows is the story.
+    # Without a card to turn, the later panels tell the story.
     panels = [one for one in before if one.shows == "panel"][: 2 if asked else 3]
     opening = panels if len(panels) >= 2 else [one for one in scene.screens if one.shows == "claim"]
     misses = [one for one in asked if cards[one.of].mark == "broken"]
@@ -412,8 +426,8 @@ def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
 
 
 def picked(cards: Sequence[Card]) -> list[Card]:
-    """Three cards to tell, in their order: the first that came true, the first of the surest misses, and the next that
-    counts; fewer where there are fewer.
+    """Pick three cards to present, in their order: the first that came true, the first of the clearest misses, and the
+    next that counts; fewer if there are not enough.
     """
     counted = [card for card in cards if not card.by_hand and not card.doubt]
     kept = [card for card in counted if card.mark == "kept"]
@@ -424,8 +438,8 @@ def picked(cards: Sequence[Card]) -> list[Card]:
 
 
 def steps(scene: Scene) -> Iterator[tuple[str, str]]:
-    """All of a scene in the one order in which it is told, as (key, text). A text that was told stays as it is, so that
-    the result of a run can be printed as it comes: what may still change is held back.
+    """Yield all of a scene in reading order, as (key, text). A text that was yielded does not change later, so the
+    result of a run can be printed as it arrives: whatever may still change is held back.
     """
     if scene.title:
         yield "question", scene.title
@@ -442,7 +456,7 @@ def steps(scene: Scene) -> Iterator[tuple[str, str]]:
 
 
 def _panels_before_the_claim(scene: Scene) -> int:
-    """Those up to the one in which it was claimed."""
+    """Return the number of panels up to the one in which the claim was made; all of them if none made it."""
     calls = set(scene.claim.calls) if scene.claim else set()
     made = [number for number, panel in enumerate(scene.panels, start=1) if calls & set(panel.calls)]
     return made[-1] if made else len(scene.panels)
@@ -463,7 +477,7 @@ def _of_claim(claim: Claim) -> Iterator[tuple[str, str]]:
 
 
 def _of_card(card: Card) -> str:
-    """A test, and below it what was expected, what came, and what that means or why it means nothing."""
+    """Describe a test, and below it the prediction, the result, and what that means or why it means nothing."""
     about = " / ".join(_labelled(part) for part in (card.parts[:1] if card.columns else card.parts))
     value = card.expects[0].value if card.expects and not card.is_reading else ""
     came = card.came or (f"it said {_word(card, card.said)}" if card.said else "")
@@ -476,7 +490,9 @@ def _of_card(card: Card) -> str:
 
 
 def _of_the_end(scene: Scene, verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """The remarks, which may change until then, and the verdict. A doubt that it tells is not told again."""
+    """Yield the remarks, which may change until the end, and the verdict. A doubt that the verdict mentions is not
+    repeated.
+    """
     for number, panel in enumerate(scene.panels):
         if panel.note:
             yield f"remark-{number}", f"{panel.title}: {panel.note}"

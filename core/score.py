@@ -1,4 +1,4 @@
-"""What a metric came to: one shape for every lab, from the pure functions to the journal."""
+"""The value of a metric, in one shape for every lab, from the pure functions to the journal."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from .statistics import is_thin as is_thin
 
 @dataclass(frozen=True)
 class Score:
-    """A metric's value, None where undefined, with `n` things used of `of`, and a 95 % interval where one can be had.
-
-    `hits` of the `n` came true, where the value is a share of things. `detail` says what stands behind the number:
-    counts, encoder, signature, or the `reason` why there is none.
+    """A metric's value, None if undefined, from `n` used items of `of`, with a 95 % interval if there is one. If the
+    value is a share, `hits` of the `n` came true. `detail` gives the background: counts, encoder, signature, or the
+    `reason` why there is no value.
     """
 
     value: float | None
@@ -29,31 +28,33 @@ class Score:
     detail: dict[str, Any] = field(default_factory=dict)
 
     def __float__(self) -> float:
-        """The value; nan where undefined."""
+        """The value; nan if undefined."""
         return math.nan if self.value is None else self.value
 
     @property
     def reason(self) -> str:
-        """Why the value is undefined, or what spoilt it; empty where there is nothing to say."""
+        """Why the value is undefined, or what impaired it; empty if there is nothing to say."""
         return str(self.detail.get("reason") or "")
 
     @property
     def success(self) -> bool:
-        """Whether the value meets the limit that its metric sets, as `detail` has it; False where it sets none."""
+        """Whether the value meets the threshold of its metric, as recorded in `detail`; False if the metric has
+        none.
+        """
         return bool(self.detail.get("success", False))
 
     def over(self, of: int) -> Score:
-        """The same, of another number of things that were meant to count."""
+        """Return a copy with another number of items that were meant to count."""
         return replace(self, of=of)
 
     @property
     def is_thin(self) -> bool:
-        """Whether too little of what should count does."""
+        """Whether too few of the items that should count do."""
         return is_thin(self.n, self.of)
 
 
 class Figure(NamedTuple):
-    """A score with its name: what a lab publishes. `item` names a part of what it is about, such as one wording."""
+    """A score with its name, as a lab publishes it. `item` names a part of what it is about, such as one wording."""
 
     metric: str
     rules: Rules
@@ -62,23 +63,24 @@ class Figure(NamedTuple):
 
 
 def share(hits: int, n: int, of: int, **detail: Any) -> Score:
-    """The share of `n` things that came true, of `of`, with Wilson's 95 % interval; undefined without any."""
+    """Return the share of `n` items that came true, of `of`, with Wilson's 95 % interval; undefined if `n` is 0."""
     if not n:
         return Score(None, 0, of, hits=0, detail=detail)
     return Score(hits / n, n, of, *wilson(hits / n, n), hits, detail | {"interval": "wilson"})
 
 
 def undefined(of: int, reason: str) -> Score:
-    """No value, and why."""
+    """Return a score without a value, and the reason."""
     return Score(None, 0, of, detail={"reason": reason})
 
 
 def mean_of_cases(scores: Sequence[Score], kind: Kind = "share", ends: Range | None = None) -> Score:
-    """One case's score as it is; of several cases the mean over those that have a value, each counting alike; of
-    errors the median, as one code that is far off would outweigh all others.
+    """Average the scores of cases. A single case's score is returned unchanged. For several it is the mean over the
+    cases that have a value, each with equal weight; for errors the median, because one code that is far off would
+    outweigh all others.
 
-    `n` cases of `of`. The interval is that of means over items everywhere (`interval_of_items`, of this `kind` and
-    range): the trials of one case are not independent of each other, its cases are.
+    `n` counts cases of `of`. The interval is the one used for means over items everywhere (`interval_of_items`, of this
+    `kind` and range): the trials of one case are not independent of each other, the cases are.
     """
     if len(scores) == 1:
         return scores[0]

@@ -1,6 +1,6 @@
-"""A run as far as its events tell it: what was asked and answered, recorded, dropped and scored, case by case.
+"""The state of a run according to its events: what was asked and answered, recorded, dropped and scored, case by case.
 
-Pure, any lab's, and incremental: a reader applies what is new and nothing twice.
+Pure, independent of the lab, and incremental: a reader applies only new events.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ Kind = TypeVar("Kind", bound=Frozen)
 
 
 def name_of(record: type[Frozen]) -> str:
-    """What a record's type is called in a journal: its class in lower case."""
+    """Return the name of a record type in a journal: its class name in lower case."""
     return record.__name__.lower()
 
 
 @dataclass
 class Call:
     """One call: what was asked, and what was answered. `partial` is the answer so far while it is being written.
-    `number`: its place among all that the run asked, from 1.
+    `number` is its place among all calls of the run, counted from 1.
     """
 
     asked: Asked
@@ -37,13 +37,15 @@ class Call:
 
     @property
     def text(self) -> str:
-        """The answer, or what has come of it so far."""
+        """The answer, or as much of it as has arrived."""
         return self.answered.text if self.answered else self.partial
 
 
 @dataclass
 class Place:
-    """What the events placed at one case, at one item whose cases share it, or at the whole run."""
+    """The calls, records, drops and scores placed at one case, at one item whose cases share them, or at the
+    whole run.
+    """
 
     calls: dict[str, Call] = field(default_factory=dict)
     records: dict[tuple[str, str, str, str], Recorded] = field(default_factory=dict)
@@ -52,13 +54,15 @@ class Place:
 
 
 class RecordReader:
-    """Reads a journal's data as a lab's own types; counts in `unread` what a damaged journal no longer holds."""
+    """Reads a journal's data as a lab's own types; `unread` counts the data that do not fit, as in a damaged
+    journal.
+    """
 
     def __init__(self) -> None:
         self.unread = 0
 
     def read(self, kind: type[Kind], data: dict[str, Any]) -> Kind | None:
-        """`data` as a `kind`, or None where it is not one."""
+        """Return `data` as a `kind`; None, counted in `unread`, if it does not fit."""
         try:
             return kind.model_validate(data)
         except ValidationError:
@@ -66,20 +70,21 @@ class RecordReader:
             return None
 
     def all_of(self, kind: type[Kind], log: CaseLog, by: str = "") -> dict[str, Kind]:
-        """The records of one type by item, in the order in which they first came; of the lab, or `by` a person."""
+        """Return the records of one type by item, in order of first appearance: the lab's own, or those made `by` a
+        person.
+        """
         read = {item: self.read(kind, data) for item, data in log.of(name_of(kind), by).items()}
         return {item: record for item, record in read.items() if record is not None}
 
     def one_of(self, kind: type[Kind], log: CaseLog) -> Kind | None:
-        """The first record of the type that can be read."""
+        """Return the first record of the type that can be read; None if there is none."""
         return next(iter(self.all_of(kind, log).values()), None)
 
 
 @dataclass(eq=False)
 class CaseLog:
-    """One case's share of a transcript: what is placed at the case itself, and what it shares with its item's others.
-
-    `spec` is the run's, as data; empty where the journal's first line is lost. `running`: whether the case goes on.
+    """One case's share of a transcript: what is placed at the case itself, and what it shares with the other cases of
+    its item. `started` is the run's first event, None if it is lost; `status` is the run's, None while it goes on.
     """
 
     case: str
@@ -89,7 +94,7 @@ class CaseLog:
     _specs: dict[type, object]
 
     def spec_as(self, kind: type[Kind]) -> Kind | None:
-        """The run's specification as its lab's own type, read once for all of its cases; None where it is not one."""
+        """Return the run's specification as its lab's own type, parsed once for all cases; None if it does not fit."""
         if kind not in self._specs:
             self._specs[kind] = RecordReader().read(kind, self.spec) if self.started else None
         spec = self._specs[kind]
@@ -97,7 +102,7 @@ class CaseLog:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The run's specification as it was journaled; empty before the run began."""
+        """The run's specification as journaled; empty before the run began."""
         return self.started.spec if self.started else {}
 
     @property
@@ -107,7 +112,7 @@ class CaseLog:
 
     @property
     def came_as_prose(self) -> int:
-        """How many of its answers were asked for by their fields and are prose."""
+        """How many answers were requested as JSON fields but came as prose."""
         return sum(call.answered is not None and call.answered.as_prose for call in self.calls.values())
 
     @property
@@ -117,19 +122,21 @@ class CaseLog:
 
     @property
     def drops(self) -> list[Dropped]:
-        """What does not count, those of the case itself (`item` empty) among them."""
+        """What is excluded, including the case itself (`item` empty)."""
         return [drop for place in self._places for drop in place.drops]
 
     def of(self, record: str, by: str = "") -> dict[str, dict[str, Any]]:
-        """The records of one type by item, in the order in which they first came; of the lab, or `by` a person."""
+        """Return the data of one record type by item, in order of first appearance: the lab's own, or those made `by` a
+        person.
+        """
         return {event.item: event.data for event in self.records if event.record == record and event.by == by}
 
     def said(self, record: str) -> dict[tuple[str, str], dict[str, Any]]:
-        """What people recorded of one type, by person and item."""
+        """Return what people recorded of one type, by person and item."""
         return {(event.by, event.item): event.data for event in self.records if event.record == record and event.by}
 
     def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
-        """A figure of this case."""
+        """Return a figure of this case; None if it has no such figure."""
         for place in reversed(self._places):
             if score := place.scores.get((metric, rules, item)):
                 return score
@@ -143,10 +150,9 @@ class CaseLog:
 
 @dataclass
 class CaseProgress:
-    """How far a case has come, as its run tells: the number it has among how many, its title, and its outcome.
-
-    `result` is its record as data, None while it goes on; that of before where it is gone on with `again`, since calls
-    of it had failed.
+    """How far a case has come: its number among how many, its title, and its outcome. `result` is the result record as
+    data, None until there is one. If the run was resumed because calls of the case had failed, `again` is set and
+    `result` is the earlier one.
     """
 
     title: str
@@ -157,15 +163,14 @@ class CaseProgress:
 
     @property
     def is_over(self) -> bool:
-        """Whether what it came to stands."""
+        """Whether the result is final."""
         return self.result is not None and not self.again
 
 
 @dataclass
 class Transcript:
-    """The state of a run after its events. `status` is None while no `finished` event has come.
-
-    `keep` says of which places everything is kept, all by default; of the others only how far their cases are.
+    """The state of a run after its events. `status` is None while no `finished` event has come. `keep` selects the
+    places whose events are stored, all by default; for other places only the progress of their cases is.
     """
 
     keep: Callable[[str], bool] = lambda case: True
@@ -178,25 +183,25 @@ class Transcript:
     ended: int = 0
     """Calls that were answered or failed."""
     cut: Counter[str] = field(default_factory=Counter)
-    """By role the answers that a token limit cut short, of all places."""
+    """Answers that a token limit cut short, by role, of all places."""
     cut_in_thought: int = 0
-    """Those of them whose model thinks."""
+    """How many of these are from a model that thinks."""
     answers: Counter[str] = field(default_factory=Counter)
     """Answers by the model that was asked, of all places."""
     differences: Counter[Difference] = field(default_factory=Counter)
-    """How calls were sent and served otherwise than asked for, with the number of such answers, of all places."""
+    """Differences between calls as requested and as sent and served, with the number of such answers, of all places."""
     _open: dict[str, Asked] = field(default_factory=dict)
     lost: set[tuple[str, str]] = field(default_factory=set)
-    """Cases and items dropped for an error."""
+    """Cases and items dropped because of an error."""
     seconds: float = 0.0
     loaded: dict[str, Any] | None = None
-    """What the run's data set held, as data; None where there is none."""
+    """The record of what the run's data set held, as data; None if there is none."""
     _specs: dict[type, object] = field(default_factory=dict)
 
     def apply(self, event: Event) -> None:
-        """Take in the next event. Later records and scores replace earlier ones of the same key."""
+        """Apply the next event. Later records and scores replace earlier ones with the same key."""
         if self.started:
-            # The clock may be set back meanwhile.
+            # The clock may have been set back.
             self.seconds = max(self.seconds, (event.at - self.started.at).total_seconds())
         match event:
             case Started():
@@ -215,7 +220,7 @@ class Transcript:
     def _resume(self) -> None:
         self.status = None
         self.failures.clear()
-        # What failed is asked again; every other reason still holds.
+        # Failed calls are made again; every other reason for dropping still holds.
         for case in {case for case, _ in self.lost} & self.cases.keys():
             self.cases[case].again = True
         self.lost.clear()
@@ -267,18 +272,18 @@ class Transcript:
                 pass
 
     def hear(self, event: Event) -> None:
-        """Take in what a person said about the run, in a journal of their own."""
+        """Apply what a person said about the run, from that person's own journal."""
         if isinstance(event, Recorded):
             self._place(event)
 
     def see(self, partial: Mapping[str, str]) -> None:
-        """Take in the unfinished answers by call."""
+        """Set the unfinished answers, by call."""
         for place in self.places.values():
             for name in place.calls.keys() & partial.keys():
                 place.calls[name].partial = partial[name]
 
     def case(self, case: str) -> CaseLog:
-        """The case's share. In a run of one case the figures of the run are the case's."""
+        """Return the case's share. In a run with one case, the run's figures belong to the case."""
         shared = [*ancestors(case), case]
         if len(self.cases) == 1 or case not in self.cases:
             shared.insert(0, "")
@@ -287,7 +292,7 @@ class Transcript:
 
     @property
     def only(self) -> str:
-        """The first case's id; empty where there is none yet."""
+        """The first case's id; empty if there is none yet."""
         return next(iter(self.cases), "")
 
     @property
@@ -297,13 +302,13 @@ class Transcript:
 
     @property
     def calls(self) -> dict[str, Call]:
-        """All calls that are kept, in the order in which they were asked."""
+        """All stored calls, in the order in which they were made."""
         calls = [item for place in self.places.values() for item in place.calls.items()]
         return dict(sorted(calls, key=lambda item: item[1].number))
 
     @property
     def drops(self) -> list[Dropped]:
-        """All that does not count, in the order it was noted."""
+        """Everything that is excluded, in the order in which it was recorded."""
         drops = [drop for place in self.places.values() for drop in place.drops]
         return sorted(drops, key=lambda drop: drop.at)
 
@@ -314,7 +319,7 @@ class Transcript:
         return [score for name in names for score in self.places[name].scores.values()]
 
     def score(self, metric: str, rules: Rules, item: str = "") -> Scored | None:
-        """A figure of the whole run."""
+        """Return a figure of the whole run; None if it has no such figure."""
         place = self.places.get("")
         return place.scores.get((metric, rules, item)) if place else None
 
@@ -324,17 +329,17 @@ def _count(value: object) -> int:
 
 
 def ancestors(case: str) -> list[str]:
-    """The places that a case shares, from the outermost: of "a/b/c" "a" and "a/b"."""
+    """Return the places that a case shares, from the outermost: for "a/b/c", "a" and "a/b"."""
     return [case[:at] for at, letter in enumerate(case) if letter == "/"]
 
 
 def shares(case: str, place: str) -> bool:
-    """Whether the case is placed at `place`, or shares what is placed there; "" is the whole run."""
+    """Whether the case is placed at `place` or shares what is placed there; "" is the whole run."""
     return not place or case == place or case.startswith(f"{place}/")
 
 
 def transcript(events: Iterable[Event]) -> Transcript:
-    """Fold `events` into the state they lead to."""
+    """Apply all `events` and return the resulting state."""
     state = Transcript()
     for event in events:
         state.apply(event)

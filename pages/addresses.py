@@ -1,4 +1,4 @@
-"""Where each page is. It stands below all that is drawn, so that anything drawn may link to any page."""
+"""The file of each page. This module is below everything that draws, so that all of it may link to any page."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,5 +25,5 @@ STUDY = PAGES / "study/study.py"
 
 
 def of_lab(lab: Lab, draw: Callable[[], None] = lambda: None) -> st.Page:
-    """The page of a lab, which `draw` draws. A link needs no `draw`: the same address makes the same page."""
+    """Return the page of a lab, drawn by `draw`. A link needs no `draw`: the same address makes the same page."""
     return st.Page(draw, title=lab.title, icon=lab.icon, url_path=lab.path)

@@ -1,7 +1,7 @@
-"""Connections to a hosted app: how many this process keeps open, and how soon it ends one that does not go on.
+"""Limits on the connections of a hosted app: how many this process keeps open, and how soon it ends one that stalls.
 
-uvicorn waits for a request as long as it takes, and accepts connections until this process can open no more files; then
-no journal can be written either. Streamlit starts uvicorn with fixed options, so `bound` changes the server as it
+uvicorn waits for a request for any length of time, and accepts connections until this process can open no more files;
+then no journal can be written either. Streamlit starts uvicorn with fixed options, so `bound` changes the server as it
 starts.
 """
 
@@ -21,48 +21,50 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from core.server.rate_limits import Places, network_of
 
 UNFINISHED_SECONDS = 20.0
-"""How long the headers of a request may take from the opening of its connection or the reply before, and its body."""
+"""Seconds within which a request's headers must arrive, counted from the opening of the connection or the previous
+reply; also the time for its body.
+"""
 
 BYTES_A_SECOND = 10_000
-"""A body may take one second longer for each of so many bytes that have come."""
+"""A body may take one second longer for each time this many bytes have arrived."""
 
 STUCK_SECONDS = 30.0
-"""How long the other side may read nothing of a reply, or leave a connection that is being closed."""
+"""Seconds for which the other side may read nothing of a reply, or may leave a closing connection open."""
 
 MOST_FILES = 16_384
-"""Files that this process may open, its connections among them, where the system allows so many."""
+"""Files, including connections, that this process may open if the system allows as many."""
 
 RESERVED_FILES = 640
-"""How many of them are for journals, indexes and models, and for the 128 sessions that Streamlit keeps for two minutes
-after their tabs are closed.
+"""How many of these files are reserved for journals, indexes and models, and for the 128 sessions that Streamlit keeps
+for two minutes after their tabs were closed.
 """
 
 IDLE = 128
 """Connections without a request for which there is always room."""
 
 FILES_OF_TAB = 4
-"""A tab is a connection and an event loop, which Streamlit opens for each session: three files."""
+"""Files per tab: its connection, and the three files of the event loop that Streamlit opens for each session."""
 
 _PACE = 1.0
-"""Seconds between two looks at the connections."""
+"""Seconds between two checks of the connections."""
 
 _BATCH = 8
-"""Connections accepted in one turn of the loop. Four turns later one that is too many has been ended."""
+"""Connections accepted in one turn of the event loop. Within four turns, a connection over the limit has been ended."""
 
 _END = "end_connection"
-"""Under this name `scope["state"]` has a function that ends the connection."""
+"""Key in `scope["state"]` of a function that ends the connection."""
 
 _files: int | None = None
-"""Files that this process may open; None where connections are not bounded."""
+"""Files that this process may open; None if connections are not limited."""
 
 _idle: dict[str, dict[Bounded, None]] = {}
-"""Connections without a request whose headers have come, by network, the oldest first."""
+"""Connections without a request whose headers have arrived, by network, oldest first."""
 
 _watching: set[asyncio.Task[None]] = set()
 
 
 def _most() -> int | None:
-    """Files that connections may take."""
+    """Return how many files connections may use."""
     return None if _files is None else _files - min(RESERVED_FILES, _files // 2)
 
 
@@ -72,18 +74,18 @@ def _most_with_request() -> int | None:
 
 
 CONNECTIONS = Places(_most_with_request)
-"""For tabs, by the files that each takes, and for requests that are being answered."""
+"""Places for tabs, counted by the files that each uses, and for requests that are being answered."""
 
 
 def end_of(scope: Mapping[str, Any]) -> Callable[[], None]:
-    """What ends the connection of a request; it does nothing where connections are not bounded."""
+    """Return a function that ends the request's connection; it does nothing if connections are not limited."""
     end: Callable[[], None] = scope.get("state", {}).get(_END, lambda: None)
     return end
 
 
 def bound() -> None:
-    """Have the server of this process, which has yet to start, bound its connections; and raise the number of files
-    that it may open as far as the system allows.
+    """Make this process's server, which has not started yet, limit its connections, and raise the number of files that
+    the process may open as far as the system allows.
     """
     global _files
     _files = _raised()
@@ -94,7 +96,7 @@ def bound() -> None:
         server.config.http_protocol_class, server.config.backlog = Bounded, _BATCH
         await start(server, sockets)
         for one in sockets or ():
-            # asyncio has made the system's queue as short as a batch, and a class may come at the same time.
+            # asyncio made the system's queue as short as a batch, but a whole class may arrive at the same time.
             one.listen(queue)
         _watching.add(asyncio.create_task(_watch(server.server_state.connections)))
 
@@ -102,17 +104,17 @@ def bound() -> None:
 
 
 def _raised() -> int:
-    """How many files this process may open from now on, of `MOST_FILES`."""
+    """Raise the number of files that this process may open, and return it; at most `MOST_FILES`."""
     try:
         import resource
     except ImportError:
-        # Not on Windows.
+        # Not available on Windows.
         return MOST_FILES
     soft, hard = (
         MOST_FILES if one == resource.RLIM_INFINITY else one for one in resource.getrlimit(resource.RLIMIT_NOFILE)
     )
     if soft < (wanted := min(hard, MOST_FILES)):
-        # Some systems have a smaller limit than the one they tell.
+        # Some systems have a lower limit than they report.
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
             soft = wanted
@@ -120,18 +122,18 @@ def _raised() -> int:
 
 
 class Bounded(H11Protocol):
-    """One connection, which counts as idle until the headers of a request have come, and after each reply. Where too
-    many are open, one is ended: of the network with the most idle ones the one that has been idle for longest.
+    """One connection. It counts as idle until the headers of a request have arrived, and after each reply. If too many
+    are open, one is ended: the longest idle one of the network that has the most idle ones.
     """
 
     received = 0
-    """Bytes that came."""
+    """Bytes received."""
 
     resumed = 0
-    """How many times the other side read enough of a reply for more to be sent."""
+    """How many times the other side has read enough of a reply for us to send more."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let it in, and end another where that is one too many."""
+        """Accept the connection, and end another if that is one too many."""
         super().connection_made(transport)
         self.app_state = {**self.app_state, _END: transport.abort}
         self._is_idle(True)
@@ -175,14 +177,14 @@ class Bounded(H11Protocol):
                 del _idle[network]
 
     def waits(self) -> tuple[object, float]:
-        """What it waits for the other side to do, which is equal as long as it is the same, and how many seconds it
-        waits at most. Nothing (None) where the other side has nothing to do.
+        """Return what the connection is waiting for from the other side (equal as long as it is the same thing), and
+        for how many seconds at most. (None, 0.0) if it is not the other side's turn.
         """
         if self.flow.write_paused:
             return ("read", self.resumed), STUCK_SECONDS
         if self.conn.their_state is h11.IDLE:
             return ("headers", self.cycle), UNFINISHED_SECONDS
-        # Where the app does not read, no more can come.
+        # While the app does not read, nothing more can arrive.
         if self.conn.their_state is h11.SEND_BODY and not self.flow.read_paused:
             return ("body", self.cycle), UNFINISHED_SECONDS
         return None, 0.0
@@ -197,8 +199,9 @@ async def _watch(connections: Iterable[Any]) -> None:
 
 
 def overdue(connections: Iterable[Any], since: dict[Any, tuple[object, float, int]], now: float) -> Iterator[Any]:
-    """Those of the connections, websockets among them, on which nothing has happened for too long at `now`, in seconds.
-    `since` keeps for the next call what each waits for, since when, and the bytes that had come by then.
+    """Yield the connections, including websockets, on which nothing has happened for too long at time `now`, in
+    seconds. `since` carries over to the next call what each one is waiting for, since when, and how many bytes had
+    arrived by then.
     """
     before = dict(since)
     since.clear()

@@ -1,4 +1,4 @@
-"""The one page of every lab: the form made from its specification, then the run as a stage."""
+"""The page of every lab: the form made from its specification, then the run on the stage."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from pages.components.throttle import waits
 from pages.components.widgets import filled, offered, widget
 
 CHANGING = "changing"
-"""The run whose form is open again."""
+"""Session key of the run whose form is open again."""
 
 
 BEGUN = "begun"
-"""Whether a run was started just now."""
+"""Session key: whether a run was started just now."""
 
 TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
-"""The button may stand far down, and its result is at the top."""
+"""Scrolls up: the button may be far down the page, and its result appears at the top."""
 
 
 def draw(lab: Lab) -> None:
-    """The page of `lab`: what it shows, what to ask, and the run that the address names."""
+    """Draw the page of `lab`: its introduction and form, or the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
         shown = run_view.Shown(lab, run_id, *run_view.look(run_id)) if run_id else None
@@ -65,7 +65,7 @@ def draw(lab: Lab) -> None:
 
 
 def first_runs(lab: Lab) -> None:
-    """What needs nothing: robots whose faithfulness is known, one or side by side."""
+    """Draw the buttons that need no input: they run robots whose faithfulness is known, one or several side by side."""
     first = lab.robots.first() if lab.robots.first else None
     with st.container(horizontal=True, key=f"first-{lab.path}"):
         if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
@@ -74,7 +74,7 @@ def first_runs(lab: Lab) -> None:
 
 
 def asked(shown: run_view.Shown) -> None:
-    """What the run was started with, in a line; the form folds away behind it, and opens filled with the same."""
+    """Summarise the run's settings in one line, with a button that opens the form filled in with the same settings."""
     lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
 
@@ -97,7 +97,7 @@ def asked(shown: run_view.Shown) -> None:
 
 
 def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
-    """Open the form of the run that is shown, with what it was started with; `fields` are to be otherwise."""
+    """Open the form of the run that is shown, filled in with its settings; `fields` replace some of them."""
     st.session_state[CHANGING] = run_id
     if spec is not None:
         room, spec = lab_page.of(lab), spec.model_copy(update=fields)
@@ -105,7 +105,7 @@ def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
 
 
 def form(lab: Lab) -> None:
-    """What is measured, of whom, and how. Starts the run."""
+    """Draw the form: what is measured, for which model, and how. Starts the run when its button is pressed."""
     room = lab_page.of(lab)
     with st.container(border=True, key=f"{lab.path}-form"):
         spec: Spec | None = None
@@ -136,14 +136,18 @@ def form(lab: Lab) -> None:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def ready(name: str, spec: str) -> None:
-    """What only a look at files can tell of a specification. Raises ValueError and CallFailed in words."""
+    """Check a specification against the files that it names. Raises ValueError and CallFailed with messages for the
+    user.
+    """
     lab = entry.labs()[name]
     if lab.check is not None:
         lab.check(lab.spec.model_validate_json(spec))
 
 
 def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
-    """Begin a run, unless a model or what it is about cannot be had; its id in the address brings a reload back."""
+    """Start a run and put its id into the address, so that a reload shows it. Problems with a model or data set are
+    reported instead.
+    """
     try:
         with waits("Getting ready …"):
             if lab.check is not None:
@@ -161,7 +165,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
 
 
 def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
-    """Offer what a robot was asked to a real model; `after` of a room."""
+    """Offer to ask a real model what a robot was asked. Serves as `LabPage.after`."""
     started, spec = transcript.started, view.spec
     is_robot = spec is not None and is_control(spec.model) and transcript.status == "completed"
     if started and is_robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
@@ -171,17 +175,19 @@ def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def cases(name: str, spec: str) -> int:
-    """How many cases a run would have. Raises ValueError and CallFailed in words."""
+    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallFailed with messages for the
+    user.
+    """
     lab = entry.labs()[name]
     return sum(1 for _ in islice(lab.cases(lab.spec.model_validate_json(spec)), MOST_CASES))
 
 
 def _button(lab: Lab, spec: Spec | None) -> str:
-    """The primary button's words, with the number of calls where that is known."""
+    """Return the primary button's label, with the number of calls if it is known."""
     if spec is None or lab.calls is None:
         return lab.title
     try:
         return f"{lab.title} · {counted(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
     except (ValueError, CallFailed):
-        # What keeps the cases from being named is reported when the run begins.
+        # The reason why the cases cannot be listed is reported when the run begins.
         return lab.title

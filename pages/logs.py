@@ -1,5 +1,6 @@
-"""What the server writes down of faults: each place whole once and then in a line. Anyone who sends a widget what it
-cannot hold, or asks for a file that is not there, would else write a hundred lines with every message.
+"""What the server logs about errors: a traceback the first time an error occurs at a place, and one line from then on.
+Otherwise anyone who sends a widget an invalid value, or requests a missing file, would add a hundred lines per
+message.
 """
 
 from __future__ import annotations
@@ -13,21 +14,21 @@ OF_FAULTS = (
     "streamlit.runtime.backend_operation_handler",
     "streamlit.web.server.starlette.starlette_websocket",
 )
-"""Streamlit's loggers of what went wrong with a message from outside."""
+"""Streamlit's loggers of errors caused by messages from outside."""
 
 MOST_PLACES = 200
 LONGEST_WORDS = 300
 
 
 class Once(logging.Filter):
-    """Leaves out where a fault comes from, if that was written down before. May be used from any thread."""
+    """Leaves out an error's traceback if one from the same place was logged before. May be used from any thread."""
 
     def __init__(self) -> None:
         super().__init__()
         self._told: set[tuple[str, int]] = set()
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Shorten the record; it is always written."""
+        """Shorten the record. Returns True: every record is logged."""
         error = record.exc_info[1] if record.exc_info else None
         words = record.getMessage()[:LONGEST_WORDS]
         if error is not None:
@@ -42,7 +43,7 @@ class Once(logging.Filter):
 
 
 def shorten() -> None:
-    """Have Streamlit's loggers write each fault whole once."""
+    """Make Streamlit's loggers write each traceback only once."""
     once = Once()
     for name in OF_FAULTS:
         logging.getLogger(name).addFilter(once)

@@ -1,7 +1,8 @@
-"""Who may come in: requests under a name the app answers to, from pages of its own, with the token where one is needed;
-who may send files; what every reply forbids; and the cookie by which a browser is known again.
+"""Who may come in: only requests to a name that the app answers to, from its own pages, and with the token if one is
+required. Also: who may upload files, the headers that restrict every reply, and the cookie that identifies a
+browser.
 
-Without this any page on the web that a person has open could drive an app on their machine.
+Without this, any web page that a person has open could control an app on their machine.
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEADERS = {
-    # Streamlit's pages need inline styles and scripts, and make workers and pictures from memory; nothing needs
-    # another machine.
+    # Streamlit's pages need inline styles and scripts, and create workers and images from memory. Nothing needs another
+    # machine.
     "content-security-policy": "; ".join(
         (
             "default-src 'self'",
@@ -55,37 +56,41 @@ HEADERS = {
 }
 
 COOKIE = "explain_yourself_visitor"
-"""Its value is the code of one visitor, signed: it opens that person's runs. No script of a page reads it."""
+"""The cookie with the signed code of one visitor, which gives access to that person's runs. Scripts cannot read it."""
 
 _CODE = re.compile(r"[A-Za-z0-9_-]{32}")
-"""A code as it has always been given."""
+"""The form of every code, in this version and earlier ones."""
 
 ACCESS = "explain_yourself_access"
-"""The cookie of a browser that came with the token. The port follows, as cookies go to all ports of a machine."""
+"""The cookie of a browser that came with the token. The port is appended, because a cookie is sent to all ports of a
+machine.
+"""
 
 _HEALTH = "/_stcore/health"
-"""Says that the server runs and nothing else: open without the token, and answered where all places are taken."""
+"""Says only that the server runs: open without the token, and answered even if all places are taken."""
 
 _NO_TOKEN = (Path(__file__).parent / "no_token.html").read_text(encoding="utf-8")
 
 _KEPT_SECONDS = 400 * 24 * 3600
-"""As long as browsers keep one at most."""
+"""The longest time for which browsers keep a cookie."""
 
 
 _UPLOADS = "/_stcore/upload_file/"
-"""Streamlit takes files at any time, of every session, whether its page has a field for one or not."""
+"""Streamlit accepts files here at any time from any session, whether or not its page has a field for them."""
 
 _AGENTS = "/_stcore/agent/"
-"""Where Streamlit lets programs press and type, should its settings say so: what is allowed here is meant for pages."""
+"""Where Streamlit, if its settings allow it, lets programs press buttons and type. Our rules are made for pages, so it
+is closed.
+"""
 
 _SENDERS = 1_000
-"""Sessions that may send files; of more, those that were shown a field for them last."""
+"""Sessions that may send files; if there are more, those that were last shown a field for one."""
 
 _sent: OrderedDict[str, int] = OrderedDict()
 
 
 def may_upload(session: str, may: bool) -> None:
-    """Say whether that Streamlit session may send files from now on, as its page has a field for one."""
+    """Set whether a Streamlit session may send files from now on, because its page has a field for one."""
     if not may:
         _sent.pop(session, None)
         return
@@ -96,43 +101,45 @@ def may_upload(session: str, may: bool) -> None:
 
 
 TAB = "x-explain-tab"
-"""The header by which the door tells a page which tab it stands in: a browser that sends it is not believed."""
+"""The header that tells a page which tab it is in. It is set here; a value sent by the browser is discarded."""
 
 _SURPLUS = 2
-"""Of tabs over the limit a page can still say so; beyond so many times the limit none is opened. A visitor may hear as
-many event streams.
+"""How many times its limit of tabs a visitor may open: a surplus tab can still show a page that says why. Beyond that,
+tabs are refused. The same limit applies to a visitor's event streams.
 """
 
 STREAM = "/told/"
-"""In the addresses of event streams, which stay open."""
+"""Start of the addresses of event streams, which stay open."""
 
 _METRICS = "/_stcore/metrics"
-"""Where Streamlit says how much memory its caches take and how many sessions there are."""
+"""Where Streamlit reports the memory of its caches and the number of sessions."""
 
 MOST_STREAMS = 2_000
-"""Event streams that are open at the same time."""
+"""Event streams that may be open at the same time."""
 
 _TABS = Places(lambda: policy.limit("tabs_of_all"))
 _STREAMS = Places(lambda: MOST_STREAMS)
 
 _NEW_TABS, _NEW_COOKIES = Rate(600, 5), Rate(600, 5)
-"""By network, where the app is hosted: two large classes come at the same time, and then five people a second."""
+"""Per network of a hosted app: two large classes may arrive at the same time, and then five people a second."""
 
 _streams: Counter[str] = Counter()
 """Open event streams by visitor."""
 
 _tabs: dict[str, str] = {}
-"""The tabs that are open in this process, and whose each is."""
+"""The tabs that are open in this process, with the visitor of each."""
 
 _waiting: set[str] = set()
-"""Those of them that were one too many when they were opened, and are not known to have a place since."""
+"""Tabs that were over the limit when they were opened and, as far as is known, still are."""
 
 
 def has_place(tab: str) -> bool:
-    """Whether the tab is among as many as its visitor may have open: it has, once enough of the others are closed."""
+    """Whether the tab is within the number that its visitor may have open. A surplus tab is, once enough others are
+    closed.
+    """
     if tab in _waiting and (visitor := _tabs.get(tab)) is not None:
         most = roles.limit("tabs", visitor)
-        # Where nothing can be counted any more, what is there can be looked at all the same.
+        # If tabs can no longer be counted, let the visitor view what is there.
         with suppress(DataDirError):
             if most is not None and usage.of_home().tab_opened(visitor, tab) > most:
                 return False
@@ -141,7 +148,7 @@ def has_place(tab: str) -> bool:
 
 
 def _opened(visitor: str, tab: str) -> bool:
-    """Count a tab. Whether there is room for it, be it to say that it is one too many."""
+    """Count a tab as open, and return whether to let it in, be it only to say that it is one too many."""
     most = roles.limit("tabs", visitor)
     _tabs[tab] = visitor
     if most is None:
@@ -163,13 +170,13 @@ def _closed(tab: str) -> None:
 
 
 class Door:
-    """ASGI middleware."""
+    """The ASGI middleware that applies these rules to every request."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or refuse it in words."""
+        """Pass the request on, or refuse it with a message."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
@@ -216,7 +223,7 @@ class Door:
 
 
 def _take_places(scope: Scope, places: ExitStack) -> None:
-    """Take what the request needs for as long as it is open, and enter it in `places`. Raises NoPlace."""
+    """Take the places that the request needs while it is open, and enter them in `places`. Raises NoPlace."""
     address, path = _address(scope), str(scope.get("path", ""))
     is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAM)
 
@@ -246,8 +253,8 @@ def _stream_closed(visitor: str) -> None:
 
 
 async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
-    """Whether the request may go on. Otherwise it is answered: one with the right token gets the cookie and is sent to
-    the same address without the token, which so stays out of links and histories.
+    """Whether the request may go on. If not, it is answered here. A request with the right token gets the cookie and is
+    redirected to the same address without the token, so that the token stays out of links and histories.
     """
     if not access_token.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
@@ -256,7 +263,7 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     given = [value for key, value in asked if key == "token"]
     if scope.get("method") in ("GET", "HEAD") and given and (may or access_token.is_token(given[0])):
         rest = urlencode([(key, value) for key, value in asked if key != "token"])
-        # One slash: with two, the next word would be the name of another machine.
+        # Only one slash: after two, the next word would be read as the name of another machine.
         place = f"/{quote(scope['path'].lstrip('/'))}{'?' if rest else ''}{rest}"
         headers = {"location": place, "cache-control": "no-store", "content-length": "0"}
         if not may:
@@ -271,12 +278,12 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
 
 
 def _port(scope: Scope) -> int:
-    """The port at which the request came in."""
+    """Return the port on which the request arrived."""
     return int((scope.get("server") or ("", 0))[1] or 0)
 
 
 def refusal(scope: Scope) -> str:
-    """Why a request is not let in, for the person who sent it; empty where it is."""
+    """Return why a request is refused, in words for its sender; empty if it is let in."""
     headers = _headers(scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
@@ -298,7 +305,9 @@ def refusal(scope: Scope) -> str:
 
 
 def _no_upload(path: str, headers: Mapping[str, str]) -> str:
-    """Why a file is not taken; empty where it is, and then it counts. One of no length might have no end."""
+    """Return why an upload is refused; empty if it is accepted, and then its size is counted. An upload without a
+    length is refused, because it might never end.
+    """
     session = path.partition(_UPLOADS)[2].partition("/")[0]
     if session not in _sent:
         return "This page takes no files: it has no field for one."
@@ -317,32 +326,35 @@ def _headers(scope: Scope) -> dict[str, str]:
 
 
 def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
-    """The headers that give a browser its cookie, with a page, where it has none."""
+    """Return the headers that give a browser its cookie, if the reply is a page and the browser has no valid cookie
+    yet.
+    """
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
     if code_in(given) or (policy.hosted() and not _NEW_COOKIES.take(_address(scope))):
         return {}
-    # Earlier versions signed nothing, and a key may be lost: a browser with a code keeps it, and so their runs.
+    # Earlier versions did not sign the code, and a key may be lost. A browser keeps its code, and with it the person's
+    # runs.
     code = given.partition(".")[0]
     code = code if _CODE.fullmatch(code) else secrets.token_urlsafe(24)
-    # What stands between must not keep it for the next browser.
+    # A proxy must not store this reply and give the cookie to the next browser.
     return {"set-cookie": f"{COOKIE}={cookie_of(code)}; {_rules(scope)}", "cache-control": "private, no-store"}
 
 
 def _rules(scope: Scope) -> str:
-    """What a browser is told of a cookie of ours."""
-    # Lax: anyone who follows a link from elsewhere stays who they are.
+    """Return the attributes of our cookies."""
+    # Lax: visitors who follow a link from another site are still recognised.
     return f"Path=/; Max-Age={_KEPT_SECONDS}; HttpOnly; SameSite=Lax{'; Secure' if _is_sealed(scope) else ''}"
 
 
 def _given(scope: Scope) -> str:
-    """The value of the visitor's cookie, as the browser sent it; empty where it sent none."""
+    """Return the visitor's cookie as the browser sent it; empty if it sent none."""
     return _cookie(scope, COOKIE)
 
 
 def _cookie(scope: Scope, name: str) -> str:
-    """The value of the cookie of that name, as the browser sent it; empty where it sent none."""
+    """Return the cookie of that name as the browser sent it; empty if it sent none."""
     try:
         known = SimpleCookie(_headers(scope).get("cookie", "")).get(name)
     except CookieError:
@@ -351,24 +363,26 @@ def _cookie(scope: Scope, name: str) -> str:
 
 
 def _visitor(scope: Scope) -> str:
-    """Whose tab it is: the name of who has our cookie; those without one count together, by where they come from."""
+    """Return the name of the visitor who sent the request. Those without our cookie share one name per network."""
     if code := code_in(_given(scope)):
         return name_of_visitor(code)
     return f"at {network_of(_address(scope))}"
 
 
 def _address(scope: Scope) -> str:
-    """From which network address a request comes. uvicorn has put there what a trusted proxy says."""
+    """Return the network address from which the request comes. Behind a trusted proxy, uvicorn has set it to what the
+    proxy reports.
+    """
     return str((scope.get("client") or ("?",))[0])
 
 
 def _is_sealed(scope: Scope) -> bool:
-    """Whether the browser speaks TLS, to us or to what stands before us."""
+    """Whether the browser uses TLS, to us or to a proxy in front of us."""
     return "https" in (scope.get("scheme"), _headers(scope).get("x-forwarded-proto"))
 
 
 def _secure(scope: Scope, name: bytes, value: bytes) -> bytes:
-    """A header of Streamlit's; a cookie of its own stays within TLS too."""
+    """Return the value of one of Streamlit's headers; under TLS its cookies are marked Secure."""
     is_open = name.lower() == b"set-cookie" and _is_sealed(scope) and b"secure" not in value.lower()
     return value + b"; Secure" if is_open else value
 

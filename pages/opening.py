@@ -1,4 +1,4 @@
-"""Where to find the app: printed in the terminal, kept in a file that only its owner may read, opened in a browser."""
+"""The app's address: printed in the terminal, written to a file that only its owner may read, opened in a browser."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ _PAGE = """<!doctype html>
 
 
 def file_for(port: int) -> Path:
-    """The file that leads to the app on that port, token included. Raises DataDirError."""
+    """Return the path of the file that leads to the app on that port, token included. Raises DataDirError."""
     return home.home() / f"address-{port}.html"
 
 
 def announce(url: str, port: int, opens: bool) -> None:
-    """Print where the app is, and open it if `opens`. The token is printed in a terminal only, as other output ends in
-    logs. The browser gets the file, as everybody on the machine can read the command that starts it.
+    """Print the app's address, and open it in a browser if `opens`.
+
+    The token is printed only in a terminal, because other output may end up in logs. The browser is given the file,
+    because everybody on the machine can read the command that starts it.
     """
     address, file = access_token.address(url), _kept(url, port) if access_token.is_required() else None
     print(f"\n  Explain Yourself: {address if sys.stdout.isatty() else url}")
@@ -38,7 +40,7 @@ def announce(url: str, port: int, opens: bool) -> None:
 
 
 def _kept(url: str, port: int) -> Path | None:
-    """The file, written; None in a home that cannot be written to."""
+    """Write the file and return its path; None if the home is not writable."""
     try:
         home.write(file := file_for(port), _PAGE.format(escape(access_token.address(url))).encode())
     except (OSError, home.DataDirError):
@@ -47,11 +49,11 @@ def _kept(url: str, port: int) -> Path | None:
 
 
 def _has_screen() -> bool:
-    """Without one, a browser of text would take the terminal."""
+    """Whether there is a graphical screen. Without one, a text browser would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
 
 
 def forget(port: int) -> None:
-    """Remove the file: the token ends with the server."""
+    """Remove the file; the token expires with the server."""
     with suppress(OSError, home.DataDirError):
         file_for(port).unlink(missing_ok=True)

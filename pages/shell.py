@@ -1,4 +1,4 @@
-"""What every page stands in: page settings and navigation."""
+"""The frame of every page: page settings and navigation."""
 
 from collections.abc import Callable
 
@@ -17,12 +17,12 @@ READABLE = """<style>
 animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
 }}
 </style>"""
-"""What Streamlit has no setting for. It writes white on the main colour, which on a dark page is too light for that.
-And what shimmers, turns or glides would do so for those too whose system asks for less.
+"""Styles for which Streamlit has no setting. Its white text on the primary colour is hard to read on a dark page, and
+its animations ignore the system's setting for reduced motion.
 """
 
 WIDE = {"browse", "compare", "query", "side", "models"}
-"""Pages that hold tables or things side by side, by their address."""
+"""Pages with tables or things side by side, by address."""
 
 
 def _drawn(lab: Lab) -> Callable[[], None]:
@@ -35,7 +35,9 @@ def _drawn(lab: Lab) -> Callable[[], None]:
 
 
 def _pages() -> dict[str, list[st.Page]]:
-    """What is played and tried, and in one menu what it is worked on with. Those that only links lead to are hidden."""
+    """Return the pages: those to play and try out, and the workbench in one menu. Pages that are reached only by links
+    are hidden.
+    """
     first = [st.Page(addresses.WELCOME, title="Explain Yourself", icon=":material/psychology_alt:", default=True)]
     first += [addresses.of_lab(lab, _drawn(lab)) for lab in entry.labs().values() if not lab.hidden]
     first += [
@@ -61,19 +63,19 @@ def _pages() -> dict[str, list[st.Page]]:
 
 def main() -> None:
     """Draw the page that the address names."""
-    # Here and not above: the caches that pages declare want Streamlit to run.
+    # Imported here because the caches that pages declare need a running Streamlit.
     from pages import labs
 
     labs.furnish()
     is_in = bool(session.role()) and session.has_place()
     page = st.navigation(_pages(), position="top" if is_in else "hidden")
-    # A run stands on the stage, which holds what it said beside what it did; the form has the same width, so that
-    # nothing jumps where a run begins.
+    # The stage shows words and actions of the model side by side. The form has the same width, so that nothing jumps
+    # when a run begins.
     wide = {*WIDE, "case", *(lab.path for lab in entry.labs().values()), *([""] if is_in else [])}
-    # Once a run: of two layouts set in one run, the browser may keep the first.
+    # Set only once per script run: if two layouts are set, the browser may keep the first.
     st.set_page_config(
         page_title="Explain Yourself",
-        # A file of ours: an icon by name would be fetched from another machine.
+        # A local file: an icon given by name would be fetched from another machine.
         page_icon=addresses.PAGES / "icon.svg",
         layout="wide" if page.url_path in wide else "centered",
     )

@@ -20,8 +20,8 @@ import pytest
 from hypothesis import settings
 
 from core.text import embed
-from tests import shared_encoder
-from tests.chance import ALL, tenth
+from tests.support import shared_encoder
+from tests.support.chance import ALL, tenth
 
 # Until all is collected hardly anything is thrown away.
 gc.disable()
@@ -40,7 +40,7 @@ settings.load_profile("chosen")
 SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""
 
-WITHOUT_ENCODER = str(Path(__file__).resolve().parent / "without_encoder")
+WITHOUT_ENCODER = str(Path(__file__).resolve().parent / "support" / "without_encoder")
 """In `PYTHONPATH`: an installation without the sentence encoder, for processes whose test wants no vectors."""
 
 OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "datasets"

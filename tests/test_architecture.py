@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests import naming_labs
+from tests.support import naming_labs
 
 ROOT = Path(__file__).resolve().parents[1]
 

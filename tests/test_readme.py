@@ -20,8 +20,8 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Dropped
 from tests.conftest import SETS
-from tests.plausible import Plausible
-from tests.stub_server import Calls, StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Calls, StubServer
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -24,11 +24,11 @@ from core.runs.recordings import listed
 from core.store import queries
 from core.store.store import Store
 from core.transcript import name_of, transcript
-from tests import shipped
 from tests import test_recomputed as recomputed
 from tests.core.labs.ask import test_verdict_is_true as ask_verdict
 from tests.core.labs.check import test_verdict_is_true as check_verdict
 from tests.core.labs.probe import test_verdict_is_true as probe_verdict
+from tests.support import shipped
 
 FOLDER = home.recordings()
 LIST = listed(FOLDER)

@@ -101,4 +101,5 @@ def main() -> None:
     print(f"Public class names that several classes share: {shared}.")
 
 
-main()
+if __name__ == "__main__":
+    main()

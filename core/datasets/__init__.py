@@ -1,1 +1,1 @@
-"""The labs' data sets: the files that a person brings, read into items of one shape."""
+"""The labs' data sets: files that a person provides, read in their original formats."""

@@ -1,8 +1,8 @@
-"""Unpacking an archive from the network, of which nothing is believed.
+"""Unpack an archive from the network, trusting nothing in it.
 
-Only members are written that somebody asked for, under names made here, into a folder of their own, and no more of them
-than a data set can have. An archive is refused as a whole for a path that leads elsewhere, for a link or a device among
-its members, for two members of one name, for more members or bytes than any data set has, and where it is cut short.
+Only members that were asked for are written, under names made here, into a separate folder, and never more than a data
+set can have. A whole archive is refused if it contains a path that leads elsewhere, a link or a device, two members of
+one name, or more members or bytes than any data set has, and if it is cut short.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple
 
 MOST_MEMBERS = 200_000
-"""Of one archive. The largest known, IMDB's, has half of that."""
+"""Maximum number of members of one archive. The largest known, IMDB's, has half as many."""
 
 MOST_BYTES = 2 * 1024**3
-"""Of all that one archive unpacks to, whether it is kept or not."""
+"""Maximum size of one archive's unpacked content, whether it is kept or not."""
 
 _LONGEST_NAME = 1_000
 _LARGEST_HEADER = 1 << 20
 _BLOCK = 1 << 20
 _ENTRY = 46
-"""Bytes that an entry of a zip's list has at least, besides its name."""
+"""The minimum number of bytes of an entry in a zip's directory, without its name."""
 
 
 class ArchiveRefused(ValueError):
-    """An archive that is not unpacked; the message completes “It …”."""
+    """An archive was not unpacked; the message completes “It …”."""
 
 
 class _Member(NamedTuple):
-    """A member of an archive. `wrong`: why no archive may have it, or ''. `opened` gives its bytes."""
+    """A member of an archive. `wrong` says why no archive may contain it, or is ''. `opened` returns a stream of its
+    bytes.
+    """
 
     name: str
     is_folder: bool
@@ -44,8 +46,8 @@ class _Member(NamedTuple):
 
 
 def unpack(archive: Path, keep: Sequence[str], folder: Path) -> None:
-    """Write into `folder` the members of a .zip or .tar.gz whose path ends as one of `keep` says, each under that
-    ending. Raises ArchiveRefused, also where `keep` has an ending that no member has, and OSError of the disk.
+    """Unpack into `folder` those members of a .zip or .tar.gz whose path ends as one of `keep` says, each under that
+    ending. Raises ArchiveRefused, even if no member has one of the endings, and OSError of the disk.
     """
     missing = set(keep)
     left = MOST_BYTES
@@ -84,7 +86,7 @@ def _members(archive: Path) -> Iterator[_Member]:
 
 
 def _of_zip(file: BinaryIO) -> Iterator[_Member]:
-    # Reading the list of a hostile zip would take all memory: its length is looked at first.
+    # Reading the directory of a hostile zip could use up all memory, so its length is checked first.
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     if end is None:
         raise zipfile.BadZipFile("its end is missing")
@@ -97,7 +99,7 @@ def _of_zip(file: BinaryIO) -> Iterator[_Member]:
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 wrong = "a link or a device"
             elif info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                # The other ways of packing may turn a few bytes into any number at once.
+                # Other compression methods may expand a few bytes to any size in one step.
                 wrong = "encrypted, or packed in a way that is not read here"
             yield _Member(info.orig_filename, info.is_dir(), wrong, lambda info=info: archive.open(info))  # type: ignore[misc]
 
@@ -114,7 +116,7 @@ def _of_tar(file: BinaryIO) -> Iterator[_Member]:
 
 
 class _Bounded:
-    """What tarfile reads from: no further than a data set can be long, and no header of any size at once."""
+    """The stream that tarfile reads from. It limits the total length and the size of a header."""
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self._file = file
@@ -142,7 +144,7 @@ def _too_large() -> ArchiveRefused:
 
 
 def _check(member: _Member) -> None:
-    """Raises ArchiveRefused for a member that no archive of data has."""
+    """Raises ArchiveRefused for a member that no archive of data contains."""
     shown = repr(member.name[:80])
     if len(member.name) > _LONGEST_NAME:
         raise ArchiveRefused(f"holds a file with a name of {len(member.name):,} characters")
@@ -156,10 +158,10 @@ def _check(member: _Member) -> None:
 
 
 def _kept(path: str, keep: Sequence[str]) -> tuple[str, str] | None:
-    """The ending of `keep` that the path has, and that part of the path; None where it has none of them."""
+    """Return the ending in `keep` that matches the path, and the matching part of the path; None if none matches."""
     parts = path.split("/")
     for pattern in keep:
-        # With as many slashes on either side a * cannot stand for one.
+        # With equally many slashes on both sides a * cannot match a slash.
         tail = "/".join(parts[-(pattern.count("/") + 1) :])
         if tail.count("/") == pattern.count("/") and fnmatchcase(tail, pattern):
             return pattern, tail
@@ -167,7 +169,7 @@ def _kept(path: str, keep: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _write(member: _Member, target: Path, most: int) -> int:
-    """Write a member; how many bytes it has. Raises ArchiveRefused where it has more than `most`."""
+    """Write a member and return its size in bytes. Raises ArchiveRefused if it has more than `most`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     source = member.opened()
     if source is None:

@@ -1,7 +1,7 @@
 """bAbI stories (Weston et al. 2016), tasks 1 to 3.
 
-As in the authors' data the sentences before a question are joined with " Then, ", and the choices are the answers that
-occur in that story, sorted (llm-introspection, dataset/babi.py and dataset/local/babi).
+As in the authors' data, the sentences before a question are joined with " Then, ", and the choices are the sorted
+answers that occur in that story (llm-introspection, dataset/babi.py and dataset/local/babi).
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from .files import file_for, lines_of, part_of_train
 from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
 
-# Tabs in the official files; copies are about that have bars instead.
+# The official files use tabs; some copies in circulation use bars instead.
 _CELL_ENDS = re.compile(r"[\t|]")
 _FOLDERS = ("", "en-10k/", "tasks_1-20_v1-2/en-10k/", "en/", "tasks_1-20_v1-2/en/")
 
 
 def read(path: Path, split: Split | None, number: int) -> Read:
-    """A file as it is, or a folder that holds qa<number>_*_test.txt and _train.txt. Raises DatasetError."""
+    """Read a whole file, or a folder with qa<number>_*_test.txt and _train.txt. Raises DatasetError."""
     if path.is_file():
         return _stories(path)
     files: dict[Split, list[str]] = {
@@ -33,8 +33,8 @@ def read(path: Path, split: Split | None, number: int) -> Read:
 
 
 def _stories(path: Path) -> Read:
-    """Every question. One that is broken costs itself; any other broken line costs the questions of its story that
-    come after it, for nobody knows what they rest on.
+    """Return every question. A broken question is the only one lost. Any other broken line costs all later questions of
+    its story, because their basis is unknown.
     """
     stories: list[list[tuple[int, str]]] = [[]]
     for line_number, line in enumerate(lines_of(path), start=1):

@@ -1,4 +1,4 @@
-"""Reading dataset files so that every problem names its file and line."""
+"""Read dataset files so that every problem is reported with its file and line."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .items import BrokenRow, DatasetError, Read, Split, broken
 csv.field_size_limit(10_000_000)
 
 LARGEST = 512 * files.MB
-"""Of one file. The largest official one is a tenth of that."""
+"""Maximum size of one file. The largest official one has a tenth of that."""
 
 
 Stamp = tuple[int, int]
-"""When a file was changed last, and its size; (0, 0) where it is not there."""
+"""The time of a file's last change, and its size; (0, 0) if it does not exist."""
 
 _noting: ContextVar[dict[Path, Stamp] | None] = ContextVar("_noting", default=None)
 
 
 def stamp(path: Path) -> Stamp:
-    """The state of a file or folder, without reading it."""
+    """Return the state of a file or folder without reading it."""
     with suppress(OSError):
         about = path.stat()
         return about.st_mtime_ns, about.st_size
@@ -35,7 +35,9 @@ def stamp(path: Path) -> Stamp:
 
 @contextmanager
 def noted(files: dict[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
-    """Meanwhile each file that is read, and its folder, is added to `files`, in the state before it was read."""
+    """While this context is active, add each file that is read, and its folder, to `files`, with the state before
+    reading.
+    """
     token = _noting.set(files)
     try:
         yield files
@@ -44,15 +46,15 @@ def noted(files: dict[Path, Stamp]) -> Iterator[dict[Path, Stamp]]:
 
 
 class TableRow(NamedTuple):
-    """One row of a table, and the line it ends on, counted from 1."""
+    """One row of a table, and the number of its last line, counted from 1."""
 
     line: int
     cells: list[str]
 
 
 def text_of(path: Path) -> str:
-    """The file as text; bytes that are no UTF-8 become half characters, which no item takes. Raises DatasetError where
-    it is missing or too large.
+    """Return the file as text. Bytes that are not UTF-8 become surrogates, which no item accepts. Raises DatasetError
+    if the file is missing or too large.
     """
     if (noting := _noting.get()) is not None:
         for read in (path, path.parent):
@@ -66,7 +68,8 @@ def text_of(path: Path) -> str:
 
 
 def lines_of(path: Path) -> list[str]:
-    """The lines of the file, without their ends. Only line feeds end a line: stories hold rarer separators.
+    """Return the lines of the file, without line ends. Only line feeds end a line, because stories contain rarer
+    separators.
 
     Raises DatasetError as `text_of` does.
     """
@@ -75,12 +78,16 @@ def lines_of(path: Path) -> list[str]:
 
 
 def plain_rows(path: Path) -> list[TableRow]:
-    """Cells between tabs, quotes being ordinary characters: GLUE's and MCTest's own form."""
+    """Return rows of tab-separated cells in which quotes are ordinary characters, as in the files of GLUE and
+    MCTest.
+    """
     return [TableRow(number, line.split("\t")) for number, line in enumerate(lines_of(path), start=1)]
 
 
 def quoted_rows(path: Path) -> list[TableRow]:
-    """Cells between tabs, those with quotes in them quoted and the quotes doubled. Raises DatasetError."""
+    """Return rows of tab-separated cells in which cells may be quoted, with quotes in them doubled. Raises
+    DatasetError.
+    """
     reader = csv.reader(text_of(path).splitlines(keepends=True), delimiter="\t", strict=True)
     try:
         return [TableRow(reader.line_num, cells) for cells in reader]
@@ -90,7 +97,9 @@ def quoted_rows(path: Path) -> list[TableRow]:
 
 
 def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, list[str] | BrokenRow]]]:
-    """The header and the rest; a row with more or fewer cells than the header is broken. Raises DatasetError."""
+    """Return the header and the other rows. A row with more or fewer cells than the header is broken. Raises
+    DatasetError.
+    """
     if not rows:
         raise DatasetError(f"{path} is empty")
     header, *rest = rows
@@ -108,7 +117,7 @@ def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, l
 
 
 def columns(path: Path, header: TableRow, *names: str) -> list[int]:
-    """Where the columns called `names` stand. Raises DatasetError for one that is missing."""
+    """Return the positions of the columns called `names`. Raises DatasetError if one is missing."""
     header_names = [cell.strip().lower() for cell in header.cells]
     for name in names:
         if name not in header_names:
@@ -117,10 +126,11 @@ def columns(path: Path, header: TableRow, *names: str) -> list[int]:
 
 
 def json_rows(path: Path) -> list[tuple[int, Any]]:
-    """The entries of a JSON array, or of a file with one JSON value a line, each with the line it begins on; a line
-    that is not JSON is a BrokenRow.
+    """Return the entries of a JSON array, or of a file with one JSON value per line, each with its first line. A line
+    that is not JSON becomes a BrokenRow.
 
-    Raises DatasetError, with the line, for an array that is not JSON: nobody can tell where its next entry begins.
+    Raises DatasetError, with the line, for an array that is not valid JSON: the start of its next entry cannot be
+    determined.
     """
     text = text_of(path)
     at = _skip(text, 0)
@@ -131,7 +141,7 @@ def json_rows(path: Path) -> list[tuple[int, Any]]:
 
 
 def check_texts(path: Path, line: int, entry: Any, *names: str) -> None:
-    """Raises BrokenRow where an entry of JSON is no object with a text in each of these fields."""
+    """Raises BrokenRow if a JSON entry is not an object with a text in each of these fields."""
     if not isinstance(entry, dict):
         raise broken(path, line, f"an object with {', '.join(names[:-1])} and {names[-1]} is expected")
     for name in names:
@@ -179,10 +189,10 @@ def _skip(text: str, at: int) -> int:
 
 
 def files_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, list[Path]]:
-    """The files in folder `path` for `split`; without a split those of the first there is of test, valid, train.
+    """Return the split and its files in folder `path`; without a `split`, the first available of test, valid, train.
 
-    `names` gives, for each split, the file names to look for, as glob patterns, of which the first that finds any
-    counts. Raises DatasetError.
+    `names` gives for each split the file names to look for, as glob patterns; the first pattern that matches any file
+    is used. Raises DatasetError.
     """
     order: tuple[Split, ...] = (split,) if split else ("test", "valid", "train")
     for wanted in order:
@@ -196,12 +206,12 @@ def files_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[st
 
 
 def file_for(path: Path, split: Split | None, names: Mapping[Split, Sequence[str]]) -> tuple[Split, Path]:
-    """The first of `files_for`. Raises DatasetError."""
+    """Return the split and the first file of `files_for`. Raises DatasetError."""
     found, matching = files_for(path, split, names)
     return found, matching[0]
 
 
 def part_of_train(rows: Read, split: Split) -> Read:
-    """The first 80 % for train, the last 20 % for valid (llm-introspection, dataset/*.py)."""
+    """Return the first 80 % for train, the last 20 % for valid (llm-introspection, dataset/*.py)."""
     cut = round(len(rows) * 0.8)
     return rows[:cut] if split == "train" else rows[cut:]

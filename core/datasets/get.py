@@ -1,8 +1,8 @@
-"""Downloading a data set (`sources.py`) to where the loaders look for it.
+"""Download a data set (`sources.py`) to the folder where the loaders look for it.
 
-It appears there only when every file of it came whole, has the digest that is known, was unpacked, and can be read. The
-digest of a file whose digest nobody could compute is recorded in `$EXPLAIN_HOME/downloads/pins.json` at its first
-download; a file that differs later is refused.
+It appears there only when all its files are complete, match their known digests, and were unpacked and read
+successfully. If a file's digest could not be computed in advance, it is recorded in `$EXPLAIN_HOME/downloads/pins.json`
+at the first download; a file that differs later is refused.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .sources import UNKNOWN, Source, SourceFile, mirrored
 
 
 class ExpectedFile(NamedTuple):
-    """A file as it will be downloaded: from `url`, with its `size` (bytes) and `sha256` as far as they are known, and
-    where the digest is known from (`whence`). `tag` differs between versions of the file on the server.
+    """A file to be downloaded from `url`, with its `size` (bytes) and `sha256` if known, and the source of the digest
+    (`whence`). `tag` identifies the version of the file on the server.
     """
 
     file: SourceFile
@@ -42,17 +42,19 @@ class ExpectedFile(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """Its digest in words."""
+        """The digest in words."""
         return UNKNOWN if self.sha256 is None else f"{self.sha256} ({self.whence})"
 
 
 def look(source: Source) -> list[ExpectedFile]:
-    """Ask the servers about every file of a source, and compare with what is known. Raises DownloadFailed."""
+    """Ask the servers about every file of a source, and compare the answers with what is known. Raises
+    DownloadFailed.
+    """
     return [_expected(source, file, pins()) for file in source.files]
 
 
 def about(source: Source, expected: list[ExpectedFile]) -> list[str]:
-    """What a person should know before a download, in lines: whose data it is, its licence, its size, where it goes."""
+    """Return the lines to show before a download: the data set's page, licence, size, and target folder."""
     sizes = [one.size for one in expected if one.size is not None]
     total = (
         mb(sum(sizes))
@@ -69,12 +71,12 @@ def about(source: Source, expected: list[ExpectedFile]) -> list[str]:
 
 
 def about_files(expected: list[ExpectedFile]) -> list[str]:
-    """The address, size and digest of each file, a line each."""
+    """Return a line for each file with its address, size and digest."""
     return [f"{one.url}: {UNKNOWN if one.size is None else mb(one.size)}, sha256 {one.digest}" for one in expected]
 
 
 def mb(size: int) -> str:
-    """A number of bytes in words."""
+    """Format a number of bytes."""
     return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{size:,} bytes"
 
 
@@ -84,8 +86,9 @@ def get(
     stop: threading.Event | None = None,
     expected: list[ExpectedFile] | None = None,
 ) -> Path:
-    """Download `source` into its folder, unless there is something already; the folder. Blocks. Resumes an earlier
-    download that stopped. `stop` ends it from another thread; `expected` is what `look` gave, where it was asked.
+    """Download `source` into its folder, unless the folder exists already, and return the folder. Blocks. Resumes an
+    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `look`, if it was
+    called before.
 
     Raises DownloadFailed, DownloadStopped and DiskFull.
     """
@@ -137,8 +140,8 @@ def _get(
 
 
 def pins() -> dict[str, dict[str, Any]]:
-    """The digests recorded in this home, by the official address: `sha256`, `bytes`, `from` and `recorded` (a date).
-    Raises DownloadFailed where the file cannot be read.
+    """Return the digests recorded in this home, by official address: `sha256`, `bytes`, `from` and `recorded` (a date).
+    Raises DownloadFailed if the file cannot be read.
     """
     try:
         held = json.loads(_pins_file().read_bytes())
@@ -155,7 +158,7 @@ def _pins_file() -> Path:
 
 @contextmanager
 def _alone(source: Source, place: Path) -> Iterator[None]:
-    """Raises DownloadFailed where another thread or process downloads it."""
+    """Raises DownloadFailed if another thread or process is downloading the source."""
     try:
         lease = Lease(place.with_name(f"{source.name}.lease"))
     except LeaseHeld as held:
@@ -194,7 +197,7 @@ def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallF
 
 
 def _part(one: ExpectedFile) -> str:
-    """Where its bytes go until it is whole: another file for another address or version."""
+    """Return the name of the file for incomplete content. It differs for another address or version."""
     version = hashlib.sha256(f"{one.url}\n{one.tag}\n{one.size}".encode()).hexdigest()[:12]
     return f"{one.file.to.replace('/', '-') or one.file.url.rpartition('/')[2]}.{version}.part"
 
@@ -212,7 +215,7 @@ def _unpack(source: Source, one: ExpectedFile, part: Path, fresh: Path) -> None:
 
 
 def _check_readable(source: Source, fresh: Path, place: Path) -> None:
-    """Raises DownloadFailed where a loader finds no items in it: an error page, for instance, or another layout."""
+    """Raises DownloadFailed if a loader finds no items, for example in an error page or a changed layout."""
     try:
         for name in source.datasets:
             registry.some(registry.find(name).read(fresh, None), name)

@@ -1,5 +1,7 @@
-"""SST-2 and RTE in GLUE's tab-separated files. GLUE's own test.tsv has no labels: as in the paper, dev.tsv is the test
-split, and valid is the last 20 % of train.tsv (llm-introspection, dataset/{sst2,rte}.py).
+"""SST-2 and RTE in GLUE's tab-separated files.
+
+GLUE's own test.tsv has no labels. As in the paper, dev.tsv is the test split, and valid is the last 20 % of train.tsv
+(llm-introspection, dataset/{sst2,rte}.py).
 """
 
 from __future__ import annotations
@@ -21,12 +23,14 @@ _ENTAILMENT = {"entailment": "yes", "not_entailment": "no", "0": "yes", "1": "no
 
 
 def read_sst2(path: Path, split: Split | None) -> Read:
-    """Columns sentence, label (0 negative, 1 positive). Raises DatasetError."""
+    """Read the columns sentence and label (0 negative, 1 positive). Raises DatasetError."""
     return _read(path, split, "sst2", "sentiment", {"paragraph": "sentence"}, _SENTIMENT)
 
 
 def read_rte(path: Path, split: Split | None) -> Read:
-    """Columns sentence1 (premise), sentence2 (hypothesis), label: a word, or 0 for entailment. Raises DatasetError."""
+    """Read the columns sentence1 (premise), sentence2 (hypothesis) and label (a word, or 0 for entailment). Raises
+    DatasetError.
+    """
     held = {"paragraph": "sentence1", "hypothesis": "sentence2"}
     return _read(path, split, "rte", "entailment", held, _ENTAILMENT)
 
@@ -34,7 +38,7 @@ def read_rte(path: Path, split: Split | None) -> Read:
 def _read(
     path: Path, split: Split | None, name: str, task: Task, held: Mapping[str, str], labels: Mapping[str, str]
 ) -> Read:
-    """`held`: the column that holds each field of an item."""
+    """Read a table. `held` maps each field of an item to its column."""
     split, file = (split or "test", path) if path.is_file() else file_for(path, split, _FILES)
     rows, (*places, label_at) = _rows(file, *held.values(), "label")
 
@@ -55,14 +59,16 @@ def _read(
 
 
 class _Numbered(NamedTuple):
-    """A row's cells, and its place among the rows, from 0."""
+    """A row's cells, and its position among the rows, from 0."""
 
     number: int
     cells: list[str]
 
 
 def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRow]], list[int]]:
-    """GLUE's own files quote nothing; those written again with an “idx” column quote what holds quotes."""
+    """Read the rows and the positions of the columns `names`. GLUE's own files never quote cells; copies with an “idx”
+    column quote cells that contain quotes.
+    """
     rows = plain_rows(file)
     if rows and "idx" in rows[0].cells:
         rows = quoted_rows(file)

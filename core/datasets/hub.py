@@ -1,4 +1,6 @@
-"""One file of a data set on the Hugging Face hub, by `huggingface_hub`; kept in $EXPLAIN_HOME/datasets/hub."""
+"""Fetch a data set's file from the Hugging Face hub with `huggingface_hub` and store it in
+$EXPLAIN_HOME/datasets/hub.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,10 @@ _NAMED = re.compile(r"hf://(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})/(?P<file>[\w./ +-
 
 
 def fetch(dataset: str) -> Path:
-    """The file that `hf://OWNER/NAME/FILE` names, fetched unless it was before, from $HF_ENDPOINT or the public hub.
+    """Return the local copy of the file `hf://OWNER/NAME/FILE`, fetching it from $HF_ENDPOINT or the public hub if
+    needed.
 
-    Raises DatasetError, where there is no network too.
+    Raises DatasetError, even if there is only no network.
     """
     named = _NAMED.fullmatch(dataset)
     if named is None or ".." in dataset:

@@ -21,7 +21,7 @@ _TABLES: dict[Split, tuple[str, ...]] = {
 
 
 def read(path: Path, split: Split | None) -> Read:
-    """A table, or a folder with a table or with train/ and test/, each holding pos/ and neg/. Raises DatasetError."""
+    """Read a table, or a folder with a table or with train/ and test/, each with pos/ and neg/. Raises DatasetError."""
     if path.is_file():
         return _table(path)
     for folder in (path, path / "aclImdb"):
@@ -32,7 +32,9 @@ def read(path: Path, split: Split | None) -> Read:
 
 
 def _folders(path: Path, split: Split) -> Read:
-    """Negative reviews come first, as in the authors' data: the last 20 % of train are all positive."""
+    """Read the reviews of a split. Negative reviews come first, as in the authors' data, so the last 20 % of train are
+    all positive.
+    """
     part = "test" if split == "test" else "train"
     items: Read = []
     for folder, label in _LABELS.items():
@@ -59,7 +61,9 @@ def _number(stem: str) -> int:
 
 
 def _table(path: Path) -> Read:
-    """Columns Sentiment, Text and, where reviews are paired, batch_id: the original first, then its human edit."""
+    """Read the columns Sentiment, Text and, if reviews are paired, batch_id: the original first, then its human
+    edit.
+    """
     header, rows = table(quoted_rows(path), path)
     label_at, text_at = columns(path, header, "sentiment", "text")
     batch_at = header.cells.index("batch_id") if "batch_id" in header.cells else None

@@ -1,4 +1,4 @@
-"""One question of a dataset, what was left out of one, and what can be wrong with its files."""
+"""Items of a data set, rows that were left out, and errors in its files."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Split = Literal["train", "valid", "test"]
 Value = TypeVar("Value")
 
 BROKEN = "broken row"
-"""The reason of a row that cannot be read."""
+"""The reason for leaving out a row that cannot be read."""
 
 
 class Item(Frozen):
-    """One question. Which fields are filled depends on the task:
+    """One question. The task determines which fields are filled:
 
     - sentiment: `paragraph`; label "positive" or "negative";
     - multi_choice: `paragraph`, `question`, `choices` (alphabetical); label one of them;
@@ -27,8 +27,8 @@ class Item(Frozen):
     - strategyqa: `question`, `facts`; label "yes" or "no";
     - shp: `paragraph` (the post), `choices` (the two responses); label "1" or "2".
 
-    `label` is None where the file gives none. `reference_edit` is the paragraph as a person changed it so that the
-    label turns into the other one.
+    `label` is None if the file gives none. `reference_edit` is the paragraph as a person edited it to reverse the
+    label.
     """
 
     id: str
@@ -43,7 +43,7 @@ class Item(Frozen):
 
 
 class LeftOut(NamedTuple):
-    """So many `rows` that became no item. `detail` of a BROKEN one names file and line."""
+    """A number of `rows` that became no item. For the reason BROKEN, `detail` names file and line."""
 
     reason: str
     detail: str = ""
@@ -51,13 +51,13 @@ class LeftOut(NamedTuple):
 
 
 Read = list[Item | LeftOut]
-"""The rows of a file, in its order."""
+"""The rows of a file, in order."""
 
 
 class Loaded(Frozen):
-    """What a run's data set held: how many `items` there are to draw from (of a person's own file, where only those
-    that are drawn are read, rows), and how many rows were left out, by reason. `broken` says of the first MOST_NAMED
-    broken rows where each stands and what is wrong.
+    """What a run's data set contained: the number of `items` to draw from, and the number of rows left out, by reason.
+    In a person's own file only the drawn rows are parsed, so there `items` counts rows. `broken` describes the first
+    MOST_NAMED broken rows, with their position and problem.
     """
 
     dataset: str
@@ -67,45 +67,45 @@ class Loaded(Frozen):
 
     @classmethod
     def of(cls, data: object) -> Loaded | None:
-        """The record as it was journaled; None where there is none that can be read."""
+        """Read the record from the journal; None if it is missing or unreadable."""
         try:
             return cls.model_validate(data)
         except ValidationError:
             return None
 
     def summary(self) -> str:
-        """How many rows were left out and why, in a sentence; empty where none was."""
+        """Say in a sentence how many rows were left out and why; an empty string if none was."""
         if not self.left_out:
             return ""
         return f"{self.dataset}: {self.items:,} to draw from. {left_out_words(self.left_out, self.items)}"
 
 
 def left_out_words(left_out: Mapping[str, int], items: int) -> str:
-    """How many rows were left out beside so many items, and why: "72 of 80 rows left out: 60 (this), 12 (that)."."""
+    """Say how many rows were left out besides `items`, and why: "72 of 80 rows left out: 60 (this), 12 (that)."."""
     count = sum(left_out.values())
     reasons = ", ".join(f"{n:,} ({reason})" for reason, n in left_out.items())
     return f"{count:,} of {items + count:,} rows left out: {reasons}."
 
 
 MOST_NAMED = 100
-"""Broken rows that are named one by one; of the others there is a count."""
+"""Maximum number of broken rows described individually; the others are only counted."""
 
 
 class DatasetError(ValueError):
-    """A dataset that is not there or cannot be read. The message names file and line and is fit to be shown."""
+    """A data set is missing or cannot be read. The message names file and line and can be shown to users."""
 
 
 class BrokenRow(DatasetError):
-    """One row that cannot be read; the others can."""
+    """A single row cannot be read; the others can."""
 
 
 def broken(path: Path, line: int, problem: str) -> BrokenRow:
-    """The error for a broken row; `line` counts from 1."""
+    """Return the error for a broken row; `line` counts from 1."""
     return BrokenRow(f"{path}, line {line}: {problem}")
 
 
 def whole(path: Path, line: int, item: Item) -> Item:
-    """The item. Raises BrokenRow where its texts hold bytes that are no character."""
+    """Return the item unchanged. Raises BrokenRow if its texts contain bytes that are not valid characters."""
     texts = (item.id, item.paragraph, item.question, item.hypothesis, item.label or "", *item.choices, *item.facts)
     try:
         "".join(texts).encode()
@@ -115,7 +115,7 @@ def whole(path: Path, line: int, item: Item) -> Item:
 
 
 def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
-    """`item(line, value)` of each row. A row that it refuses, or that is refused already, costs one item."""
+    """Apply `item(line, value)` to each row. A row that it refuses, or that is broken already, is left out."""
     read: Read = []
     for line, value in rows:
         try:
@@ -128,7 +128,7 @@ def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callab
 
 
 def loaded(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
-    """What is known of a data set: `items` to draw from, and of `rows` those that are LeftOut."""
+    """Build the record of a data set with `items` to draw from, counting the LeftOut entries among `rows`."""
     left_out: dict[str, int] = {}
     named: list[str] = []
     for row in rows:

@@ -1,7 +1,7 @@
-"""MCTest stories (Richardson et al. 2013): a .tsv with stories and questions, an .ans of the same name with answers.
+r"""MCTest stories (Richardson et al. 2013): a .tsv with stories and questions, an .ans of the same name with answers.
 
-As in the authors' data the mark \\newline becomes a line break and choices are sorted (llm-introspection,
-dataset/mctest.py). "one:" and "multiple:" before a question say how many sentences answer it and are left out.
+As in the authors' data, the mark \newline becomes a line break and choices are sorted (llm-introspection,
+dataset/mctest.py). "one:" and "multiple:" before a question say how many sentences answer it and are removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _CELLS = 3 + _QUESTIONS * (1 + _CHOICES)
 
 
 def read(path: Path, split: Split | None) -> Read:
-    """Four questions per story. Of a folder with both collections, mc500. Raises DatasetError."""
+    """Read four questions per story. In a folder with both collections mc500 is used. Raises DatasetError."""
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
     stories = plain_rows(file)
     answers_file = file.with_suffix(".ans")
@@ -43,7 +43,9 @@ def read(path: Path, split: Split | None) -> Read:
 def _questions(
     file: Path, answers_file: Path, story: TableRow, answer: TableRow
 ) -> Iterator[tuple[int, dict[str, Any] | BrokenRow]]:
-    """The questions of one story; one that is broken costs itself, a broken story or line of answers all four."""
+    """Yield the questions of one story. A broken question is lost alone; a broken story or answer line costs all
+    four.
+    """
     letters = [cell.strip() for cell in answer.cells]
     fault = None
     if len(story.cells) != _CELLS:

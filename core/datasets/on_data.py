@@ -1,6 +1,4 @@
-"""What a specification over a data set has, for any lab: which data set, which of its items, and what a file's columns
-hold.
-"""
+"""The part of a specification, in any lab, that selects items from a data set."""
 
 from __future__ import annotations
 
@@ -15,15 +13,15 @@ from .items import Item, Loaded, Split, Task, loaded
 from .own import Columns
 
 MOST_ITEMS = 1_000_000
-"""Items that a limit may name."""
+"""The largest limit that a specification may set."""
 
 
 class OnData(Spec):
     """A specification about `limit` items of `dataset`, drawn by the seed, for the `task`.
 
-    The data set lies in `path`, or where data sets are looked for; `split` is a part of it. A file of a person's own
-    has `columns` and neither. `counted` is what its items are called. `shard` (number, count) is one of `count` parts
-    of the items in the order drawn, numbered from 1 and equally large but for one item.
+    The data set is in `path`, or in the usual folder; `split` is a part of it. A person's own file has `columns`
+    instead of these two. `counted` is the plural word for its items. `shard` (number, count) selects one of `count`
+    parts of the items in the order drawn; parts are numbered from 1 and their sizes differ by at most one.
     """
 
     counted: ClassVar[str] = "items"
@@ -49,7 +47,7 @@ class OnData(Spec):
 
     @model_validator(mode="after")
     def _is_there(self) -> Self:
-        """Raises ValueError where the data set has no items for the task, or cannot have such columns."""
+        """Raises ValueError if the data set has no items for the task, or cannot have these columns."""
         if own.is_own(self.dataset):
             own.check(self.task, self.columns)
             if self.path or self.split:
@@ -71,7 +69,7 @@ class OnData(Spec):
 
     @property
     def cases_of_item(self) -> int:
-        """How many cases a run makes of each item."""
+        """How many cases a run makes from each item."""
         return 1
 
     @property
@@ -79,8 +77,8 @@ class OnData(Spec):
         return self.model_copy(update={"shard": None})
 
     def shards(self) -> tuple[Self, ...]:
-        """The specifications of the runs that it takes, as few as can be. How many items the data set holds counts too;
-        where it is not here, the limit alone.
+        """Return the specifications of the runs that are needed, as few as possible. The number of items in the data
+        set counts if it is available here, otherwise only the limit.
         """
         most = max(1, MOST_CASES // self.cases_of_item)
         if not self.dataset or self.shard or (self.limit and self.limit <= most):
@@ -94,7 +92,7 @@ class OnData(Spec):
         return tuple(self.model_copy(update={"shard": (number, count)}) for number in of) if count > 1 else (self,)
 
     def size(self) -> int:
-        """How many items it is about, those of all its shards together. Raises DatasetError."""
+        """Return the number of items, over all shards. Raises DatasetError."""
         if own.is_own(self.dataset):
             held = own.size(self.dataset, self.task, self.columns)
         else:
@@ -102,12 +100,14 @@ class OnData(Spec):
         return held if self.limit is None else min(held, self.limit)
 
     def part(self, size: int) -> range:
-        """The places of its items among `size` in the order drawn: all of them where it is no shard."""
+        """Return the positions of this shard's items among `size` in the order drawn; all of them if it is not a
+        shard.
+        """
         number, count = self.shard or (1, 1)
         return range(size * (number - 1) // count, size * number // count)
 
     def chosen(self) -> tuple[list[Item], Loaded]:
-        """The items, and what the data set held. Raises DatasetError."""
+        """Return the items, and the record of what the data set contained. Raises DatasetError."""
         if not own.is_own(self.dataset):
             items, held = registry.read(self.dataset, self.path, self.split, self.limit, self.seed)
             part = self.part(len(items))

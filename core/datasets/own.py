@@ -1,8 +1,8 @@
-"""Data sets of a person's own: a CSV, JSONL or Parquet file, and which of its columns hold what.
+"""A person's own data sets: a CSV, JSONL or Parquet file, and what each of its columns contains.
 
-`file:NAME` is a file in $EXPLAIN_HOME/datasets, else one that the command line names; `hf://OWNER/NAME/FILE` one on the
-Hugging Face hub. DuckDB reads it, in a process of its own (`own_process`). An item is known by its id column, else by
-what it says, so that neither its line nor the order of the lines makes a difference to which items a seed draws.
+`file:NAME` is a file in $EXPLAIN_HOME/datasets, or one named on the command line; `hf://OWNER/NAME/FILE` is a file on
+the Hugging Face hub. DuckDB reads it in a separate process (`own_process`). An item is identified by its id column, or
+by its content, so the order of the lines does not affect which items a seed draws.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from .own_process import BESIDE, ReadRequest
 
 KINDS = {".csv": "csv", ".tsv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 LONGEST = 20_000
-"""Characters of a cell."""
+"""Maximum number of characters in a cell."""
 MOST_ROWS = 5_000
-"""Rows that are drawn at once. A run takes fewer cases."""
+"""Maximum number of rows drawn at once. A run has fewer cases."""
 FIRST_ROWS = 5
 LONGEST_HEADER = files.MB
-"""Bytes."""
+"""Maximum length of a CSV file's first line in bytes."""
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
 _TASKS = package_data.table("tasks")
 
 NEEDS: dict[str, tuple[str, ...]] = {task: tuple(about["needs"]) for task, about in _TASKS.items()}
-"""What an item of a task must have. Each may have an `answer` and an `id` besides."""
+"""The roles that an item of a task needs. Each item may also have an `answer` and an `id`."""
 
 ANSWERS: dict[str, dict[str, str]] = {task: about["answers"] for task, about in _TASKS.items()}
-"""What an answer may be called, in lower case."""
+"""The accepted words for answers, in lower case."""
 
 Columns = Annotated[
     dict[str, str],
@@ -55,7 +55,7 @@ Columns = Annotated[
         exclude_if=lambda columns: not columns,
     ),
 ]
-"""A field of a specification: for each of `roles` the column that holds it."""
+"""A field of a specification that maps each of `roles` to its column."""
 
 
 class FilePreview(NamedTuple):
@@ -66,31 +66,34 @@ class FilePreview(NamedTuple):
 
 
 def is_own(dataset: str) -> bool:
-    """Whether `dataset` names a file of a person's own."""
+    """Whether `dataset` names a person's own file."""
     return dataset.startswith(("file:", hub.SCHEME))
 
 
 def title(dataset: str, count: str) -> str:
-    """What a list of runs calls one over a data set. How many rows a person's own has is known once it is read."""
+    """Return the title of a run over a data set. The number of rows in a person's own file is known only once it is
+    read.
+    """
     most = "" if count.startswith("all ") or not is_own(dataset) else "at most "
     return f"{dataset.removeprefix('file:')}: {most}{count}"
 
 
 def roles(task: Task) -> tuple[str, ...]:
-    """What columns may hold for a task; the last two may be missing."""
+    """Return the roles of columns for a task; the last two are optional."""
     return *NEEDS[task], *BESIDE
 
 
 def at_home() -> list[str]:
-    """The files in $EXPLAIN_HOME/datasets, as `dataset` names them."""
+    """Return the files in $EXPLAIN_HOME/datasets, in the form used for `dataset`."""
     folder = home() / "datasets"
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     return [f"file:{path.name}" for path in found if path.suffix.lower() in KINDS and path.is_file()]
 
 
 def keep(name: str, content: bytes) -> str:
-    """Put a file into $EXPLAIN_HOME/datasets; how `dataset` names it. Another one of that name stays: the new one gets
-    a number. Raises DatasetError where it is too large or no table by its name.
+    """Store a file in $EXPLAIN_HOME/datasets and return its name in the form used for `dataset`. An existing file with
+    that name and other content is not replaced: the new one gets a number. Raises DatasetError if the file is too
+    large or its name is not that of a table.
     """
     stem, suffix = re.sub(r"[^\w .-]", "_", Path(name).stem)[:80].strip(" .") or "items", Path(name).suffix.lower()
     if suffix not in KINDS:
@@ -109,14 +112,16 @@ def keep(name: str, content: bytes) -> str:
 
 
 def check(task: Task, columns: Mapping[str, str]) -> None:
-    """Raises ValueError where `columns` names what no item of the task has."""
+    """Raises ValueError if `columns` names a role that items of the task do not have."""
     for role in columns:
         if role not in roles(task):
             raise ValueError(f"Items for {task} have no {role!r}. Name columns for: {', '.join(roles(task))}.")
 
 
 def place(dataset: str) -> Path:
-    """Where the file lies. Raises DatasetError where it is not there, not for this person to name, or no such table."""
+    """Return the path of the file. Raises DatasetError if it does not exist, is not a table, or may not be named by
+    this user.
+    """
     if dataset.startswith(hub.SCHEME):
         path = hub.fetch(dataset)
     else:
@@ -143,7 +148,9 @@ def place(dataset: str) -> Path:
 
 
 def digest(dataset: str) -> str:
-    """SHA-256 of what the file `file:NAME` holds now; empty where it cannot be read, and for any other data set."""
+    """Return the current SHA-256 of the file `file:NAME`; an empty string if it cannot be read, and for any other data
+    set.
+    """
     if not dataset.startswith("file:"):
         return ""
     try:
@@ -163,7 +170,7 @@ def _digest(path: Path, stamp: tuple[int, int]) -> str:
 
 
 def look(dataset: str) -> FilePreview:
-    """What a file looks like. Raises DatasetError."""
+    """Return a preview of a file. Raises DatasetError."""
     path = place(dataset)
     return _look(path, _stamp(path))
 
@@ -174,7 +181,7 @@ def _look(path: Path, stamp: tuple[int, int]) -> FilePreview:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """Which state of the file it is: a page asks for the same several times."""
+    """Return the state of the file, a cache key: a page asks for the same content several times."""
     about = path.stat()
     return about.st_mtime_ns, about.st_size
 
@@ -182,8 +189,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 def read(
     dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None, skip: int = 0
 ) -> tuple[Read, int]:
-    """At most `limit` rows of a file, drawn by `seed` (in its order for None), after the first `skip`; and how many
-    rows there are to draw from. Raises DatasetError.
+    """Return at most `limit` rows of a file after the first `skip`, drawn by `seed` (in file order for None), and the
+    number of rows to draw from. Raises DatasetError.
     """
     check(task, columns)
     path = place(dataset)
@@ -191,7 +198,7 @@ def read(
 
 
 def size(dataset: str, task: Task, columns: Mapping[str, str]) -> int:
-    """How many rows of a file there are to draw from. Raises DatasetError."""
+    """Return the number of rows of a file to draw from. Raises DatasetError."""
     check(task, columns)
     path = place(dataset)
     return _size(path, _stamp(path), task, tuple(sorted(columns.items())))
@@ -246,7 +253,7 @@ def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: 
 
 
 def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
-    """Raises ValueError, which says what is wrong with the row."""
+    """Build the item of a row. Raises ValueError, saying what is wrong with the row."""
     for role, texts in cells.items():
         for text in texts:
             if role in NEEDS[task] and not (text or "").strip():
@@ -276,7 +283,7 @@ def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
 
 
 def _choices(cells: list[str | None]) -> list[str]:
-    """The choices: a column each, or in one column a JSON list, or texts with bars between them."""
+    """Return the choices: one per column, or in a single column a JSON list or texts separated by bars."""
     if len(cells) > 1:
         return [cell or "" for cell in cells]
     text = cells[0] or ""
@@ -288,7 +295,7 @@ def _choices(cells: list[str | None]) -> list[str]:
 
 
 def _choice(answer: str, choices: list[str]) -> str | None:
-    """The choice that the answer is, or that its letter stands for. Raises ValueError."""
+    """Return the choice that the answer names, in full or by its letter. Raises ValueError."""
     letters = {chr(ord("a") + number): choice for number, choice in enumerate(choices[:26])}
     if not answer or answer in choices:
         return answer or None
@@ -298,7 +305,7 @@ def _choice(answer: str, choices: list[str]) -> str | None:
 
 
 def _header(path: Path) -> tuple[list[str], str]:
-    """The names in a CSV file's first line, and what stands between its cells. Raises DatasetError."""
+    """Return the column names in a CSV file's first line, and the separator of its cells. Raises DatasetError."""
     if KINDS[path.suffix.lower()] != "csv":
         return [], ","
     with files.opened(path) as file:
@@ -343,7 +350,7 @@ def _quotes(path: Path) -> int:
 
 
 def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:
-    """What the process found. Raises DatasetError."""
+    """Return the answer of the reading process. Raises DatasetError."""
     try:
         found: dict[str, Any] = json.loads(duckdb_worker.asked(own_process.__name__, wanted))
         return found
@@ -361,8 +368,8 @@ def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:
 
 
 def _placed(path: Path, wanted: ReadRequest, faults: list[Any], rejected: list[str]) -> list[tuple[int, str]]:
-    """On which line of the file each broken row begins, and what is wrong with it, in their order. `faults` name the
-    number of the row among those that DuckDB counted; `rejected` are of those that it did not count, in their order.
+    """Return the first line of each broken row and its problem, in order. `faults` name rows by the number that DuckDB
+    gave them; `rejected` are the problems of rows that it did not number, in order.
     """
     if wanted.kind == "parquet" or not (faults or rejected):
         return sorted(faults)
@@ -383,13 +390,13 @@ _NO_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 def _json_rows(file: Iterable[str]) -> Iterator[tuple[int, bool]]:
-    """Each line's number, and whether DuckDB counts it as a row."""
+    """Yield each line's number, and whether DuckDB counts the line as a row."""
     for number, line in enumerate(file, start=1):
         yield number, "\x1f" not in line and not _NO_CHARACTER.search(line)
 
 
 def _csv_rows(file: Iterable[str], wanted: ReadRequest) -> Iterator[tuple[int, bool]]:
-    """On which line each row begins, the header's and blank ones left out, and whether DuckDB counts it as a row."""
+    """Yield the first line of each row except the header and blank rows, and whether DuckDB counts it as a row."""
     reader = csv.reader(file, delimiter=wanted.delimiter)
     begins = 1
     while True:
@@ -397,7 +404,7 @@ def _csv_rows(file: Iterable[str], wanted: ReadRequest) -> Iterator[tuple[int, b
         try:
             cells = next(reader, None)
         except csv.Error:
-            # A line too long for either of them.
+            # The line is too long for DuckDB too.
             cells, too_long = [""], True
         if cells is None:
             return

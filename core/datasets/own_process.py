@@ -1,7 +1,7 @@
-"""A table of a person's own, read in a process of its own: `core.datasets.own` starts it, and ends it when it is late.
+"""Read a person's own table in a separate process, which `core.datasets.own` starts, and ends if it takes too long.
 
-DuckDB reads that one file and no other, with locked settings; the system bounds what memory the process takes. Which
-rows are drawn depends on what they hold and on the seed, never on where they stand.
+DuckDB reads only this one file, with locked settings, and the operating system limits the memory of the process. Which
+rows are drawn depends on their content and the seed, never on their position.
 """
 
 # ruff: noqa: S608  every word of SQL is ours, and names and paths in it are quoted
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 BESIDE = ("answer", "id")
-"""Roles of columns that are no part of what is asked, and that a file need not have."""
+"""Roles of columns that are not part of the question and that a file need not have."""
 MOST_COLUMNS = 2_000
 OPEN_QUOTE = "a quotation mark is never closed, and takes the lines that follow with it"
 LONGEST_LINE = 16 * MB
-"""Bytes of one line of text."""
+"""Maximum length of one line of text in bytes."""
 
 
 class ReadRequest(NamedTuple):
-    """What is to be read of the file at `path`, whose `kind` is csv, jsonl or parquet.
+    """What to read from the file at `path`, whose `kind` is csv, jsonl or parquet.
 
-    `columns`: for each role the columns that fill it; for an empty one the answer holds the columns' names and the
-    first rows, as the file has them. Roles among `optional` may have no column. `header` and `delimiter` are a CSV
-    file's, and `open_quote` says whether one of its quotation marks has no partner. `rows` are drawn by `seed`, in the
-    file's order where it is None, after `skip` others; of a cell `longest` characters are given.
+    `columns` maps each role to its columns; if it is empty, the answer contains the column names and the first rows of
+    the file. Roles in `optional` may have no column. `header` and `delimiter` describe a CSV file, and `open_quote`
+    says whether one of its quotation marks is never closed. After skipping `skip` rows, `rows` are drawn by `seed`, or
+    in file order if it is None. Cells are cut after `longest` characters.
     """
 
     path: str
@@ -51,7 +51,7 @@ class ReadRequest(NamedTuple):
 
 
 def _found(connection: DuckDBPyConnection, wanted: ReadRequest) -> bytes:
-    """As JSON."""
+    """Return what was asked for, as JSON."""
     answer = json.dumps(_drawn(connection, wanted) if wanted.columns else _looked_at(connection, wanted)).encode()
     if len(answer) > wanted.result_mb * MB:
         raise ValueError(f"what is to be drawn holds more than {wanted.result_mb} MB; set a smaller limit")
@@ -78,15 +78,15 @@ def _name(column: str) -> str:
 
 
 def _source(wanted: ReadRequest) -> tuple[str, dict[str, str]]:
-    """The table, with each row's number `_line_no` and its `_fault`, null where it has none; and for each column of the
-    file the expression of its text.
+    """Return SQL for the table, in which each row has its number `_line_no` and its `_fault` (null if it is fine), and
+    for each column of the file an expression for its text.
     """
     path = _text(wanted.path)
-    # DuckDB's buffer has to hold several of the longest lines.
+    # DuckDB's buffer must hold several of the longest lines.
     bounds = f"max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE}, parallel=false"
     rejects = "store_rejects=true, auto_detect=false"
     if wanted.kind == "csv":
-        # One column more than the header has shows rows that are too long; what is missing is null, as no cell is.
+        # An extra column reveals rows that are too long. Missing cells are null, which no real cell is.
         names = [f"c{number}" for number in range(len(wanted.header) + 1)]
         types = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in names)
         read = (
@@ -104,7 +104,7 @@ def _source(wanted: ReadRequest) -> tuple[str, dict[str, str]]:
         numbered = f"(select *, row_number() over () as _line_no from {read})"
         return f"(select *, {fault} as _fault from {numbered})", dict(zip(wanted.header, names, strict=False))
     if wanted.kind == "jsonl":
-        # One column that nothing ends but the line: a character that JSON has to write in another way parts cells.
+        # Each line is read as a single column: the delimiter is a character that JSON must escape.
         read = (
             f"read_csv({path}, columns={{'raw': 'VARCHAR'}}, header=false, delim='\x1f', quote='', escape='', "
             f"{rejects}, {bounds})"
@@ -126,7 +126,7 @@ def _source(wanted: ReadRequest) -> tuple[str, dict[str, str]]:
 
 
 def _columns(connection: DuckDBPyConnection, wanted: ReadRequest, source: str) -> list[str]:
-    """The columns of the file, in its order; of lines of JSON those of the first thousand objects."""
+    """Return the columns of the file, in order; for JSON lines, those of the first thousand objects."""
     if wanted.kind == "csv":
         return wanted.header
     if wanted.kind == "jsonl":
@@ -146,13 +146,13 @@ def _expressions(connection: DuckDBPyConnection, wanted: ReadRequest) -> tuple[s
     if len(columns) > MOST_COLUMNS:
         raise ValueError(f"it has more than {MOST_COLUMNS:,} columns")
     if wanted.kind == "parquet":
-        # Of what is no text, its JSON.
+        # Values that are not text are given as JSON.
         known = {name: f"(to_json({_name(name)}) ->> '$')" for name in columns}
     return source, known, columns
 
 
 def _looked_at(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any]:
-    """The columns' names, and the first rows."""
+    """Return the column names and the first rows."""
     _, _, columns = _expressions(connection, wanted)
     source, known, _ = _expressions(connection, wanted._replace(columns={"": columns}))
     cells = ", ".join(f"left({known[name]}, {wanted.longest})" for name in columns)
@@ -163,9 +163,9 @@ def _looked_at(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str,
 
 
 def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any]:
-    """`rows`: number, id, text of each role's columns; `columns`: the roles that have any; `of`: how many rows there
-    are; `repeated`: rows with the id of another; `broken`: the first lines that are none, as (number, problem);
-    `rejected`: what is wrong with the first lines that have no number; `lost`: how many there are of both.
+    """Return a dict: `rows` (number, id, texts of each role's columns); `columns` (the roles that have any); `of`
+    (number of rows); `repeated` (number of rows with the id of another); `broken` (the first broken lines, as
+    (number, problem)); `rejected` (the problems of the first lines without a number); `lost` (the number of both).
     """
     source, known, there = _expressions(connection, wanted)
     roles = {role: names for role, names in wanted.columns.items() if role not in wanted.optional or names[0] in there}
@@ -208,10 +208,12 @@ def _hash(cells: list[str]) -> str:
 
 
 def _rejected(connection: DuckDBPyConnection, wanted: ReadRequest) -> tuple[list[str], int]:
-    """What is wrong with the first lines that DuckDB could not split into cells, in their order; how many there are."""
+    """Return the problems of the first lines that DuckDB could not split into cells, in order, and the number of such
+    lines.
+    """
     if wanted.kind == "parquet":
         return [], 0
-    # Each time that the file is read, what is rejected is noted again.
+    # Every reading of the file records the rejected lines again.
     once = (
         "select line_byte_position as begins, case min(error_type) when 'INVALID ENCODING' then "
         "'this is not UTF-8 text' else min(error_message) end as problem from reject_errors group by 1"

@@ -1,4 +1,4 @@
-"""Every dataset by name: where it can be had, under which licence, how its files lie, and how to load it."""
+"""All known data sets by name: source, licence, file layout, and loader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .sources import source_of
 
 
 class Dataset(NamedTuple):
-    """What the Methods page says of a dataset, and its loader."""
+    """A data set: what the Methods page says about it, and its loader."""
 
     name: str
     title: str
@@ -49,22 +49,24 @@ _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
 
 
 def ships(name: str) -> bool:
-    """Whether the data set comes with the app."""
+    """Whether the data set is shipped with the app."""
     return (_SHIPPED / f"{name}.json").is_file()
 
 
 def is_here(name: str) -> bool:
-    """Whether there is something where the data set is looked for. Raises DatasetError for one that is not known."""
+    """Whether something exists where the data set is looked for. Raises DatasetError for an unknown data set."""
     return _place(find(name).name).exists()
 
 
 def describe() -> list[dict[str, str]]:
-    """One row a dataset: name, title, task, source, licence, layout."""
+    """Return one row per data set: name, title, task, source, licence, layout."""
     return [{field: str(value) for field, value in row._asdict().items() if field != "read"} for row in DATASETS]
 
 
 def find(name: str) -> Dataset:
-    """The dataset called `name`; case, hyphens and underscores do not matter. Raises DatasetError with near names."""
+    """Return the data set called `name`, ignoring case, hyphens and underscores. Raises DatasetError, suggesting
+    similar names.
+    """
     wanted = _folded(_OTHER_NAMES.get(_folded(name), name))
     for dataset in DATASETS:
         if _folded(dataset.name) == wanted:
@@ -82,10 +84,10 @@ def load(
     limit: int | None = None,
     seed: int | None = 0,
 ) -> list[Item]:
-    """The items of a dataset in an order that depends on `seed` alone (file order for None), at most `limit` of them.
+    """Return at most `limit` items of a data set, in an order that depends only on `seed` (file order for None).
 
-    `path` is a file, taken whole, or a folder; without it $EXPLAIN_HOME/datasets/<name>. Without `split`: test, else
-    valid, else train, whichever is there. A broken row costs its own item. Raises DatasetError.
+    `path` is a file, which is read whole, or a folder; the default is $EXPLAIN_HOME/datasets/<name>. Without `split`,
+    the first available of test, valid and train is read. A broken row is left out alone. Raises DatasetError.
     """
     return read(name, path, split, limit, seed)[0]
 
@@ -93,7 +95,7 @@ def load(
 def read(
     name: str, path: str | Path | None, split: Split | None, limit: int | None, seed: int | None
 ) -> tuple[list[Item], Loaded]:
-    """The same with what the data set held. Raises DatasetError."""
+    """Return the same items, with the record of what the data set contained. Raises DatasetError."""
     dataset = find(name)
     try:
         place = files.named(path) if path is not None else _place(dataset.name)
@@ -110,27 +112,27 @@ def read(
 
 
 def size(name: str, path: str | Path | None, split: Split | None) -> int:
-    """How many items a data set has. Raises DatasetError."""
+    """Return the number of items in a data set. Raises DatasetError."""
     return len(read(name, path, split, None, None)[0])
 
 
 class _Held(NamedTuple):
-    """What a data set held, and in which state its files and folders were when they were read."""
+    """The content of a data set, and the state of its files and folders when they were read."""
 
     rows: Read
     files: dict[Path, Stamp]
 
 
 _MOST_HELD = 8
-"""Data sets that are held in memory."""
+"""Maximum number of data sets held in memory."""
 
 _held: dict[tuple[str, Path, Split | None], _Held] = {}
 _reading = Lock()
 
 
 def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
-    """What the data set holds now. The runs of a study ask again and again, many of them together: its files are read
-    once, until one of them changes.
+    """Return the current content of the data set. The runs of a study ask for it again and again, many concurrently, so
+    its files are read only once, until one of them changes.
     """
     key = dataset.name, place, split
     with _reading:
@@ -145,7 +147,7 @@ def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
 
 
 def some(rows: Read, where: str) -> list[Item]:
-    """The items among the rows. Raises DatasetError where there are none."""
+    """Return the items among the rows. Raises DatasetError if there are none."""
     items = [row for row in rows if isinstance(row, Item)]
     if not items:
         first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
@@ -166,7 +168,9 @@ def _folded(name: str) -> str:
 
 
 def _place(name: str) -> Path:
-    """$EXPLAIN_HOME/datasets/<name>; where that is not there what ships, or the folder of its family, such as babi."""
+    """Return $EXPLAIN_HOME/datasets/<name>; if it does not exist, the shipped file or the folder of the data set's
+    family, such as babi.
+    """
     folder = home() / "datasets"
     places = [
         *(folder / name, folder / _folded(name)),
@@ -176,7 +180,7 @@ def _place(name: str) -> Path:
 
 
 def _shuffled(items: list[Item], seed: int) -> list[Item]:
-    """In the order of NumPy's permutation, as the authors' `shuffle(seed)` (dataset/_abstract_dataset.py)."""
+    """Shuffle by NumPy's permutation, like the authors' `shuffle(seed)` (dataset/_abstract_dataset.py)."""
     import numpy as np
 
     return [items[index] for index in np.random.default_rng(seed).permutation(len(items))]

@@ -1,10 +1,10 @@
 """Stanford Human Preferences (Ethayarajh et al. 2022): a post and two responses, one JSON object per line.
 
-Where the rows have scores, as the official ones do, what is kept is what Chen et al. kept (shp/preprocess.py): of each
-post the pairs whose better response is the post's best; of those the ones whose other response scores below the median
-of the other responses; one of them; and that one only where it is not too long. The paper draws that one pair at
-random, unseeded, and counts GPT-2's tokens; here the pair is drawn by its content, the same each time, and four
-characters are counted as a token. Texts are cleaned as the paper cleans them.
+If the rows have scores, as the official ones do, they are filtered as by Chen et al. (shp/preprocess.py). Of each post,
+keep the pairs whose better response is the post's best; of those, the pairs whose other response scores below the
+median of the other responses; of those, one pair; and drop it if it is too long. The paper draws this pair at random,
+unseeded, and counts GPT-2's tokens. Here a hash of its content selects the pair, always the same one, and four
+characters count as a token. Texts are cleaned as in the paper.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _FILES: dict[Split, tuple[str, ...]] = {
 }
 _TEXTS = ("history", "human_ref_A", "human_ref_B")
 MOST_TOKENS = 1024
-"""Of a post with both responses."""
+"""Maximum length of a post with both responses."""
 TOKEN = 4
-"""Characters."""
+"""Characters per token."""
 
 NOT_BEST = "without the post's best response"
 NOT_BELOW = "the other response is not below the median of those"
@@ -38,8 +38,8 @@ TOO_LONG = f"longer than about {MOST_TOKENS:,} tokens"
 
 
 def read(path: Path, split: Split | None) -> Read:
-    """Fields history, human_ref_A, human_ref_B; labels (1: A preferred) where people voted. Of a folder every domain's
-    file. Raises DatasetError.
+    """Read the fields history, human_ref_A, human_ref_B and, if people voted, labels (1: A preferred). In a folder,
+    read the file of every domain. Raises DatasetError.
     """
     paths = [path] if path.is_file() else files_for(path, split, _FILES)[1]
     entries: list[tuple[Path, int, Any]] = [(file, *row) for file in paths for row in json_rows(file)]
@@ -66,11 +66,11 @@ def _item(file: Path, line: int, entry: Any) -> Item:
 
 
 _CLOSED_UP = ((" , ", ","), (" .", "."), (" !", "!"), (" ?", "?"), (" : ", ": "), (" '", "'"))
-"""What the authors' preprocessing replaces, one after another. A comma between two spaces loses both of them."""
+"""The replacements of the authors' preprocessing, in order. A comma between two spaces loses both of them."""
 
 
 def cleaned(text: str) -> str:
-    """The text as the authors' preprocessing leaves it: runs of spaces made one, none before a closing mark."""
+    """Clean a text as the authors' preprocessing does: single spaces only, and none before a closing mark."""
     text = re.sub(" +", " ", text.strip())
     for old, new in _CLOSED_UP:
         text = text.replace(old, new)
@@ -78,7 +78,9 @@ def cleaned(text: str) -> str:
 
 
 def _identity(entry: dict[str, Any]) -> str:
-    """The pair's own name, the same wherever it stands in a file: the ids of its three comments, else its content."""
+    """Return a name for the pair that does not depend on its position: the ids of its three comments, else a hash of
+    its content.
+    """
     ids = [entry.get(name) for name in ("post_id", "c_root_id_A", "c_root_id_B")]
     if all(isinstance(id, str) and id for id in ids):
         return "-".join(map(str, ids))
@@ -90,8 +92,8 @@ Row = tuple[Path, int, Any]
 
 
 def _filtered(rows: list[Row]) -> tuple[list[Row], dict[str, int]]:
-    """The rows that the paper's filters keep, and those without scores or text to go by; how many others there are, by
-    reason.
+    """Return the rows that pass the paper's filters, and those without the scores or text that these need; and how many
+    others there are, by reason.
     """
     kept: list[Row] = []
     posts: dict[str, list[tuple[float, float, Row]]] = defaultdict(list)

@@ -1,4 +1,4 @@
-"""Where each data set can be downloaded from (`sources.toml`), and whether it is here."""
+"""The download addresses of each data set (`sources.toml`), and whether it is already here."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from .. import package_data
 from ..home import home
 
 UNKNOWN = "unknown: recorded at the first download"
-"""What stands for a size or a digest that could not be computed from the official file."""
+"""Shown in place of a size or digest that could not be computed from the official file."""
 
 
 class SourceFile(NamedTuple):
-    """One file to download. Of an archive, `keep` names the endings of the members' paths to keep; another file is kept
-    as `to`. `bytes` and `sha256` were computed from the official file.
+    """One file to download. For an archive, `keep` lists the endings of the member paths to keep; any other file is
+    saved as `to`. `bytes` and `sha256` were computed from the official file.
     """
 
     url: str
@@ -27,8 +27,8 @@ class SourceFile(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where a data set can be downloaded. `datasets` are those of the registry that its files hold; `address` says how
-    the addresses are known, `tried` whether they were tried.
+    """The source of a download. `datasets` are the data sets of the registry that its files contain; `address` says how
+    the addresses are known, `tried` whether they were tested.
     """
 
     name: str
@@ -43,35 +43,35 @@ class Source(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where the loaders look for it. Raises DataDirError."""
+        """The folder where the loaders look for it. Raises DataDirError."""
         return home() / "datasets" / self.name
 
     @property
     def is_here(self) -> bool:
-        """Whether there is something in its place."""
+        """Whether the folder exists."""
         return self.folder.exists()
 
     @property
     def about_address(self) -> str:
-        """How far its addresses can be relied on, in a few words."""
+        """How far the addresses can be relied on, in a few words."""
         return self.address if self.tried else f"{self.address}; not verified"
 
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """All of them, in the order of the table."""
+    """Return all sources, in the order of the file."""
     licences = {row["name"]: row["licence"] for row in package_data.table("datasets")["dataset"]}
     return tuple(_source(entry, licences) for entry in package_data.beside(__file__, "sources.toml")["source"])
 
 
 def source_of(dataset: str) -> Source | None:
-    """Where the data set of the registry called `dataset` can be downloaded from; None where nobody knows."""
+    """Return the source of the data set called `dataset` in the registry; None if there is none."""
     return next((source for source in sources() if dataset in source.datasets), None)
 
 
 def mirrored(source: Source, file: SourceFile) -> str:
-    """The address to ask: the official one, that on $HF_ENDPOINT for files on the hub, or where $EXPLAIN_DATA_MIRROR is
-    set `<mirror>/<name of the source>/<name of the file>`.
+    """Return the address to use: `<mirror>/<name of the source>/<name of the file>` if $EXPLAIN_DATA_MIRROR is set; for
+    files on the hub, the address on $HF_ENDPOINT; otherwise the official one.
     """
     hub = "https://huggingface.co/"
     if mirror := os.environ.get("EXPLAIN_DATA_MIRROR", "").rstrip("/"):

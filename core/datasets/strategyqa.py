@@ -1,4 +1,4 @@
-"""StrategyQA (Geva et al. 2021): yes/no questions that take several steps, in the official JSON array."""
+"""StrategyQA (Geva et al. 2021): yes/no questions that need several reasoning steps, in the official JSON array."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _FILES: dict[Split, tuple[str, ...]] = {
 
 
 def read(path: Path, split: Split | None) -> Read:
-    """The official test file has no answers, so dev.json is the test split. Raises DatasetError."""
+    """Read the questions of a split. The official test file has no answers, so dev.json is the test split. Raises
+    DatasetError.
+    """
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
     return each(file, json_rows(file), partial(_item, file))
 

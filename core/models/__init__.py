@@ -1,1 +1,3 @@
-"""What can be asked: endpoints, local models, replayed runs, and the labs' controls behind one interface."""
+"""The models that can be asked: endpoints, local models, replayed runs, and the labs' controls, behind one
+interface.
+"""

@@ -1,4 +1,4 @@
-"""The response cache: the same request to the same model is not paid for twice."""
+"""The response cache, so that the same request to the same model is not paid for twice."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..runs.fairness import WHOSE, Leave, under
 log = logging.getLogger(__name__)
 
 _FORM = 2
-"""The number of the table's form. A file of another one is started again: it holds what can be asked again."""
+"""The version of the table. A file of another version is started again: its answers can be asked for again."""
 
 _PATIENCE = 2.0
 """Seconds to wait for another process that writes."""
@@ -32,8 +32,8 @@ _PATIENCE = 2.0
 class ResponseCache:
     """Answers in one SQLite file; safe between threads and processes (each process makes its own, after any fork).
 
-    It never stands in the way: where the file cannot be used nothing is read and nothing kept, and the log says so
-    once. A file that is not a database any more is moved aside (`<name>.broken`) and started again.
+    A cache never blocks a call: if the file cannot be used, nothing is read or stored, and the log says so once. A file
+    that is no longer a database is moved aside (`<name>.broken`) and started again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -41,12 +41,12 @@ class ResponseCache:
         self._database: sqlite3.Connection | None = None
         self._turn = threading.Lock()
         self._complained = False
-        # Its own: it stands before every call, and must not wait behind fits and starting models. One is enough, since
-        # they would take turns.
+        # Its own thread: the cache comes before every call, and must not wait behind fits and starting models. One is
+        # enough, since several would take turns.
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="response-cache")
 
     def get(self, key: str) -> ModelAnswer | None:
-        """The answer kept under `key`; None where there is none, or none that can be read."""
+        """The answer stored under `key`; None if there is none, or none that can be read."""
         rows = self._run("select answer from answers where key = ?", (key,))
         try:
             return ModelAnswer.model_validate_json(rows[0][0]) if rows else None
@@ -54,18 +54,20 @@ class ResponseCache:
             return None
 
     def put(self, key: str, answer: ModelAnswer, content: str = "") -> None:
-        """Keep `answer` under `key`, in place of what was there. `content`: what was asked (`content_of`)."""
+        """Store `answer` under `key`, replacing any other. `content` identifies what was asked (`content_of`)."""
         values = (key, answer.model_dump_json(), content, str(time.time()))
         self._run("insert or replace into answers values (?, ?, ?, cast(? as real))", values)
 
     def forget(self, events: Iterable[Event]) -> None:
-        """Forget every answer to what is asked in `events`, no matter who else asked it; nothing stays in the file."""
+        """Delete every answer to the requests in `events`, no matter who else asked them; nothing of them stays in the
+        file.
+        """
         asked = sorted({content_of(event) for event in events if isinstance(event, Asked)})
         self._forget("content in (select value from json_each(?))", json.dumps(asked))
 
     def forget_before(self, moment: float) -> None:
-        """Forget every answer of before `moment`, in seconds of the epoch, and those of a day yet to come: their
-        age was lost when the clock was set back.
+        """Delete every answer from before `moment`, in seconds of the epoch, and those dated more than a day in the
+        future: their age was lost when the clock was set back.
         """
         self._forget("at < cast(? as real) or at > strftime('%s', 'now') + 86400", str(moment))
 
@@ -81,7 +83,7 @@ class ResponseCache:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no answer is kept."""
+        """Whether no answer is stored."""
         return not self._run("select key from answers limit 1", ())
 
     def close(self) -> None:
@@ -90,7 +92,7 @@ class ResponseCache:
             self._close()
 
     def _run(self, statement: str, values: tuple[str, ...]) -> list[tuple[str, ...]]:
-        """The rows of one statement, committed; none where the file cannot be used."""
+        """The rows of one statement, committed; empty if the file cannot be used."""
         with self._turn:
             for _ in range(2):
                 try:
@@ -111,9 +113,9 @@ class ResponseCache:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
             self._database.execute("pragma journal_mode = wal")
-            # A crash of the machine may lose the last answers, which costs asking again, and breaks nothing.
+            # A crash of the machine may lose the last answers, which only have to be asked for again.
             self._database.execute("pragma synchronous = normal")
-            # What is deleted is overwritten with zeros.
+            # Deleted data are overwritten with zeros.
             self._database.execute("pragma secure_delete = on")
             if self._database.execute("pragma user_version").fetchone() != (_FORM,):
                 self._database.execute("drop table if exists answers")
@@ -136,7 +138,7 @@ class ResponseCache:
             log.warning("The response cache %s %s: %s", self.path, what, error)
 
     def _begin_anew(self) -> bool:
-        """Whether the file can be used again: mended by another process in the meantime, or moved aside now."""
+        """Whether the file can be used again: another process repaired it meanwhile, or it was moved aside now."""
         try:
             if self._open().execute("pragma quick_check(1)").fetchone() == ("ok",):
                 return True
@@ -158,9 +160,9 @@ _SENT = {"messages", "sampling", "json_schema", "repeat", "tools"}
 
 
 def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] | None = None) -> str:
-    """64 hexadecimal digits over all that can change an answer, and over who pays for it: model, account (address and
-    a hash of the key), the request but for its role, and the parameters as they are `sent`; where people are hosted
-    over who asks, too: that an answer comes from the cache would tell that somebody else asked just this.
+    """A hash (64 hexadecimal digits) of all that can change an answer and of who pays for it: model, account (address
+    and a hash of the key), the request without its role, and the parameters as they are `sent`. Where the app is
+    hosted it also covers the person who asks: a cached answer would reveal that somebody else asked the same.
     """
     content = request.model_dump(mode="json", include=_SENT) | {"model": model, "base_url": account}
     if sent:
@@ -170,9 +172,11 @@ def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] |
 
 
 def content_of(asked: Request | Asked) -> str:
-    """64 hexadecimal digits over what is asked, by anyone, of a request or of what a journal says of it."""
+    """A hash (64 hexadecimal digits) of what a request asks, whoever asks it, from the request or from its journal
+    event.
+    """
     content = asked.model_dump(mode="json", include=_SENT)
-    # A journal leaves out what is empty.
+    # A journal leaves out empty fields.
     return _digest({name: value for name, value in content.items() if value})
 
 
@@ -194,14 +198,14 @@ class _Sending(Protocol):
     """A model that is asked over HTTP, and knows which parameters it would send."""
 
     def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters of this request as they would go out now, in the form of `ModelAnswer.sent`."""
+        """The parameters that would be sent for this request now, in the form of `ModelAnswer.sent`."""
 
 
 class Cached:
-    """`model` behind the cache. A hit is marked `cached`; its `seconds` are those of the look-up.
+    """`model` behind the cache. An answer from the cache is marked `cached`; its `seconds` are those of the look-up.
 
-    `account` separates models of one name at two addresses, and what different people paid for; it must not contain a
-    key. Raises what `model` raises.
+    `account` separates models of the same name at two addresses, and what different people paid for; it must not
+    contain a key. Raises what `model` raises.
     """
 
     def __init__(self, model: Model, cache: ResponseCache, account: str) -> None:
@@ -211,12 +215,12 @@ class Cached:
         self._account = account
 
     def under(self, leave: Leave) -> Cached:
-        """The same; a request that is not in the cache is asked only while `leave` allows it."""
+        """The same model; a request that is not in the cache is sent only while `leave` allows it."""
         return Cached(under(self.model, leave), self._cache, self._account)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no answer of any model is kept."""
+        """Whether no answer of any model is stored."""
         return self._cache.is_empty
 
     async def kept(self, request: Request) -> ModelAnswer | None:
@@ -240,12 +244,12 @@ class Cached:
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None, "at_once": None}
             return kept.model_copy(update=news)
         answer = await self.model.answer(request, on_text)
-        # What was refused only now was not sent.
+        # A parameter that was refused in this very call was not sent.
         sent = answer.sent if isinstance(self.model, _Sending) else {}
         if not repeatable(request, sent):
             return answer
         key = key_of(request, self.id, self._account, sent)
-        # A cancelled run still keeps what was answered and paid for.
+        # Even if the run is cancelled, an answer that was paid for is stored.
         await asyncio.shield(
             loop.run_in_executor(self._cache.thread, self._cache.put, key, answer, content_of(request))
         )

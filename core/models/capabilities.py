@@ -1,5 +1,5 @@
-"""What a model accepts and does, found out by six small calls: whether it answers, thinks, takes each setting, writes
-JSON to a schema, gives log probabilities and calls tools, and how fast it is.
+"""Tests what a model accepts and does with six small calls: whether it answers and thinks, which settings it accepts,
+whether it writes JSON to a schema, gives log probabilities and calls tools, and how fast it is.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .prices import price_of
 from .traits import Thinks, Traits
 
 MOST_KEPT = 500
-"""Models whose results are kept; the oldest go first."""
+"""How many models' results are stored; the oldest are removed first."""
 
 _SETTINGS = ("temperature", "top_p", "seed", "stop")
 _SCHEMA = {
@@ -42,7 +42,7 @@ _TOOL = Tool(
 
 
 class Capabilities(Frozen):
-    """The result of trying a model. What is None could not be found out."""
+    """The result of testing a model. A field is None if it could not be found out."""
 
     model: str
     at: datetime = Field(default_factory=now)
@@ -55,25 +55,25 @@ class Capabilities(Frozen):
 
     thinks: Thinks = "unknown"
     refused: tuple[str, ...] = ()
-    """Of temperature, top_p, seed and stop, those that the server does not take."""
+    """Those of temperature, top_p, seed and stop that the server does not accept."""
 
     system_role: bool = True
     json_schema: bool | None = None
     logprobs: bool | None = None
     tools: bool | None = None
     seconds: float | None = None
-    """Of the first short answer."""
+    """The time for the first short answer."""
 
     tokens_per_second: float | None = None
     served: Served | None = None
     prompt_tokens: int | None = None
-    """Of all calls together, where every answer says it; likewise `completion_tokens`."""
+    """The sum over all calls, if every answer reports it; likewise `completion_tokens`."""
 
     completion_tokens: int | None = None
 
 
 class TraitRow(NamedTuple):
-    """One line of the result: what was looked at, whether it is so (None: not known), and more about it."""
+    """One line of the result: what was tested, whether it is so (None: not known), and details."""
 
     title: str
     holds: bool | None
@@ -81,9 +81,9 @@ class TraitRow(NamedTuple):
 
 
 async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambda what: None) -> Capabilities:
-    """Ask `model` at most six small things, one after the other, past the response cache. `on_call` gets what each of
-    them is about. A model that does not answer the first is asked no more, and a robot is asked nothing: it answers
-    only the questions of its lab. A call that fails is part of the result, and raises nothing.
+    """Ask `model` at most six small things, one after the other, without the response cache. `on_call` is told what
+    each call is about. A model that does not answer the first call is asked no more, and a robot is asked nothing:
+    it answers only the questions of its lab. A call that fails is part of the result, and raises nothing.
     """
     if is_control(model.id):
         return Capabilities(model=model.id, answers=True, thinks="no")
@@ -122,7 +122,7 @@ async def find_capabilities(model: Model, on_call: Callable[[str], None] = lambd
 
 
 class _Asked:
-    """The calls of one trial, and what they brought."""
+    """The calls of one test, and their results."""
 
     def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
         self._model = model
@@ -135,18 +135,18 @@ class _Asked:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The settings that were asked for and left out; of a model that is not behind a server, none."""
+        """The settings that were requested and left out; empty for a model that is not behind a server."""
         refused = self._traits.refused
         return tuple(name for name in _SETTINGS if name in refused)
 
     @property
     def takes_system_role(self) -> bool:
-        """False once a refusal was learned: the connection then puts the text before the first user turn."""
+        """Whether no refusal was learned; after one, the connection puts the system text before the first user turn."""
         return self._traits.system_role
 
     @property
     def _traits(self) -> Traits:
-        """What the connection has learned; of a model that is not behind a server, nothing."""
+        """What the connection has learned; nothing for a model that is not behind a server."""
         return self._model.connection.traits(self._model.model) if isinstance(self._model, Endpoint) else Traits()
 
     async def ask(
@@ -157,7 +157,7 @@ class _Asked:
         top_logprobs: int | None = None,
         request: dict[str, Any] | None = None,
     ) -> ModelAnswer | CallFailed:
-        """One call, with every common setting; its answer, or why there is none."""
+        """Make one call with every common setting; returns its answer, or why there is none."""
         self._on_call(what)
         sampling = Sampling(
             temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
@@ -176,7 +176,7 @@ class _Asked:
 
 
 def _holds(result: ModelAnswer | CallFailed, shows: Callable[[ModelAnswer], bool]) -> bool | None:
-    """Whether the answer shows what was asked for: no where the server refuses it, unknown where the call failed."""
+    """Whether the answer shows what was asked for: False if the server refuses it, None if the call failed."""
     if isinstance(result, ModelAnswer):
         return shows(result)
     return False if isinstance(result, Refused | NoToolCalls) else None
@@ -209,7 +209,7 @@ def _thinks(answers: list[ModelAnswer]) -> Thinks:
 
 
 def _speed(answer: ModelAnswer) -> float | None:
-    """Tokens a second while it writes, without the wait for the first where the answer came piece by piece."""
+    """Tokens per second while the model writes, without the wait for the first token if the answer was streamed."""
     tokens, first = answer.usage.completion_tokens, answer.first_token_seconds
     came_in_pieces = first is not None and first < answer.seconds / 2 and answer.thinking is None
     seconds = answer.seconds - (first or 0) if came_in_pieces else answer.seconds
@@ -225,7 +225,7 @@ def _total(counts: list[int | None]) -> int | None:
 
 
 def summary(found: Capabilities) -> str:
-    """One line, such as "6 calls, $0.0004": what trying it took."""
+    """One line on what the test used, such as "6 calls, $0.0004"."""
     price = price_of(found.model)
     cost = ""
     if price is not None and found.prompt_tokens is not None and found.completion_tokens is not None:
@@ -235,7 +235,7 @@ def summary(found: Capabilities) -> str:
 
 
 def rows(found: Capabilities, room: int = 0) -> Iterator[TraitRow]:
-    """The result, line by line; `room` are the tokens that are added for thinking."""
+    """The result, line by line; `room` is the number of tokens that are added for thinking."""
     if is_control(found.model):
         yield TraitRow(
             "Answers", True, "A robot: it answers only the questions of its lab, at no cost. No call was made."
@@ -248,7 +248,7 @@ def rows(found: Capabilities, room: int = 0) -> Iterator[TraitRow]:
     yield TraitRow("Answers", True, f"{found.seconds or 0:.1f} s{speed}")
     yield TraitRow("Thinks", True if found.thinks not in ("unknown", "no") else None, _of_thinking(found.thinks, room))
     refused = {*found.refused, *(() if found.system_role else ("system prompt",))}
-    # A model that thinks is sent none: the app applies them to what is not thinking.
+    # A thinking model is sent no stop sequences: the app applies them outside thinking.
     unsent = set() if found.thinks == "no" else {"stop"}
     taken = [title for name, title, _ in _IN_WORDS if name not in refused | unsent]
     if taken:
@@ -315,29 +315,29 @@ def unwrapped(model: Model) -> Model:
 
 
 def set_room(model: Model, tokens: int) -> None:
-    """Set the tokens that the model gets for its thinking. Models that are not asked over HTTP need none."""
+    """Set the tokens that the model gets for thinking. Models that are not asked over HTTP need none."""
     if isinstance(inner := unwrapped(model), Endpoint):
         inner.connection.learn(inner.model, room=tokens)
 
 
 def _key(model: Model) -> str:
-    """Two servers may have models of one id."""
+    """A key for the model, with its server's address, since two servers may have models with the same id."""
     inner = unwrapped(model)
     return f"{inner.connection.config.base_url} {model.id}" if isinstance(inner, Endpoint) else model.id
 
 
 def kept(model: Model, home: Path) -> Capabilities | None:
-    """What was found when the model was last tried; None where it was not, or where that cannot be read."""
+    """The result of the model's last test; None if it was not tested, or if that cannot be read."""
     return _read(home).found.get(_key(model))
 
 
 def tried(home: Path) -> set[str]:
-    """The ids of the models that were tried."""
+    """The ids of the models that were tested."""
     return {found.model for found in _read(home).found.values()}
 
 
 def all_kept(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
-    """What was found of each of these models, by id, as far as they were tried and `get` finds them."""
+    """The results of these models by id, for those that were tested and that `get` finds."""
     every, results = _read(home), {}
     for id in ids:
         with suppress(CallFailed):
@@ -347,7 +347,7 @@ def all_kept(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dic
 
 
 def keep(found: Capabilities, model: Model, home: Path) -> None:
-    """Keep the result in `home`; where nothing can be written there, it is not kept."""
+    """Store the result in `home`, unless nothing can be written there."""
     every = {**_read(home).found, _key(model): found}
     newest = dict(sorted(every.items(), key=lambda pair: pair[1].at)[-MOST_KEPT:])
     with suppress(OSError):

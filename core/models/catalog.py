@@ -1,4 +1,4 @@
-"""Which models there are, and the one behind an id."""
+"""Which models there are, and the model behind an id."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NOT_ENDPOINTS = ("control", "local", "replay")
 
 
 class ModelInfo(Frozen):
-    """One line of the list of models. `needs` says what is missing before it can be asked; empty where nothing is.
+    """One line of the list of models. `needs` says what is missing before the model can be asked; empty if nothing is.
 
     An id that ends in `/…` stands for models whose names are not known until their server is asked.
     """
@@ -49,7 +49,7 @@ class _Kept(NamedTuple):
 
 
 def _state(path: Path) -> tuple[int, int] | None:
-    """Size and time of last change, which tell one file from another; None where it is gone."""
+    """The file's size and time of last change, which show whether it has changed; None if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -61,14 +61,14 @@ def _state(path: Path) -> tuple[int, int] | None:
 class Catalog:
     """Finds models by id: `control/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`, `<endpoint>/<model>`.
 
-    `home` is the person's folder (downloaded models lie in `home/models`), `journals` the folder of journals,
-    `recordings` that of those that came with the app, and `read` reads one of them. `openai/<model>` uses
-    OPENAI_API_KEY and OPENAI_BASE_URL where `endpoints` has no openai. Endpoints and local models are asked through
-    `cache`, where one is given; of the journals those are replayed whose run `replays` names. With `listed`, for those
-    whom a host serves, the host's endpoints have those models alone and those that their settings name, as far as their
-    prices are known. May be used from any thread.
+    `home` is the person's folder (downloaded models are in `home/models`), `journals` the folder of journals,
+    `recordings` the folder of those that came with the app, and `read` reads a journal. `openai/<model>` uses
+    OPENAI_API_KEY and OPENAI_BASE_URL if `endpoints` has no openai. Endpoints and local models are asked through
+    `cache`, if given; only journals of runs that `replays` allows are replayed. With `listed`, for people whom a host
+    serves, the host's endpoints offer only these models and those named in their settings, if their prices are known.
+    May be used from any thread.
 
-    Raises BadSetting for two endpoints of one name, or one named like another kind of model.
+    Raises BadSetting for two endpoints of the same name, or one named like another kind of model.
     """
 
     home: Path
@@ -88,7 +88,7 @@ class Catalog:
             if config.name in self._connections or config.name in _NOT_ENDPOINTS:
                 raise failure("name_taken", name=config.name)
             self._connections[config.name] = connect(config, self.home)
-        # One instance a file: a replay keeps count of what it gave, and looking for weights takes time.
+        # One instance for each file: a replay counts the answers that it gave, and finding weights takes time.
         self._kept: dict[str, _Kept] = {}
         self._openai_fault: BadSetting | None = None
         if "openai" not in self._connections:
@@ -98,7 +98,9 @@ class Catalog:
                 self._openai_fault = BadSetting(f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint)
 
     def get(self, model_id: str) -> Model:
-        """The model of that id. Raises NoSuchModel with the nearest ids, BadModelFile for a file that is no model."""
+        """The model with that id. Raises NoSuchModel with the nearest ids, and BadModelFile for a file that is not a
+        model.
+        """
         if model_id in self.controls:
             return self.controls[model_id]
         kind, _, name = model_id.partition("/")
@@ -107,7 +109,7 @@ class Catalog:
         if kind in ("local", "replay"):
             kept = self._kept.get(model_id)
             if kind == "replay" and not self.replays(name):
-                # It may have been shared before.
+                # The run may have been shared earlier.
                 raise self._unknown(model_id)
             if kept is None or kept.state != _state(kept.path):
                 kept = self._kept[model_id] = (
@@ -125,7 +127,7 @@ class Catalog:
 
     def is_at_hand(self, model_id: str) -> bool:
         """Whether that model can be asked now, as far as is known without asking: a connected endpoint, with a key if
-        it needs one, is taken to have every model.
+        it needs one, is assumed to have every model.
         """
         endpoint, _, name = model_id.partition("/")
         connection = self._connections.get(endpoint)
@@ -139,15 +141,17 @@ class Catalog:
         return [info.id for info in self.describe() if not info.needs]
 
     def describe(self) -> list[ModelInfo]:
-        """Every model, also those that need something first: controls, local ones, endpoints', then replays."""
+        """Every model, including those that need something first: controls, local models, endpoints' models, then
+        replays.
+        """
         return [*self.offered(), *self._replays()]
 
     def offered(self) -> list[ModelInfo]:
-        """The same without replays, of which there are as many as runs: the choice on pages."""
+        """Every model except replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
     def _refusal(self, config: EndpointConfig, model: str) -> CallFailed | None:
-        """Why that model is not asked with the host's key; None where it is, or where the key is the visitor's own."""
+        """Why that model may not be asked with the host's key; None if it may, or if the key is the visitor's own."""
         id = f"{config.name}/{model}"
         if self.listed is None or config.of_visitor:
             return None
@@ -156,7 +160,7 @@ class Catalog:
         return failure("no_price", id=id) if price_of(id) is None else None
 
     def _models(self, config: EndpointConfig) -> Sequence[str]:
-        """The names of the endpoint's models, as far as they are known and may be asked."""
+        """The names of the endpoint's models that are known and may be asked."""
         listed = sorted(id.partition("/")[2] for id in self.listed or () if id.startswith(f"{config.name}/"))
         every = dict.fromkeys((*config.models, *listed))
         return [model for model in every if self._refusal(config, model) is None]
@@ -199,8 +203,8 @@ class Catalog:
         return failure("unknown", id=model_id, hint=hint)
 
     def suggest(self, typed: str) -> str:
-        """The id of the model that a server calls `typed`, such as openai/gpt-4o for gpt-4o: of an endpoint that lists
-        it, else of the provider whose models are called so. "" where neither is known.
+        """The id of the model that a server calls `typed`, such as openai/gpt-4o for gpt-4o: at an endpoint that lists
+        it, else at the provider whose models have such names. An empty string if neither is known.
         """
         typed = typed.strip()
         for name, connection in self._connections.items():
@@ -271,7 +275,9 @@ class Catalog:
         return infos
 
     def _replays(self) -> list[ModelInfo]:
-        """Newest first, for a run's name begins with its time; then those of recordings, without those in archives."""
+        """Replays, newest first, since a run's name begins with its time; then those of recordings, except archived
+        ones.
+        """
         recorded = sorted(self.recordings.glob("*.jsonl"), reverse=True) if self.recordings else []
         return [
             ModelInfo(
@@ -283,7 +289,9 @@ class Catalog:
 
 
 def openai_from_environment() -> EndpointConfig:
-    """OpenAI, or what OPENAI_BASE_URL and OPENAI_API_KEY name. Raises BadSetting where these cannot be used."""
+    """OpenAI, or the endpoint given by OPENAI_BASE_URL and OPENAI_API_KEY. Raises BadSetting if these cannot be
+    used.
+    """
     elsewhere = os.environ.get("OPENAI_BASE_URL")
     return EndpointConfig(
         name="openai",

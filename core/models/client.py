@@ -23,12 +23,13 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
     import httpx2
     import openai
 
-    # Their debug lines hold the headers of replies, where a careless server may repeat the key.
+    # Their debug lines contain response headers, in which a careless server may repeat the key.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    # Of the environment, and meant for OpenAI alone.
+    # The openai package reads these from the environment; they are meant only for OpenAI.
     omitted: Any = {} if config.at_openai else dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.Omit())
-    # Behind other calls a server on this machine may send nothing for long; the endpoint keeps the time.
+    # A server on this machine may be silent for long while it works on other calls; the endpoint has its own time
+    # limit.
     waits = None if config.on_this_machine else config.timeout
     timeout = openai.Timeout(config.timeout, connect=min(config.timeout, _CONNECTING_TIMEOUT), read=waits)
     trust_env = not (config.on_this_machine or config.of_visitor)
@@ -59,17 +60,17 @@ def _plain(extras: Extras) -> dict[str, str]:
 
 
 LISTING_TIMEOUT = 10.0
-"""Seconds for the list of models."""
+"""Seconds for getting the list of models."""
 
 LONGEST_NAME = 200
-"""Characters of a model's name. A longer one is not listed."""
+"""The most characters of a model's name. A longer one is not listed."""
 
 MOST_NAMES = 5_000
-"""Models of one server. The list is read no further."""
+"""The most models of one server. The rest of the list is ignored."""
 
 
 def list_models(config: EndpointConfig) -> list[str]:
-    """The names of the server's models, sorted. Asks the server, and waits for it: not for use on an event loop.
+    """The names of the server's models, sorted. Asks the server and waits for it: not for use on an event loop.
 
     Raises the errors of core.models.errors.
     """
@@ -90,7 +91,7 @@ async def _list(config: EndpointConfig) -> list[str]:
 
 
 async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> list[str]:
-    """The same over a client that is open. Raises the errors of core.models.errors."""
+    """The names of the server's models, asked for with an open client. Raises the errors of core.models.errors."""
     import openai
 
     try:
@@ -107,7 +108,7 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
 
 
 def _asked_for(config: EndpointConfig) -> dict[str, Any]:
-    """What some providers want with the question for their models, beside what all requests have."""
+    """Extra headers and query parameters that some providers need for the list of their models."""
     import openai
 
     preset = config.known_server()
@@ -120,7 +121,7 @@ def _asked_for(config: EndpointConfig) -> dict[str, Any]:
 
 
 def _names(reply: Any, config: EndpointConfig) -> list[str]:
-    """The names in a reply: a list, bare or under a key, of names, or of objects that bear one. An empty list may be
+    """The names in a reply: a list, bare or under a key, of names or of objects that have one. An empty list may be
     given as null. Raises ValueError for anything else.
     """
     if isinstance(reply, dict):
@@ -137,7 +138,7 @@ def _names(reply: Any, config: EndpointConfig) -> list[str]:
 
 
 def _name(entry: Any) -> str:
-    """The name in an entry of a list; empty where there is none that can be used."""
+    """The name in an entry of a list; empty if there is none that can be used."""
     names = [entry.get(key) for key in ("id", "name", "model")] if isinstance(entry, dict) else [entry]
     name = next((name for name in names if isinstance(name, str) and name.strip()), "")
     return storable(name) if len(name) <= LONGEST_NAME else ""

@@ -1,4 +1,4 @@
-"""One endpoint as the process holds it: its client, its limit of calls, and what has been learned of its models."""
+"""One endpoint's state in this process: its client, its concurrency limit, and what has been learned of its models."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ LESS = 0.8
 
 
 class Throttle:
-    """The limit is `begin` calls at first, and doubles, up to `most`, whenever as many were answered while others
-    waited. A refusal (HTTP 429) lowers it to four fifths; from then on it grows by one whenever as many were answered.
-    Other failures change nothing. Nothing is sent before the time at which the server allows it.
+    """The limit is `begin` calls at first, and doubles, up to `most`, whenever that many calls were answered while
+    others waited. A refusal (HTTP 429) lowers it to four fifths; from then on it grows by one each time that many
+    calls were answered. Other failures change nothing. Nothing is sent before the time at which the server allows
+    it.
 
     May be used from several event loops.
     """
@@ -50,9 +51,9 @@ class Throttle:
         return max(0.0, self._wait_until - time.monotonic())
 
     async def open(self, leave: Leave) -> int:
-        """Wait as long as the server asked for; the value to pass as `sent` when the next call has ended.
+        """Wait as long as the server asked for; returns the value to pass as `sent` when the next call has ended.
 
-        Raises CallsPaused where `leave` allows no call.
+        Raises CallsPaused if `leave` allows no call.
         """
         leave.check()
         while self.wait:
@@ -61,7 +62,7 @@ class Throttle:
         return self._change
 
     def answered(self, sent: int) -> None:
-        """Count an answer to a call; `sent` is what `open` gave."""
+        """Count an answer to a call; `sent` is the value that `open` returned."""
         with self._lock:
             if sent != self._change or self.at_once >= self._most or not self.turns.all_taken:
                 return
@@ -70,7 +71,9 @@ class Throttle:
                 self._set(min(self._most, self.at_once + 1 if self._refused else self.at_once * 2))
 
     def refused(self, sent: int, wait: float | None) -> None:
-        """Count a refusal of a call; `sent` is what `open` gave, `wait` the seconds that the server asks for."""
+        """Count a refusal of a call; `sent` is the value that `open` returned, `wait` the seconds that the server asks
+        for.
+        """
         with self._lock:
             self._wait_until = max(self._wait_until, time.monotonic() + (wait or 0))
             self._refused = True
@@ -86,11 +89,12 @@ class Throttle:
 
 
 _QUEUE_LIMIT = 10
-"""How many time limits a call may wait in the queue of a server on this machine while that answers others."""
+"""How many time limits a call may wait in the queue of a server on this machine while that server answers others."""
 
 _DENSE, _THIN, _IMPOSSIBLE = 5, 10, 44
-"""Characters a token: at most in a prompt that was counted whole, at least in one of which most was cut off, and at
-least in one that no tokenizer could have counted."""
+"""Characters per token: the most in a prompt that was counted whole, the least in one of which most was cut off, and
+the least in one that no tokenizer could have counted.
+"""
 
 
 class Connection:
@@ -103,10 +107,12 @@ class Connection:
         self.config = config
         self._traits = traits or TraitsFile(None)
         self._counts: set[str] = set()
-        """Models of which the server was seen to count prompt tokens."""
+        """The models for which the server has been seen to count prompt tokens."""
 
         self._queued: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[asyncio.Timeout, float]] = WeakKeyDictionary()
-        """Calls that wait for their first piece, by loop, and when their waiting ends in any case."""
+        """Calls that wait for their first piece, by event loop, each with the time at which its waiting ends in any
+        case.
+        """
 
         self.throttle = Throttle(*config.calls_at_once)
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = WeakKeyDictionary()
@@ -115,7 +121,7 @@ class Connection:
         return f"Connection({self.config.name!r}, {self.config.base_url!r})"
 
     def client(self) -> openai.AsyncOpenAI:
-        """The client of the running loop."""
+        """The client of the running event loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._clients:
             self._clients[loop] = open_client(self.config)
@@ -126,17 +132,17 @@ class Connection:
         return self._traits.get(f"{self.config.base_url} {model}")
 
     def learn(self, model: str, **news: Any) -> None:
-        """Keep what is new about a model."""
+        """Store what is new about a model."""
         self._traits.learn(f"{self.config.base_url} {model}", **news)
 
     def room(self, model: str) -> int:
-        """Tokens for thinking beside those of an answer: as set for the endpoint, or else as learned."""
+        """Tokens for thinking, in addition to those of an answer: as set for the endpoint, or else as learned."""
         return self.traits(model).room if self.config.thinking_room is None else self.config.thinking_room
 
     @contextmanager
     def queued(self, limit: asyncio.Timeout) -> Iterator[Callable[[], None]]:
-        """Count a call as waiting in the server's queue until it calls what it is given. A server on this machine
-        that answers others meanwhile has not forgotten it: its time limit does not run.
+        """Count a call as waiting in the server's queue until it calls the function that it is given. While a server on
+        this machine answers other calls, the waiting call's time limit starts again.
         """
         loop = asyncio.get_running_loop()
         waiting = self._queued.setdefault(loop, {})
@@ -164,7 +170,7 @@ class Connection:
         return characters >= (_THIN if model in self._counts else _IMPOSSIBLE) * tokens
 
     async def close(self) -> None:
-        """Close the running loop's connections."""
+        """Close the running event loop's connections."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
         if client is not None:
             await client.close()
@@ -176,7 +182,7 @@ _opening = threading.Lock()
 
 def connect(config: EndpointConfig, home: Path | None = None) -> Connection:
     """The process's one connection with these settings, so that all callers share its limit. What is learned of its
-    models is kept in `home`, where one is given.
+    models is stored in `home`, if given.
     """
     with _opening:
         connection = _open.get((config, home))

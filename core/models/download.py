@@ -1,9 +1,9 @@
-"""Downloads on request, by `huggingface_hub`: files from any server, and larger local models from the hub.
+"""Downloads on request, with `huggingface_hub`: files from any server, and larger local models from the hub.
 
-It knows the hub's routes, headers, mirrors and tokens, and resumes after a broken connection. What `hf_hub_download`
-(2.4) does not do is done here: an incomplete file is kept, so that a stopped download can be resumed; the file is
-compared with its sha256; and a person can stop it. So the bytes come through `http_get`, which `hf_hub_download` uses
-too, into a file of ours.
+The library knows the hub's routes, headers, mirrors and tokens, and resumes after a broken connection. This module adds
+what `hf_hub_download` (2.4) does not do: an incomplete file is kept, so that a stopped download can be resumed; the
+file is compared with its sha256; and a person can stop it. So the bytes come through `http_get`, which
+`hf_hub_download` uses too, into a file of ours.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from ..events import CallFailed, Frozen
 from .errors import failure
 
 Progress = Callable[[int, int], None]
-"""Called with bytes that are here and bytes in all (0 where the server does not say)."""
+"""Called with the bytes received and the bytes in all (0 if the server does not say)."""
 
 _BLOCK = 1 << 20
-"""Bytes after which what came is written and the stop is looked at; on a slow line the library's 10 MB take minutes."""
+"""Bytes after which data are written and the stop is checked; on a slow line the library's 10 MB take minutes."""
 
 _PATIENCE = 30.0
 """Seconds for an answer about a file."""
@@ -39,7 +39,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class HubModel(Frozen):
-    """A GGUF file on the hub. `sha256` None where the list does not give one: then the hub's own word is taken."""
+    """A GGUF file on the hub. If `sha256` is None, because our list has none, the hub's own value is used."""
 
     name: str
     title: str
@@ -65,7 +65,7 @@ class DownloadRequest(NamedTuple):
 class Remote(NamedTuple):
     """What a server says about a file before it sends it. `size` in bytes; `tag` differs between versions of the file.
 
-    Each is None, or '', where the server does not say it. Only the hub says a `sha256`, and only of large files.
+    A field is None, or '', if the server does not say it. Only the hub gives a `sha256`, and only for large files.
     """
 
     size: int | None
@@ -80,7 +80,7 @@ def offered() -> Sequence[HubModel]:
 
 
 def hub() -> str:
-    """`$HF_ENDPOINT`, or the public hub."""
+    """The address of the hub: `$HF_ENDPOINT`, or the public hub."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
 
 
@@ -90,12 +90,12 @@ def download(
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
 ) -> Path:
-    """Fetch `model` to `<folder>/<name>.gguf`. Blocks: for a thread, one for each model
+    """Download `model` to `<folder>/<name>.gguf`. Blocks: for use in a thread, one for each model
     (`core.models.download`). Resumes an earlier download that stopped.
 
-    The file appears under its name only when it is whole and checked; until then it is `<name>.gguf.part`. What lies in
-    the hub's own cache on this machine already is copied from there. `stop` ends the download from another thread.
-    Raises DownloadFailed, DownloadStopped and DiskFull.
+    The file gets its name only when it is complete and checked; until then it is `<name>.gguf.part`. A file in the
+    hub's own cache on this machine is copied from there. `stop` ends the download from another thread. Raises
+    DownloadFailed, DownloadStopped and DiskFull.
     """
     from huggingface_hub import hf_hub_url
 
@@ -122,7 +122,7 @@ def download(
 
 
 def _cached(model: HubModel) -> Path | None:
-    """The file in the hub's cache on this machine, if it is there whole; only where our list says what it should be."""
+    """The file in the hub's cache on this machine, if it is complete; only if our list says what it should be."""
     from huggingface_hub import try_to_load_from_cache
 
     there = try_to_load_from_cache(model.repo, model.file)
@@ -171,8 +171,8 @@ def fetch(
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
 ) -> None:
-    """Bring the file `part` to its full length, `size` bytes, and resume where it ended before; without a size it
-    begins again. Raises DownloadFailed, DownloadStopped and DiskFull, and OSError of the disk: `part` is kept.
+    """Download into the file `part` up to its full length, `size` bytes, resuming where it ended before; without a size
+    it begins again. Raises DownloadFailed, DownloadStopped and DiskFull, and OSError for the disk: `part` is kept.
     """
     from huggingface_hub import constants
     from huggingface_hub.file_download import http_get
@@ -186,7 +186,8 @@ def fetch(
         _room_for((size or 0) - have, part.parent, wanted)
         progress(have, size or 0)
         with part.open("ab") as out:
-            # The hub's address is asked again after a cut, not the one it sent us to: that one is signed for an hour.
+            # After a cut, the hub's address is asked again, not the one that it redirected to: that one is signed for
+            # an hour.
             bar: Any = _steps(wanted, have, size or 0, progress, stop or threading.Event())
             try:
                 http_get(
@@ -200,8 +201,8 @@ def fetch(
             except OSError as error:
                 if error.errno is not None:  # of the disk
                     raise
-                # The library has counted more or fewer bytes than the server named. Fewer may yet come; more are for
-                # `check`.
+                # The library received more or fewer bytes than the server announced. Fewer can be resumed; `check`
+                # finds more.
                 if size is None or out.tell() < size:
                     raise _cut(wanted, "the connection closed before the file was whole") from None
             out.flush()
@@ -213,8 +214,8 @@ def _on_hub(url: str) -> bool:
 
 
 def _headers(url: str) -> dict[str, str]:
-    """A token goes to the hub only. Without `identity` the body may come compressed, and ranges would count other bytes
-    than ours.
+    """Headers for the request. A token is sent only to the hub. Without `identity` the body may be compressed, and
+    ranges would count different bytes than ours.
     """
     from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]  # documented, not re-exported
 
@@ -223,7 +224,7 @@ def _headers(url: str) -> dict[str, str]:
 
 @contextmanager
 def _in_words(wanted: DownloadRequest) -> Iterator[None]:
-    """Raises DownloadFailed for what the library or the server refuses."""
+    """Turn what the library or the server refuses into DownloadFailed. Raises DownloadFailed."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
@@ -246,11 +247,11 @@ def _server(url: str) -> str:
 
 
 def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress, stop: threading.Event) -> type[object]:
-    """What the library takes for a progress bar: it passes each block's length on before the block is written."""
+    """A class that the library uses as a progress bar: it reports each block's length before the block is written."""
 
     class Steps:
         def __init__(self, *, initial: int = 0, **_: object) -> None:
-            # 0 where the server begins again, whatever was asked for.
+            # `initial` is 0 if the server begins again, whatever was requested.
             self.done = initial
             if initial != have:
                 progress(initial, size)
@@ -288,8 +289,8 @@ def _room_for(needed: int, folder: Path, wanted: DownloadRequest) -> None:
 
 
 def check(wanted: DownloadRequest, part: Path, size: int | None, sha256: str | None) -> str:
-    """The sha256 of a downloaded file. Raises DownloadFailed, and removes the file, where its size (bytes) or digest is
-    another than is given here.
+    """The sha256 of a downloaded file. Raises DownloadFailed, and removes the file, if its size (bytes) or digest
+    differs from the one given.
     """
     with part.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -307,19 +308,19 @@ def altered(wanted: DownloadRequest, part: Path, wrong: str) -> CallFailed:
     return failure("altered", title=wanted.title, wrong=wrong)
 
 
-# Downloads under way, each in a thread of its own, so that a page can come and go.
+# Downloads in progress, each in a thread of its own, so that a page can come and go.
 
 
 class Named(Protocol):
-    """What can be downloaded."""
+    """Something that can be downloaded."""
 
     @property
     def name(self) -> str:
-        """Its name; no other of its kind has it."""
+        """Its name, unique within its kind."""
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its title for people."""
 
 
 What = TypeVar("What", bound=Named)
@@ -327,7 +328,7 @@ What = TypeVar("What", bound=Named)
 
 @dataclass
 class Fetch:
-    """One download. Bytes; `failure` and `downloaded` are set when it is over."""
+    """One download, with its bytes; `failure` or `downloaded` is set when it is over."""
 
     done: int = 0
     size: int = 0
@@ -337,12 +338,12 @@ class Fetch:
 
     @property
     def going(self) -> bool:
-        """Whether the download has neither failed nor ended."""
+        """Whether the download is still in progress."""
         return self.failure is None and self.downloaded is None
 
 
 class Fetches(Generic[What]):
-    """The process's downloads of one kind, by name. `get` makes one of them, and gives the file or folder."""
+    """The process's downloads of one kind, by name. `get` downloads one, and returns the file or folder."""
 
     def __init__(self, get: Callable[[What, Progress, threading.Event], Path]) -> None:
         self._get = get
@@ -350,7 +351,7 @@ class Fetches(Generic[What]):
         self._turn = threading.Lock()
 
     def start(self, what: What) -> Fetch:
-        """Begin to download `what`, or resume where it stopped; the download under way if there is one."""
+        """Begin to download `what`, or resume where it stopped; returns the download in progress if there is one."""
         with self._turn:
             fetch = self._by_name.get(what.name)
             if fetch is None or not fetch.going:
@@ -361,7 +362,7 @@ class Fetches(Generic[What]):
         return fetch
 
     def get(self, name: str) -> Fetch | None:
-        """The download of that name, under way or over; None where none was begun."""
+        """The download of that name, in progress or over; None if none was begun."""
         return self._by_name.get(name)
 
     def _run(self, what: What, fetch: Fetch) -> None:

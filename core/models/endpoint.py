@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _LONGEST_WAIT = 8.0
-"""Seconds between two tries, where the server does not say how long to wait."""
+"""Seconds between two tries, if the server does not say how long to wait."""
 
 _SCHEMA = "response_format"
-"""The parameter in which a JSON schema goes."""
+"""The parameter for a JSON schema."""
 
 _NEEDED = {"logprobs", "top_logprobs", "tools", "max_completion_tokens"}
-"""Parameters without which a call is not what its caller needs. Any other is left out where a server refuses it."""
+"""Parameters without which a call is useless to its caller. Any other is left out if a server refuses it."""
 
 _MOST_CHANGES = 20
 """How often one call is sent again in another form."""
@@ -41,7 +41,7 @@ _LOADING_LIMIT, _LOADING_WAIT = 120.0, 5.0
 
 
 class _Changed(NamedTuple):
-    """The same call is to be sent again in another form: what was learned of the model."""
+    """The call is to be sent again in another form: what was learned of the model."""
 
     news: dict[str, Any]
 
@@ -49,9 +49,9 @@ class _Changed(NamedTuple):
 class Endpoint:
     """One model of one endpoint. Its id is `<endpoint's name>/<model>`; `streams`: whether answers come piece by piece.
 
-    Stop sequences are applied on this side, outside thinking; they are sent as well where the model is known not to
-    think. Apart from that the text is what the server sent. A parameter that the server refuses is left out from then
-    on for that model, and a model that thinks gets room for it (`core.models.traits`); the log says so.
+    Stop sequences are applied here, outside thinking; they are also sent if the model is known not to think. Apart from
+    that the text is what the server sent. A parameter that the server refuses is left out from then on for that model,
+    and a thinking model gets room for it (`core.models.traits`); the log says so.
 
     Raises the errors of core.models.errors.
     """
@@ -67,7 +67,9 @@ class Endpoint:
         return f"Endpoint({self.id!r})"
 
     def under(self, leave: Leave) -> Endpoint:
-        """The same model; each try of a call asks `leave` first, and a wait between tries ends when `leave` closes."""
+        """The same model; each try of a call checks `leave` first, and a wait between tries ends when `leave`
+        closes.
+        """
         return Endpoint(self.connection, self.model, self.streams, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
@@ -76,7 +78,7 @@ class Endpoint:
         config = self.connection.config
         passed_on = _PassedOn(on_text)
         async with self.connection.throttle.turns.turn():
-            # What the server wants to be waited for is no part of the call; nobody waits for hours.
+            # A wait that the server asks for is not part of the call, but nobody waits for hours.
             if (wait := self.connection.throttle.wait) > config.timeout:
                 raise error_mapping.still_refused(config, wait)
             await self.connection.throttle.open(self._leave)
@@ -92,13 +94,13 @@ class Endpoint:
         raise error_mapping.timed_out(config, began=passed_on.anything)
 
     def would_send(self, request: Request) -> dict[str, Any]:
-        """The parameters of this request as they would go out now, in the form of `ModelAnswer.sent`."""
+        """The parameters that would be sent for this request now, in the form of `ModelAnswer.sent`."""
         return _sent(self._parameters(request), self.connection.traits(self.model), request)
 
     async def _persist(
         self, client: openai.AsyncOpenAI, request: Request, passed_on: _PassedOn, limit: asyncio.Timeout
     ) -> ModelAnswer:
-        """Try until it succeeds, fails for good, or a further wait would pass the time limit."""
+        """Try until it succeeds, fails for good, or a further wait would exceed the time limit."""
         config = self.connection.config
         loop = asyncio.get_running_loop()
         deadline, loaded_by = loop.time() + config.timeout, loop.time() + _LOADING_LIMIT
@@ -117,7 +119,7 @@ class Endpoint:
             if isinstance(outcome, str | _Changed) and (changes := changes + 1) > _MOST_CHANGES:
                 raise failure("refused_all", name=config.name, changes=_MOST_CHANGES)
             if isinstance(outcome, str):
-                # Kept only once the server is well without it.
+                # Remembered only once the server has answered without it.
                 left_out.add(outcome)
                 continue
             if isinstance(outcome, _Changed):
@@ -126,7 +128,7 @@ class Endpoint:
                 passed_on.again()
                 continue
             if type(outcome) is Refused and _SCHEMA in parameters:
-                # It may be the schema, and the server does not name it: so it is, if it is well without.
+                # The server may be refusing the schema without naming it: that is so if it answers without.
                 left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
@@ -163,8 +165,8 @@ class Endpoint:
         passed_on: _PassedOn,
         grown: bool,
     ) -> ModelAnswer | CallFailed | _Changed | str:
-        """One call: its answer, its failure, what was learned for another try, or a parameter to leave out of that.
-        `grown`: its room for thinking was changed before.
+        """Make one call; returns its answer, its failure, what was learned for another try, or a parameter to leave out
+        of that try. `grown`: its room for thinking was changed before.
         """
         import httpx2
         import openai
@@ -194,7 +196,7 @@ class Endpoint:
         if wants_room and not grown and (more := self._more_room(request, parameters, reply.reasoning_tokens)):
             return _Changed({"room": more} | ({"thinks": reply.thinks} if traits.thinks == "unknown" else {}))
         if traits.thinks == "no" and reply.thought and (fault is not None or reply.thinks == "inline"):
-            # A stop sequence counted within thinking that nobody expected.
+            # A stop sequence took effect within unexpected thinking.
             return _Changed({"thinks": reply.thinks})
         if reply.may_be_thinking and not grown and self._more_room(request, parameters, 0):
             return _Changed({"room": ROOM_TO_TELL})
@@ -226,8 +228,8 @@ class Endpoint:
         traits: Traits,
         grown: bool,
     ) -> CallFailed | _Changed | str:
-        """What to do otherwise after an HTTP error, or the failure where nothing can be done. `traits` are those with
-        which the call was sent: another call may have learned more meanwhile.
+        """What to change after an HTTP error, or the failure if nothing can be done. `traits` are those with which the
+        call was sent: another call may have learned more meanwhile.
         """
         config = self.connection.config
         room = traits.room
@@ -246,7 +248,7 @@ class Endpoint:
         return no_tools or error_mapping.of_error(error, config, self.model)
 
     def _more_room(self, request: Request, parameters: dict[str, Any], used: int) -> int | None:
-        """The room for thinking to try next; None where it cannot grow. `used`: tokens that thinking took."""
+        """The room for thinking to try next; None if it cannot grow. `used`: tokens that thinking used."""
         if self.connection.config.thinking_room is not None or request.sampling.top_logprobs is not None:
             return None
         had = (
@@ -258,11 +260,11 @@ class Endpoint:
         return more if more > had else None
 
     def _seen(self, traits: Traits, reply: Reply) -> dict[str, Any]:
-        """What an answer tells of its model."""
+        """What an answer shows about its model."""
         news: dict[str, Any] = {}
         if reply.thought if traits.thinks == "no" else traits.thinks == "unknown" and reply.ended != "cut":
             news["thinks"] = reply.thinks
-            # Room that a person or a study set stays.
+            # Room that a person or a study has set stays.
             if reply.thinks == "no" and traits.room == ROOM_TO_TELL:
                 news["room"] = 0
         if 2 * reply.reasoning_tokens > traits.room and self.connection.config.thinking_room is None:
@@ -270,7 +272,7 @@ class Endpoint:
         return news
 
     async def _completed(self, client: openai.AsyncOpenAI, failure: CallFailed) -> CallFailed:
-        """`failure`; where the model is not there, with the names of those that are."""
+        """`failure`; if the model does not exist, with the names of those that do."""
         if not isinstance(failure, NoSuchModel):
             return failure
         config = self.connection.config
@@ -282,13 +284,13 @@ class Endpoint:
         return error_mapping.no_such_model(config, self.model, names) if names else failure
 
     def _parameters(self, request: Request, left_out: Collection[str] = ()) -> dict[str, Any]:
-        """What is sent besides model and messages: the settings, without those that this server refuses, and those
-        `left_out`.
+        """The parameters to send besides model and messages: the settings, without those that this server refuses and
+        those `left_out`.
         """
         sampling = request.sampling
         traits = self.connection.traits(self.model)
         refused = traits.refused.union(left_out)
-        # Of an answer that is read through its log probabilities a fixed number of tokens is asked for.
+        # An answer that is parsed through its log probabilities needs a fixed number of tokens.
         most = sampling.max_tokens + (self.connection.room(self.model) if sampling.top_logprobs is None else 0)
         stops = list(sampling.stop) if traits.thinks == "no" else []
         if "blank stops" in refused:
@@ -324,8 +326,8 @@ class Endpoint:
 
 
 def _sent(parameters: dict[str, Any], traits: Traits, request: Request) -> dict[str, Any]:
-    """The parameters as the journal keeps them: without how the answer is carried, and of schema and tools, which
-    stand beside it, only that they were sent.
+    """The parameters as the journal stores them: without streaming options, and for schema and tools, which are stored
+    separately, only that they were sent.
     """
     sent = {name: value for name, value in parameters.items() if name not in ("stream", "stream_options")}
     if "tools" in sent:
@@ -338,7 +340,7 @@ def _sent(parameters: dict[str, Any], traits: Traits, request: Request) -> dict[
 
 
 class _PassedOn:
-    """Passes pieces of text on, of the first try that has any: pieces of a later one would follow these."""
+    """Passes on the pieces of text of the first try that has any: those of a later try would follow them."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
@@ -354,12 +356,12 @@ class _PassedOn:
             self._on_text(piece)
 
     def again(self) -> None:
-        """Another try begins."""
+        """Begin another try."""
         self._is_silent = self.anything
 
 
 def _turns(request: Request, system_role: bool) -> list[dict[str, Any]]:
-    """The chat turns as the API has them; without a system role that text stands before the first user turn."""
+    """The chat turns in the API's form; without a system role, its text is put before the first user turn."""
     turns = [_turn(message) for message in request.messages]
     if system_role:
         return turns
@@ -374,7 +376,7 @@ def _turns(request: Request, system_role: bool) -> list[dict[str, Any]]:
 
 
 def _turn(message: Message) -> dict[str, Any]:
-    """A chat turn as the API has it."""
+    """A chat turn in the API's form."""
     turn = message.model_dump(exclude={"tool_calls"})
     if message.tool_calls:
         turn["tool_calls"] = [

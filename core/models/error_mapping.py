@@ -1,4 +1,4 @@
-"""From whatever went wrong on the way to a server, to an error that a person can act on."""
+"""Turns whatever went wrong on the way to a server into an error that a person can act on."""
 
 from __future__ import annotations
 
@@ -58,20 +58,20 @@ _RETRY_IN = re.compile(
     r"(?:retry|try again) (?:in|after) (?:about )?(\d{1,6}(?:\.\d{1,6})?) ?(ms|s|sec|m|min)?", re.IGNORECASE
 )
 _ORDINARY = {"temperature": (0.0, 2.0), "top_p": (0.0, 1.0)}
-"""The range in which each of these makes sense. A value outside is the asker's mistake, and is not left out."""
+"""The range in which each of these makes sense. A value outside is the caller's mistake, and is not left out."""
 _TOOLS = re.compile(r"\btools?\b|\btool[-_ ]|function.?call", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"insufficient_quota|billing|credit|balance", re.IGNORECASE)
 
 
 def scrub(text: str, config: EndpointConfig) -> str:
-    """`text` without the key and the values of headers, should a server repeat them."""
+    """`text` without the key and the values of headers, in case a server repeats them."""
     for secret in config.secrets:
         text = text.replace(secret, "[key]")
     return text
 
 
 def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallFailed:
-    """The failure behind an exception that the openai package, or reading what it returned, has raised."""
+    """The failure behind an exception raised by the openai package, or by reading what it returned."""
     import openai
 
     if isinstance(error.__cause__, safe_http.NotPublic):
@@ -87,7 +87,7 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallF
 
 
 def of_body(body: object, config: EndpointConfig, model: str = "") -> CallFailed:
-    """The failure that a reply under HTTP 200, or an event of a stream, reports in its `body`."""
+    """The failure that a reply with HTTP 200, or an event of a stream, reports in its `body`."""
     words, code = _said(body, config), _field(body, "code", "status_code", "status")
     if isinstance(code, str) and code.isdecimal():
         code = int(code[:4])
@@ -105,18 +105,18 @@ def gave_up(config: EndpointConfig, reason: str, body: object = None) -> CallFai
 
 
 def malformed(config: EndpointConfig, what: str) -> CallFailed:
-    """The failure for a reply of which `what` says why it cannot be read."""
+    """The failure for a reply that cannot be read; `what` says why."""
     return failure("malformed", name=config.name, base_url=config.base_url, what=what)
 
 
 def timed_out(config: EndpointConfig, began: bool) -> CallFailed:
-    """`began`: whether part of the answer had come."""
+    """The failure for a call that exceeded its time limit. `began`: whether part of the answer had arrived."""
     what = "had not finished its answer" if began else "had not answered"
     return failure("timed_out", name=config.name, what=what, timeout=config.timeout)
 
 
 def still_refused(config: EndpointConfig, wait: float) -> CallFailed:
-    """The failure of a call that was not sent, for the server said to wait so many more seconds."""
+    """The failure of a call that was not sent, since the server said to wait `wait` more seconds."""
     return _to_wait(failure("still_refused", name=config.name, wait=wait), wait)
 
 
@@ -127,7 +127,7 @@ def _to_wait(refused: CallFailed, wait: float | None) -> CallFailed:
 
 
 def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallFailed:
-    """The failure for a prompt that the server cut to so many `tokens`."""
+    """The failure for a prompt that the server cut to this number of `tokens`."""
     return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
 
 
@@ -137,7 +137,9 @@ def filtered(config: EndpointConfig, words: str = "") -> CallFailed:
 
 
 def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], words: str = "") -> CallFailed:
-    """`names` are the server's models, as far as they are known; the hint gives the nearest."""
+    """The failure for a model that does not exist. `names` are the server's models, as far as they are known; the hint
+    gives the nearest.
+    """
     hint = did_you_mean(model, sorted(names))
     if not hint:
         preset = config.known_server()
@@ -150,7 +152,9 @@ def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], word
 
 
 def did_you_mean(wanted: str, known: Collection[str]) -> str:
-    """ "Did you mean …? Available: …", with at most three nearest and ten available names; "" where none is known."""
+    """A hint, "Did you mean …? Available: …", with at most three nearest and ten available names; empty if none is
+    known.
+    """
     if not known:
         return ""
     folded = {name.lower(): name for name in known}
@@ -162,11 +166,11 @@ def did_you_mean(wanted: str, known: Collection[str]) -> str:
 
 
 def refused_parameter(error: openai.APIStatusError, sent: Mapping[str, Any]) -> str | None:
-    """What to leave out of the parameters `sent`, where the server refuses one of them; None where it does not.
+    """What to leave out of the parameters `sent`, if the server refuses one of them; None if it does not.
 
     Also "blank stops" for stop sequences of white space, and "system" for the system turn. A 400 or 422 that names one
-    parameter and no other cause refuses that one, however it puts it. A value that no server would take, such as a
-    temperature of 9, is not meant: leaving that out would hide the mistake.
+    parameter and no other cause refuses that one, however it is worded. This does not apply to a value that no server
+    would accept, such as a temperature of 9: leaving it out would hide the mistake.
     """
     words = f"{error.code} {_message(error.body)}"
     if error.status_code in (400, 422, 500) and _NO_SYSTEM.search(words):
@@ -198,16 +202,16 @@ def wants_more_room(error: openai.APIStatusError) -> bool:
 
 
 def wants_less_room(error: openai.APIStatusError) -> bool:
-    """Whether the server says that more tokens are asked for than it gives."""
+    """Whether the server says that more tokens were requested than it allows."""
     words = _message(error.body)
     is_budget = _TOO_LONG.search(words) or (_TOO_MUCH.search(words) and re.search(r"\d", words))
     return error.status_code in (400, 413, 422) and bool(is_budget)
 
 
 def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed | None:
-    """The failure behind an answer to a call with tools that complains of these; None where it does not.
+    """The failure behind an error that complains about tools in a call; None if it does not.
 
-    Servers put it in many ways: "does not support tools", "tool choice requires --enable-auto-tool-choice" (vLLM),
+    Servers word it in many ways: "does not support tools", "tool choice requires --enable-auto-tool-choice" (vLLM),
     "tools param requires --jinja flag" (llama.cpp, as HTTP 500), "No endpoints found that support tool use" (404).
     """
     words = _said(error.body, config)
@@ -227,7 +231,7 @@ def retry_after(headers: Any) -> float | None:
         with suppress(KeyError, ValueError):
             return max(0.0, float(str(headers[name]).removesuffix("s")) / unit)
     with suppress(KeyError, ValueError):
-        # By the server's own clock, where it tells that: ours may be years away.
+        # Relative to the server's own clock, if the reply has its date: our clock may be years off.
         until, now = parsedate_to_datetime(headers["retry-after"]), time.time()
         with suppress(KeyError, ValueError):
             now = parsedate_to_datetime(headers["date"]).timestamp()
@@ -236,7 +240,7 @@ def retry_after(headers: Any) -> float | None:
 
 
 def _retry_in(words: str, body: object) -> float | None:
-    """Seconds to wait, where the words of an error or its RetryInfo name them."""
+    """Seconds to wait, if the words of an error or its RetryInfo name them."""
     for entry in _entries(body):
         details = entry.get("details")
         for detail in details if isinstance(details, list) else []:
@@ -284,7 +288,7 @@ def _of_words_and_status(
 
 
 def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> CallFailed | None:
-    """Failures that servers report under several HTTP codes, known by their words or error code."""
+    """Failures that servers report under several HTTP codes, recognised by their words or error code."""
     if _TOO_LONG.search(text):
         return failure("too_long", model=model or config.name, said=_quote(words, config))
     if _FILTERED.search(text):
@@ -315,7 +319,7 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
 
 
 def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallFailed:
-    """The failure for a connection that ended within an answer, by `error`."""
+    """The failure for a connection that ended within an answer, because of `error`."""
     if "Timeout" in type(error).__name__:
         return timed_out(config, began=True)
     cut = malformed(config, "the connection was cut before the answer was whole")
@@ -342,11 +346,11 @@ def _message(body: object) -> str:
 
 
 _MOST_ITEMS = 20
-"""Errors that are read of a list of them."""
+"""How many errors of a list are read."""
 
 
 def _of_item(item: object) -> str:
-    """One error of a list: Gemini's hold a body each, FastAPI's a place and a message."""
+    """One error of a list: Gemini's have a body each, FastAPI's a place and a message."""
     if isinstance(item, dict) and "msg" in item:
         place = item.get("loc")
         return " ".join(str(part) for part in (*(place if isinstance(place, list) else ()), item["msg"]))
@@ -354,7 +358,7 @@ def _of_item(item: object) -> str:
 
 
 def _entries(body: object) -> Iterator[dict[str, Any]]:
-    """The error objects that a body holds: itself, the one in its "error", and those of a list."""
+    """The error objects in a body: itself, the one in its "error", and those of a list."""
     for one in body[:_MOST_ITEMS] if isinstance(body, list) else [body]:
         if isinstance(one, dict):
             yield one
@@ -363,10 +367,10 @@ def _entries(body: object) -> Iterator[dict[str, Any]]:
 
 
 def _field(body: object, *names: str) -> Any:
-    """The first of these fields that an error object has; "" where there is none."""
+    """The first of these fields that an error object has; "" if there is none."""
     return next((entry[name] for entry in _entries(body) for name in names if entry.get(name)), "")
 
 
 def _quote(words: str, config: EndpointConfig) -> str:
-    """What the server says, unless a visitor chose the server: through us they shall not read what it answers."""
+    """What the server says, unless a visitor chose the server: a visitor must not use us to read its answers."""
     return f" It says: “{words}”" if words and not config.of_visitor else ""

@@ -1,4 +1,4 @@
-"""What can go wrong with a call, one class for each thing a person can mend. Messages are fit to be shown."""
+"""What can go wrong with a call: one class for each thing that a person can fix. Messages may be shown to people."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ class NothingListens(CallFailed):
 
 
 class WrongKey(CallFailed):
-    """The server refuses the key, or wants one."""
+    """The server refuses the key, or requires one."""
 
 
 class NoSuchModel(CallFailed):
-    """No model of that name; the hint gives the nearest ones."""
+    """There is no model of that name; the hint gives the nearest ones."""
 
     bad_input = True
 
 
 class RateLimited(CallFailed):
-    """Too many calls; `wait` is the time to wait in seconds, where the server said so."""
+    """Too many calls; `wait` is the time to wait in seconds, if the server gave one."""
 
     wait: float | None = None
 
@@ -39,15 +39,15 @@ class EmptyAnswer(CallFailed):
 
 
 class TimedOut(CallFailed):
-    """No whole answer within the time limit."""
+    """The answer was not complete within the time limit."""
 
 
 class MalformedReply(CallFailed):
-    """What came back is not a reply of the protocol: broken JSON, a stream cut off, a page of HTML."""
+    """The reply does not follow the protocol: broken JSON, a stream cut off, a page of HTML."""
 
 
 class ServerFault(CallFailed):
-    """The server says that it failed (HTTP 5xx)."""
+    """The server reports its own failure (HTTP 5xx)."""
 
 
 class ServerLoading(ServerFault):
@@ -55,15 +55,17 @@ class ServerLoading(ServerFault):
 
 
 class Refused(CallFailed):
-    """The server refuses the request as it stands (another HTTP 4xx)."""
+    """The server refuses the request as it is (another HTTP 4xx)."""
 
 
 class NoToolCalls(CallFailed):
-    """The model, or the server it is on, takes no tools."""
+    """The model, or its server, does not accept tools."""
 
 
 class OutsideWorld(CallFailed):
-    """A control was asked about something that is not in its world; `questions` it knows, and the hint offers them."""
+    """A control was asked about something outside its world; `questions` are those that it knows, which the hint
+    offers.
+    """
 
     bad_input = True
 
@@ -73,15 +75,15 @@ class OutsideWorld(CallFailed):
 
 
 class NotInReplay(CallFailed):
-    """A replay was asked something that its journal does not hold; the message names the request."""
+    """A replay was asked something that its journal does not contain; the message names the request."""
 
 
 class BadSetting(CallFailed):
-    """An endpoint's name, address or key that cannot be used."""
+    """An endpoint's name, address or key cannot be used."""
 
 
 class BadModelFile(CallFailed):
-    """A file that is not there, or is not a GGUF model that llama.cpp can load."""
+    """A file does not exist, or is not a GGUF model that llama.cpp can load."""
 
 
 class LocalModelFailed(CallFailed):
@@ -89,15 +91,15 @@ class LocalModelFailed(CallFailed):
 
 
 class DownloadFailed(CallFailed):
-    """A file could not be fetched, or is not what it should be."""
+    """A file could not be downloaded, or is not what it should be."""
 
 
 class DownloadStopped(CallFailed):
-    """The person stopped the download; what came so far is kept."""
+    """The person stopped the download; what was received so far is kept."""
 
 
 class DiskFull(CallFailed):
-    """Not enough room for a download."""
+    """There is not enough room for a download."""
 
 
 _IN_WORDS = package_data.table("failures")

@@ -1,10 +1,10 @@
-"""The head of a GGUF file, as far as it is needed to know that it is a model and how much memory it wants.
+"""Reads the header of a GGUF file, as far as it shows that the file is a model and how much memory it needs.
 
 Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (versions 2 and 3, little endian).
 
-The `gguf` package is not used: it reads the whole head with the vocabulary (0.19: 2 s and 190 MB for a model of 93 MB,
-where this takes under a millisecond), and 49 bytes that claim a list of 2^62 items keep it busy until memory is full.
-Here the file may be anybody's: no more than `_LONGEST_HEAD` is read, and nothing is kept but what is asked for.
+The `gguf` package is not used: it reads the whole header with the vocabulary (0.19: 2 s and 190 MB for a model of 93
+MB, where this takes under a millisecond), and 49 bytes that claim a list of 2^62 items keep it busy until memory is
+full. Here the file may be anybody's: at most `_LONGEST_HEAD` is read, and only the requested fields are stored.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .errors import failure
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 _STRING, _LIST = 8, 9
 _LONGEST_HEAD = 1 << 25
-"""Bytes. What may stand before the context length: names, a licence, at worst a vocabulary (some 10 MB)."""
+"""The most bytes before the context length: names, a licence, at worst a vocabulary (some 10 MB)."""
 
 
 def context(path: Path) -> int:
     """The number of tokens that the model was trained for.
 
-    Raises BadModelFile where `path` is missing, is not GGUF, or is cut off within its head.
+    Raises BadModelFile if `path` does not exist, is not GGUF, or is cut off within its header.
     """
     try:
         if not path.exists():
@@ -50,7 +50,7 @@ def context(path: Path) -> int:
 
 
 def thinks(path: Path) -> bool:
-    """Whether the model's own chat template speaks of thinking tags. False where the file has no template.
+    """Whether the model's own chat template mentions thinking tags. False if the file has no template.
 
     Raises BadModelFile for a file that cannot be read.
     """
@@ -69,7 +69,7 @@ def thinks(path: Path) -> bool:
 
 
 class _Bytes:
-    """The file from where it stands. Raises ValueError at its end, and after `_LONGEST_HEAD`."""
+    """The rest of the file. Raises ValueError at its end, and after `_LONGEST_HEAD`."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -92,7 +92,9 @@ class _Bytes:
 
 
 def _fields(data: _Bytes, count: int) -> dict[str, Any]:
-    """Those asked for, up to the first context length; what comes behind (the vocabulary) is long and not needed."""
+    """The fields that are needed, up to the first context length; what follows (the vocabulary) is long and not
+    needed.
+    """
     head: dict[str, Any] = {}
     for _ in range(count):
         key = data.string()
@@ -106,7 +108,7 @@ def _fields(data: _Bytes, count: int) -> dict[str, Any]:
 
 
 def _value(data: _Bytes, kind: int) -> Any:
-    """A string or a number; a list, of which none is asked for, is passed over, and None."""
+    """A string or a number; a list is skipped, since none is needed, and gives None."""
     if kind == _STRING:
         return data.string()
     if kind == _LIST:

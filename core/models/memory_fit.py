@@ -1,4 +1,4 @@
-"""Which local model fits this machine, and how long it would take, from the speed of another."""
+"""Which local model fits this machine, and how long it would take, judged by the speed of another."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import psutil
 from . import download, local
 
 ROOM = 2.0
-"""Memory that a model needs, as a multiple of its file's size: room for the context and for other programs."""
+"""The memory that a model needs, as a multiple of its file's size: room for the context and for other programs."""
 
 
 class Fitting(NamedTuple):
-    """A local model by its id, and the size of its file in bytes."""
+    """A local model's id, and the size of its file in bytes."""
 
     id: str
     size: int
 
 
 def memory() -> int:
-    """The bytes of memory that this machine has."""
+    """The bytes of memory of this machine."""
     return int(psutil.virtual_memory().total)
 
 
 def installed(folder: Path, has: int | None) -> Fitting | None:
-    """The largest model here that fits `has` bytes of memory; `folder` is where those downloaded lie. The one that
-    ships fits anywhere.
+    """The largest installed model that fits `has` bytes of memory; `folder` has the downloaded ones. The model that
+    comes with the app always fits.
     """
     models = {f"local/{name}": path.stat().st_size for name, path in local.installed(folder).items()}
     return _largest((Fitting(*model) for model in models.items()), has)
@@ -47,7 +47,7 @@ def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:
 
 
 def seconds(model: Fitting, tokens: int, rate: float, size: int) -> float:
-    """Seconds that `model` may take for so many tokens, where one of `size` bytes wrote `rate` tokens a second on a
-    similar machine: each token costs one reading of all weights.
+    """The seconds that `model` may take for this number of tokens, if a model of `size` bytes wrote `rate` tokens a
+    second on a similar machine: each token requires reading all weights once.
     """
     return tokens / rate * model.size / size

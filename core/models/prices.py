@@ -1,4 +1,4 @@
-"""What endpoints charge for tokens, as far as `data/models.toml` knows it, and `$EXPLAIN_HOME/prices.toml`."""
+"""What endpoints charge for tokens, as far as `data/models.toml` and `$EXPLAIN_HOME/prices.toml` say."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from .ids import is_free
 
 
 class Price(Frozen):
-    """US dollars for a million tokens, as they were on that day; `verified`: somebody compared it
-    with the provider's list."""
+    """US dollars for a million tokens, on that day; `verified`: somebody compared the price with the provider's
+    list.
+    """
 
     model: str
     prompt: float
@@ -27,14 +28,15 @@ class Price(Frozen):
     verified: bool = False
 
     def of(self, prompt: float, completion: float) -> float:
-        """What so many tokens cost, in US dollars."""
+        """The cost of this number of tokens in US dollars."""
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
 
 @cache
 def prices() -> dict[str, Price]:
-    """The prices by the model's id. An entry of `prices.toml` in the home, in the same form, replaces one that ships.
-    The file is read once; a change counts when the app is started again. Raises BadSetting where it cannot be read.
+    """The prices by the model's id. An entry of `prices.toml` in the home, in the same form, replaces one that comes
+    with the app. The file is read once; a change takes effect when the app is restarted. Raises BadSetting if it
+    cannot be read.
     """
     own = home.home() / "prices.toml"
     try:
@@ -52,15 +54,15 @@ def prices() -> dict[str, Price]:
 
 @cache
 def price_of(model: str) -> Price | None:
-    """What the model's tokens cost: nothing where it runs here; None where that is not known."""
+    """The price of the model's tokens: zero if it runs here; None if it is not known."""
     if is_free(model) or model.startswith("local/"):
         return Price(model=model, prompt=0, completion=0, date=date.today())
     return prices().get(model)
 
 
 def charge(model: str, prompt: int, completion: int) -> float | None:
-    """What so many tokens take of a day's money, in US dollars: 0 where no price is known, which the catalog of a
-    visitor refuses. None for a robot and a replay, of which nothing counts.
+    """What this number of tokens costs of a day's budget in US dollars: 0 if the price is not known (a visitor's
+    catalog refuses such models). None for a robot or a replay, whose calls do not count.
     """
     if is_free(model):
         return None
@@ -69,8 +71,8 @@ def charge(model: str, prompt: int, completion: int) -> float | None:
 
 
 def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None:
-    """What calls of these models with so many tokens cost in US dollars, and the day of the oldest price, None where
-    all of it runs here. None where a price, or how many tokens, is not known.
+    """The cost of these calls in US dollars, given their models and tokens, and the day of the oldest price, None if
+    all calls run here. None instead of both if a price or a number of tokens is not known.
     """
     dollars, days = 0.0, []
     for model, usage in calls:

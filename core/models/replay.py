@@ -1,4 +1,4 @@
-"""A journal's answers given again: no model, no network, no cost."""
+"""Gives a journal's answers again: no model, no network, no cost."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _FIRST_WORDS = 12
 
 
 class Replay:
-    """`replay/<run>`: answers each request as the journal of `run` says it was answered; fails where it failed.
+    """`replay/<run>`: answers each request as the journal of `run` says it was answered, and fails where it failed.
 
-    A request is known by role, messages, sampling and repeat number; its model is ignored, for a replay has
-    its own id. Where several calls are the same in all of these (two models asked one question, or one question with
-    two schemas), the one whose fingerprint fits comes first, and then they are given by turns in the journal's order.
+    A request is identified by role, messages, sampling and repeat number; its model is ignored, since a replay has its
+    own id. If several calls agree in all of these (two models asked one question, or one question with two schemas),
+    those with the same fingerprint are preferred; the remaining candidates take turns, in the journal's order.
 
     Raises NotInReplay for anything else.
     """
@@ -29,14 +29,14 @@ class Replay:
         self._given: dict[str, int] = {}
         self._calls: dict[str, list[Call]] = {}
         calls = transcript(events).calls.values()
-        # A call that failed, and was asked again when the run was resumed, counts as the second time.
+        # For a call that failed and was asked again when the run was resumed, the second result counts.
         mended = {call.asked.fingerprint for call in calls if call.answered}
         for call in calls:
             if call.answered or (call.failed and call.asked.fingerprint not in mended):
                 self._calls.setdefault(_key(call.asked), []).append(call)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """What the same request got in the replayed run. Raises NotInReplay, or the failure that the run got."""
+        """The answer to the same request in the replayed run. Raises NotInReplay, or the failure that the run got."""
         key = _key(request)
         calls = self._calls.get(key)
         if not calls:
@@ -60,7 +60,7 @@ def _key(asked: Asked | Request) -> str:
 
 
 def _same(asked: Asked, request: Request) -> bool:
-    """Whether `request`, put to the model that was asked then, is that very request (its JSON schema too)."""
+    """Whether `request`, sent to the model that was asked then, is exactly that request (including its JSON schema)."""
     return request.model_copy(update={"model": asked.model}).fingerprint() == asked.fingerprint
 
 

@@ -1,4 +1,4 @@
-"""An answer of a server as it comes together, piece by piece."""
+"""A server's answer as it is put together, piece by piece."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .errors import failure
 from .settings import EndpointConfig
 from .traits import Thinks
 
-# Stop sequences. They are applied here too, since some servers ignore them and others take only four.
+# Stop sequences. They are applied here too, since some servers ignore them and others accept only four.
 
 
 class StopCutter:
     """Cuts a text that comes in pieces at the first stop sequence, which is not part of the result.
 
-    What may still turn out to be the beginning of a stop sequence is held back until that is clear. The text that
-    all calls of `feed` and `rest` return, joined, is the text before the stop sequence that is complete first, as a
-    server stops there; however the text is cut into pieces.
+    Text that may turn out to be the beginning of a stop sequence is held back until that is clear. The texts that all
+    calls of `feed` and `rest` return, joined, are the text before the stop sequence that is complete first, as a server
+    stops there; however the text is split into pieces.
     """
 
     def __init__(self, stops: tuple[str, ...]) -> None:
@@ -32,7 +32,7 @@ class StopCutter:
         self.stopped = False
 
     def feed(self, piece: str) -> str:
-        """What can be shown now that `piece` has come; empty once a stop sequence has come."""
+        """The text that can be shown after `piece`; empty once a stop sequence has come."""
         if self.stopped:
             return ""
         self._held += piece
@@ -47,31 +47,31 @@ class StopCutter:
         return out
 
     def rest(self) -> str:
-        """What was held back, once no more comes."""
+        """The text that was held back, to be called at the end."""
         out, self._held = self._held, ""
         return out
 
 
 def _overlap(text: str, stop: str) -> int:
-    """Length of the longest end of `text` with which `stop` begins."""
+    """The length of the longest end of `text` with which `stop` begins."""
     return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)
 
 
 _SUMMARIZED = re.compile(r"(?:^|/)(?:gpt-(?!oss)|o\d|claude|gemini|grok)", re.IGNORECASE)
-"""Models whose providers send a summary of the thinking and not the thinking itself."""
+"""Models whose providers send a summary of the thinking instead of the thinking itself."""
 
 _HELD_BACK = 24
-"""Characters at the start of an answer that are not shown until it is clear that they open no thinking."""
+"""Characters at the start of an answer that are not shown until it is clear that they do not open thinking."""
 
 _LAST = 300
-"""Pieces of a reply that are looked through for the key, should a server repeat it."""
+"""How many pieces of a reply are searched for the key, in case a server repeats it."""
 
 
 class Reply:
-    """What has come of an answer so far. `thinks`: what is known of the model's thinking (`core.models.traits`).
+    """The answer received so far. `thinks`: what is known of the model's thinking (`core.models.traits`).
 
-    Stop sequences count only outside thinking. The text of a model that may think in it is read to its end, since only
-    a closing mark shows that what came before it was thinking; `stopped` is then true only after such a mark.
+    Stop sequences count only outside thinking. The text of a model that may think in its text is read to the end, since
+    only a closing mark shows that what came before it was thinking; `stopped` is then true only after such a mark.
     """
 
     def __init__(self, stops: tuple[str, ...], thinks: Thinks = "no") -> None:
@@ -79,7 +79,7 @@ class Reply:
         self._cutter = StopCutter(stops)
         self._thinks = thinks
         self._mixed = thinks in ("unknown", "inline")
-        """Whether the text may hold thinking."""
+        """Whether the text may contain thinking."""
 
         self._raw: list[str] = []
         self._tail = ""
@@ -87,7 +87,7 @@ class Reply:
         """Whether thinking in the text has ended."""
 
         self._leads = False
-        """Whether only white space has come since then."""
+        """Whether only white space has come since thinking ended."""
 
         self._unshown = ""
         """The start of a text that may turn out to be thinking."""
@@ -97,12 +97,12 @@ class Reply:
         self._thoughts: list[str] = []
         self._thought_length = 0
         self._kind = ""
-        """ "summary" or "hidden", where the server says so."""
+        """"summary" or "hidden" thinking, if the server says so."""
 
         self._reasoning_tokens: int | None = None
         self._own_stop = False
         self._unmarked = False
-        """Whether a text that may hold thinking was cut before any mark said which part of it is the answer."""
+        """Whether a text that may contain thinking was cut before any mark showed which part of it is the answer."""
 
         self.text = ""
         self.first: float | None = None
@@ -112,11 +112,11 @@ class Reply:
         """Whether the server said that no more comes, with or without a finish reason."""
 
         self.error: object = None
-        """What the server says of a failure beside half an answer."""
+        """The error that the server reports together with half an answer."""
 
         self.logprobs: list[dict[str, Any]] = []
         self.cut = False
-        """Whether it went on beyond LONGEST_ANSWER."""
+        """Whether the answer went on beyond LONGEST_ANSWER."""
 
         self.served = Served()
         self._calls: list[dict[str, str]] = []
@@ -125,11 +125,11 @@ class Reply:
 
     @property
     def stopped(self) -> bool:
-        """Whether all that follows would be cut off: a stop sequence has come, or more than an answer may hold."""
+        """Whether all that follows would be cut off, after a stop sequence or more text than an answer may have."""
         return self.cut or (self._cutter.stopped and (self._closed or not self._mixed))
 
     def take(self, part: dict[str, Any]) -> str:
-        """Add one chunk of a stream, or a whole reply; the text that can be shown now."""
+        """Add one chunk of a stream, or a whole reply; returns the text that can be shown now."""
         self._count(part)
         if not self.served.model and isinstance(part.get("model"), str):
             fingerprint = part.get("system_fingerprint")
@@ -151,13 +151,13 @@ class Reply:
         return self._feed(storable(content))
 
     def end(self) -> str:
-        """No more comes: the text that was held back. Log probabilities of what was cut off go too."""
+        """End the reply and return the text that was held back. Log probabilities of what was cut off are removed."""
         raw = "".join(self._raw)
         unshown = "" if reply.OPENING.match(raw) else self._unshown
         piece = self._cutter.feed(unshown) + self._cutter.rest()
         if self._mixed:
             self._unmarked = not self._closed and ending_of(self.finish_reason) == "cut"
-            # Of a model that thinks in its text this is thinking which the prompt began.
+            # If the model thinks in its text, this is thinking that the prompt began.
             self.text, self._own_stop = (raw, False) if self._is_open else up_to_stop(raw, self._stops)
         else:
             self.text += piece
@@ -169,7 +169,7 @@ class Reply:
         return piece
 
     def thinking(self, model: str = "") -> Thinking | None:
-        """The thinking that came, once all has come; None where none is known of. `model` is the one that was asked."""
+        """The thinking in a complete reply; None if none is known. `model` is the one that was asked."""
         raw = "".join(self._raw)
         text = "".join(self._thoughts).strip() or reply.split(raw).thinking or (raw.strip() if self._is_open else "")
         if text:
@@ -181,7 +181,7 @@ class Reply:
 
     @property
     def thinks(self) -> Thinks:
-        """How the model thought in this reply, once all has come."""
+        """How the model thought in this reply, once it is complete."""
         if self._thoughts:
             return "field"
         if self._is_open or reply.split("".join(self._raw)).thinking:
@@ -190,7 +190,7 @@ class Reply:
 
     @property
     def _is_open(self) -> bool:
-        """Whether the text ended within thinking of which the prompt holds the opening mark."""
+        """Whether the text ended within thinking whose opening mark is in the prompt."""
         return self._unmarked and self._thinks == "inline"
 
     @property
@@ -200,14 +200,14 @@ class Reply:
 
     @property
     def ended(self) -> Ending:
-        """How the answer ended. With log probabilities a fixed number of tokens was asked for, and they are there."""
+        """How the answer ended. With log probabilities it is complete: a fixed number of tokens was requested."""
         if self._own_stop or self.logprobs:
             return "complete"
         ending = ending_of(self.finish_reason)
         return ending if ending in ("complete", "unknown") else "cut"
 
     def tool_calls(self) -> tuple[ToolCall, ...]:
-        """The calls asked for. One without an id gets its number: the reply to it must name it."""
+        """The requested calls. A call without an id gets its number as id, since the reply to it must name it."""
         return tuple(
             ToolCall(id=call["id"] or f"call-{number}", name=call["name"], arguments=call["arguments"])
             for number, call in enumerate(self._calls, start=1)
@@ -221,7 +221,7 @@ class Reply:
             yield call["name"] + call["arguments"]
 
     def failure(self, config: EndpointConfig) -> CallFailed | None:
-        """Why a finished reply is no usable answer; None where it is one."""
+        """Why a finished reply is not a usable answer; None if it is one."""
         ending = "complete" if self._own_stop else ending_of(self.finish_reason)
         if self.finish_reason is None and not self.done:
             return error_mapping.malformed(config, "it broke off before the answer was whole")
@@ -239,12 +239,12 @@ class Reply:
 
     @property
     def thought(self) -> bool:
-        """Whether the model thought in this reply, as far as has come."""
+        """Whether the model thought in this reply, as far as it has come."""
         return self.thinks != "no"
 
     @property
     def reasoning_tokens(self) -> int:
-        """Tokens of thinking, as the endpoint counted them; 0 where it did not."""
+        """Tokens of thinking, as the endpoint counted them; 0 if it did not."""
         return self._reasoning_tokens or 0
 
     def _count(self, part: dict[str, Any]) -> None:
@@ -258,14 +258,14 @@ class Reply:
         reasoning = details.get("reasoning_tokens") if isinstance(details, dict) else None
         reasoning = _number(counted.get("reasoning_tokens") if reasoning is None else reasoning)
         if total is not None and prompt is not None and completion is not None and total - prompt > completion:
-            # Some servers count thinking in the total alone.
+            # Some servers count thinking only in the total.
             reasoning = reasoning or total - prompt - completion
             completion = total - prompt
         self.usage = Usage(prompt_tokens=prompt, completion_tokens=completion)
         self._reasoning_tokens = reasoning if reasoning else self._reasoning_tokens
 
     def _take_logprobs(self, given: object) -> None:
-        """Keep log probabilities that have the API's form; others are lost, and the answer is not."""
+        """Store log probabilities in the API's form; others are dropped without losing the answer."""
         tokens = given.get("content") if isinstance(given, dict) else None
         for token in tokens if isinstance(tokens, list) else []:
             if isinstance(token, dict) and isinstance(token.get("token"), str):
@@ -274,7 +274,7 @@ class Reply:
                 self.logprobs.append(json.loads(storable(json.dumps(token, ensure_ascii=False))))
 
     def _take_thinking(self, message: dict[str, Any], thought: str) -> None:
-        """Keep thinking that comes in a field of its own. The same text may stand in two fields: the first counts."""
+        """Store thinking that comes in a field of its own. If the same text is in two fields, the first counts."""
         for field in ("reasoning_content", "reasoning"):
             if not thought and isinstance(message.get(field), str):
                 thought = message[field]
@@ -290,14 +290,14 @@ class Reply:
         if not thought:
             return
         if not self._raw:
-            # What comes as text of a server that tells thinking apart is answer from the start.
+            # If a server sends thinking separately, all its text is answer from the start.
             self._mixed = False
         kept = storable(thought)[: LONGEST_ANSWER - self._thought_length]
         self._thought_length += len(kept)
         self._thoughts.append(kept)
 
     def _feed(self, content: str) -> str:
-        """Add a piece of the text; what of it can be shown."""
+        """Add a piece of the text; returns what can be shown of it."""
         if not self._mixed:
             if content:
                 self._raw.append(content)
@@ -325,8 +325,8 @@ class Reply:
         return self._cutter.feed(content)
 
     def _take_call(self, part: dict[str, Any]) -> None:
-        """Add a tool call or a piece of one. Pieces belong together by their index; but where a new id comes with an
-        old index, or none is given, a server that numbers nothing has begun another call.
+        """Add a tool call or a piece of one. Pieces with the same index belong together; but a new id with an old
+        index, or without an index, is a further call from a server that does not number calls.
         """
         index, id = part.get("index"), storable(str(part.get("id") or ""))[:200]
         place = self._place.get(index, -1) if index is not None else len(self._calls) - 1
@@ -344,7 +344,7 @@ class Reply:
         )
 
     def _within(self, piece: str) -> str:
-        """As much of `piece` as an answer may still hold, tool calls included."""
+        """As much of `piece` as an answer may still hold, including tool calls."""
         kept = piece[: LONGEST_ANSWER - self._held]
         self.cut = self.cut or len(kept) < len(piece)
         self._held += len(kept)
@@ -352,8 +352,8 @@ class Reply:
 
 
 def up_to_stop(raw: str, stops: tuple[str, ...]) -> tuple[str, bool]:
-    """`raw` up to the first stop sequence outside thinking, and whether there was one. White space that follows
-    thinking stops nothing.
+    """`raw` up to the first stop sequence outside thinking, and whether there was one. White space right after thinking
+    does not count as a stop sequence.
     """
     parts = reply.split(raw)
     answer = parts.answer
@@ -391,7 +391,7 @@ def _contents(content: object) -> tuple[str, str]:
 
 
 def _number(value: object) -> int | None:
-    """A number of tokens, where it can be one."""
+    """The value as a number of tokens; None if it cannot be one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and 0 <= value < 2**53 else None

@@ -1,4 +1,6 @@
-"""A model of known truth, which a lab brings: it answers at once, by the role and the slots of a request alone."""
+"""A model of known truth, which a lab provides: it answers immediately, from only the role and the slots of a
+request.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +17,15 @@ from .errors import Refused
 R = TypeVar("R", bound="Robot")
 
 ERROR = 0.1
-"""The share of what it is asked on which a noisy one errs."""
+"""The share of questions on which a noisy robot errs."""
 
 SHARES, DRAWS = (0.3, 0.7, 0.9), 5
 
 
 class Robot:
-    """What all robots share. A class that is `named` has its id, and what the file robots.toml beside its module says
-    of it: `title`, `about`, and what else its lab tells of a robot. `listed`: whether it is in lists to choose from.
+    """What all robots share. A class that is `named` gets its id, and its fields from the file robots.toml beside its
+    module: `title`, `about`, and what else its lab says about a robot. `listed`: whether it is in lists to choose
+    from.
     """
 
     id: str
@@ -52,11 +55,13 @@ class Robot:
         raise NotImplementedError
 
     def _called(self, request: Request, text: str) -> tuple[str, tuple[ToolCall, ...]]:
-        """What it says, and the tools that it calls: none, unless a lab's robots know any."""
+        """The robot's text, and the tools that it calls: none, unless a lab's robots use tools."""
         return text, ()
 
     def refused(self, request: Request, lab: str, what: str = "") -> Refused:
-        """That it plays no such role: it is a robot of that `lab`, and `what` it does there follows that."""
+        """The error that this robot does not play such a role: it is a robot of that `lab`, and `what` says what it
+        does there.
+        """
         return Refused(
             f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
             f"It is a control of the {lab} lab{what}. Choose another model for this.",
@@ -64,9 +69,10 @@ class Robot:
 
 
 class Graded(Robot):
-    """Faithful on a known `share` (from 0 to 1) of what it is asked. Its words in robots.toml name {robot.share}.
+    """A robot that is faithful on a known `share` (from 0 to 1) of what it is asked. Its texts in robots.toml contain
+    {robot.share}.
 
-    There are eleven: they are found by their ids, and in no list to choose from.
+    There are eleven of a kind: they are found by their ids, and are in no list to choose from.
     """
 
     listed = False
@@ -79,7 +85,9 @@ class Graded(Robot):
 
 
 class Erring(Graded):
-    """A graded one that can fail: on which share it is faithful is drawn again by `draw`, and it errs on `error`."""
+    """A graded robot that can fail: `draw` determines on which part it is faithful, and it errs on `error` of what it
+    is asked.
+    """
 
     def __init__(self, share: float, draw: int, error: float = ERROR) -> None:
         self.draw, self.error = draw, error
@@ -88,7 +96,7 @@ class Erring(Graded):
 
     @property
     def must_read(self) -> float:
-        """The figure that is to be expected, (1 - e) p + e (1 - p): either it is faithful, or it errs."""
+        """The expected figure, (1 - e) p + e (1 - p): it is either faithful without erring, or unfaithful and errs."""
         return (1 - self.error) * self.share + self.error * (1 - self.share)
 
 
@@ -98,10 +106,10 @@ def by_id(robots: Iterable[R]) -> dict[str, R]:
 
 
 def graded(kind: Callable[[float], R]) -> dict[str, R]:
-    """Those of a kind, from a share of 0 to one of 1 in eleven steps, by id."""
+    """The robots of a kind, from a share of 0 to one of 1 in eleven steps, by id."""
     return by_id(kind(step / 10) for step in range(11))
 
 
 def erring(kind: Callable[[float, int], R]) -> dict[str, R]:
-    """Some of a kind, by id: each of SHARES in several draws."""
+    """Robots of a kind, by id: each of SHARES in several draws."""
     return by_id(kind(share, draw) for share in SHARES for draw in range(DRAWS))

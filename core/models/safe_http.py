@@ -1,4 +1,6 @@
-"""What a server sends is counted as it comes, decompressed, and comes from the server that was asked and no other."""
+"""Limits what a server may send, counted after decompression, and ensures that it comes from the server that was
+asked.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +18,17 @@ if TYPE_CHECKING:
     import httpx2
 
 LONGEST_REPLY = 2 * 1024 * 1024
-"""Bytes of a reply in one piece, a list of models, the body of an error, or one event of a stream."""
+"""The most bytes of an unstreamed reply, a list of models, the body of an error, or one event of a stream."""
 
 LONGEST_STREAM = 16 * 1024 * 1024
-"""Bytes of a streamed answer: a token takes some 300, with its envelope, and much of a stream may be thinking."""
+"""The most bytes of a streamed answer: a token takes some 300, with its envelope, and much of a stream may be thinking.
+"""
 
 MOST_LINES = 1_000
-"""Lines of one event of a stream; they are put together one by one."""
+"""The most lines of one event of a stream; they are joined one by one."""
 
 ACCEPTED = "gzip, deflate"
-"""Encodings that can be undone bit by bit, so that a small reply cannot become a large one in one step."""
+"""Encodings that can be decompressed bit by bit, so that a small reply cannot become a large one in one step."""
 
 
 class UnsafeResponse(Exception):
@@ -33,13 +36,13 @@ class UnsafeResponse(Exception):
 
 
 class NotPublic(UnsafeResponse):
-    """An address that a visitor may not have asked; the message says why and what to do."""
+    """An address that a visitor may not use; the message says why and what to do."""
 
 
 @cache
 def certificates(trust_env: bool) -> ssl.SSLContext:
-    """Whose certificates are believed: of all clients the same, for to read them takes 20 ms. `trust_env`: whether the
-    environment has a say in it.
+    """The trusted certificates, shared by all clients since reading them takes 20 ms. `trust_env`: whether environment
+    variables may change them.
     """
     import httpx2
 
@@ -47,8 +50,8 @@ def certificates(trust_env: bool) -> ssl.SSLContext:
 
 
 def public_only() -> httpx2.AsyncBaseTransport:
-    """What carries requests to public addresses and to no other: looked up here, checked, and then asked by number, so
-    that a name cannot lead elsewhere between the check and the connection.
+    """A transport that sends requests only to public addresses: a name is looked up and checked here, and then asked by
+    its IP address, so that it cannot lead elsewhere between the check and the connection.
     """
     import httpx2
 
@@ -62,7 +65,7 @@ def public_only() -> httpx2.AsyncBaseTransport:
                 address = await _public_address(host, request.url.port or 443)
             except OSError as error:
                 raise httpx2.ConnectError(str(error)) from error
-            # The certificate has to be that of the name.
+            # The certificate has to match the name.
             extensions = {**request.extensions, "sni_hostname": host}
             sent = httpx2.Request(
                 request.method,
@@ -80,7 +83,7 @@ def public_only() -> httpx2.AsyncBaseTransport:
 
 
 async def _public_address(host: str, port: int) -> str:
-    """The first address of `host`, where all it has are public. Raises OSError where it has none, and NotPublic."""
+    """The first address of `host`, if all its addresses are public. Raises OSError if it has none, and NotPublic."""
     resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(address[0]) for *_, address in resolved]
     if not all(map(is_public, addresses)):
@@ -91,7 +94,7 @@ async def _public_address(host: str, port: int) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Whether an IP address is one of the public internet, whatever it is wrapped in."""
+    """Whether an IP address is on the public internet, also if it is embedded in another address."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
@@ -123,12 +126,12 @@ _NOT_PUBLIC = tuple(
         ),
     )
 )
-"""Networks that `ipaddress` of some Python counts as global and that lead nowhere public."""
+"""Networks that are not public, though `ipaddress` of some Python versions counts them as global."""
 
 
 def hooks(server: httpx2.URL) -> dict[str, list[Any]]:
-    """What an httpx2 client has to call for each request and response (`event_hooks`) of a `server`: its scheme, name
-    and port. Another port of one machine is another server, and gets no key.
+    """The hooks that an httpx2 client has to call for each request to and response from a `server` (`event_hooks`),
+    which is a scheme, name and port. Another port of the same machine is another server, and gets no key.
     """
 
     def origin(url: httpx2.URL) -> tuple[str, str, int]:
@@ -156,7 +159,7 @@ def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
     stream: httpx2.AsyncByteStream = response.stream
 
     class Counted(httpx2.AsyncByteStream):
-        """The reply's bytes, decompressed. Raises UnsafeResponse where there are too many."""
+        """The reply's bytes, decompressed. Raises UnsafeResponse if there are too many."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             limit = LONGEST_STREAM if is_stream else LONGEST_REPLY
@@ -192,7 +195,7 @@ async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> A
 
 
 class _Event:
-    """How long the event is that a stream is in the middle of."""
+    """The length of the current event of a stream."""
 
     def __init__(self) -> None:
         self._bytes = 0
@@ -200,7 +203,7 @@ class _Event:
         self._end = b""
 
     def count(self, piece: bytes) -> None:
-        """Take in the next piece. Raises UnsafeResponse where the event has become too long."""
+        """Count the next piece. Raises UnsafeResponse if the event has become too long."""
         plain = self._end + piece.replace(b"\r", b"")
         _, ended, rest = plain.rpartition(b"\n\n")
         added = rest if ended else plain[len(self._end) :]

@@ -18,16 +18,16 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 MOST_EXTRAS = 8
-"""Extra query parameters of an endpoint, and extra headers."""
+"""The most extra query parameters of an endpoint, and the most extra headers."""
 
 LONGEST_EXTRA = 1_000
-"""Characters of the value of an extra query parameter or header."""
+"""The most characters in the value of an extra query parameter or header."""
 
 MOST_THINKING_ROOM = 200_000
-"""Tokens for thinking that can be set."""
+"""The most tokens for thinking that can be set."""
 
 _OWN_HEADERS = ("host", "authorization", "cookie", "connection", "content-", "transfer-", "accept-encoding", "proxy-")
-"""How the names of those headers begin that the app sets itself."""
+"""How the names of headers begin that the app sets itself."""
 
 
 class Preset(NamedTuple):
@@ -36,7 +36,7 @@ class Preset(NamedTuple):
     title: str
     base_url: str
     start: str
-    """What to do where nothing answers."""
+    """What to do if nothing answers."""
 
     penalty: str = "repetition_penalty"
     """The server's name for the repetition penalty."""
@@ -45,16 +45,16 @@ class Preset(NamedTuple):
     """An example of a model's name."""
 
     own: str = ""
-    """A pattern of how the names of its own models begin."""
+    """A pattern for how the names of its own models begin."""
 
     note: str = ""
     """What is special about its address."""
 
     no_models: str = ""
-    """What to do where its list of models is empty."""
+    """What to do if its list of models is empty."""
 
     list_key_header: str = ""
-    """The header in which it wants the key when it is asked for its models, where that is not Authorization."""
+    """The header for the key in the request for its models, if it is not Authorization."""
 
     list_headers: Mapping[str, str] = MappingProxyType({})
     list_query: Mapping[str, str] = MappingProxyType({})
@@ -113,7 +113,7 @@ def parse_query(text: str) -> dict[str, str]:
 
 
 def parse_headers(text: str) -> dict[str, str]:
-    """The names and values of headers, one `Name: value` a line. Raises BadSetting for a line without a colon."""
+    """The names and values of headers, one `Name: value` per line. Raises BadSetting for a line without a colon."""
     pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in pairs):
         raise BadSetting("This is not a header.", "Write one header a line, as Name: value.")
@@ -121,9 +121,10 @@ def parse_headers(text: str) -> dict[str, str]:
 
 
 def checked_address(address: str) -> str:
-    """`address` as it is used: no spaces around it, no slash and no route at its end. Raises BadSetting.
+    """`address` in the form in which it is used: without spaces around it, or a slash or route at its end. Raises
+    BadSetting.
 
-    The messages do not repeat an address that may hold a password or key.
+    The messages do not repeat an address that may contain a password or key.
     """
     address = address.strip().rstrip("/").removesuffix("/chat/completions")
     try:
@@ -145,14 +146,14 @@ def checked_address(address: str) -> str:
 class EndpointConfig(BaseModel):
     """One server that speaks the OpenAI API. Raises BadSetting for a name, address or key that cannot be used.
 
-    `concurrency` calls go on at once, over all models of the endpoint; where none is set 8 to begin with, and of a
-    server elsewhere as many as it takes, up to 64; `most_at_once` sets another end to growing. `timeout`, in seconds,
-    is for one whole call with its retries; `retries` further tries follow a failure that may pass, the first after
-    about `backoff` seconds. `models` are the names the server listed when it was last asked. `of_visitor`: somebody
-    whom a host serves named it, so that only public addresses are asked, and what the server says of an error is not
-    passed on. `query` and `headers` are sent with every request, besides what the app sends itself; their values and
-    the key are never printed. `thinking_room` are the tokens that every model gets for its thinking, where that is not
-    left to what is learned about it; `reasoning_effort` is passed to the models, where they take it.
+    `concurrency` calls are made at a time, over all models of the endpoint. Without it, a remote server gets 8 at
+    first, and then as many as it accepts, up to 64; `most_at_once` changes that upper limit. `timeout`, in seconds, is
+    for one whole call with its retries; `retries` further tries follow a temporary failure, the first after about
+    `backoff` seconds. `models` are the names that the server listed when it was last asked. `of_visitor`: a person whom
+    a host serves named this server, so only public addresses are asked, and the server's error messages are not passed
+    on. `query` and `headers` are sent with every request, in addition to the app's own; their values and the key are
+    never printed. `thinking_room` is the number of tokens that every model gets for thinking; without it, what was
+    learned about each model applies. `reasoning_effort` is sent to models that accept it.
     """
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
@@ -175,13 +176,13 @@ class EndpointConfig(BaseModel):
 
     @property
     def secret(self) -> str:
-        """The key itself; empty where there is none."""
+        """The key itself; an empty string if there is none."""
         return self.key.get_secret_value()
 
     @property
     def account(self) -> str:
-        """Who answers and who pays: the address, and a hash of the key and the extra query and headers where there are
-        any. Fit to be kept.
+        """Who answers and who pays: the address, and a hash of the key and the extra query and headers, if there are
+        any. It may be stored.
         """
         extras = [(name, one.get_secret_value()) for name, one in (*self.query, *self.headers)]
         if not (self.secret or extras):
@@ -197,7 +198,7 @@ class EndpointConfig(BaseModel):
 
     @property
     def port(self) -> int | None:
-        """The port that the address names; None where it names none."""
+        """The port in the address; None if it has none."""
         return urlsplit(self.base_url).port
 
     @property
@@ -212,15 +213,18 @@ class EndpointConfig(BaseModel):
 
     @property
     def calls_at_once(self) -> tuple[int, int]:
-        """How many calls go on at once to begin with, and at most. A server on this machine may write one answer at a
-        time and keep all others waiting, so it begins with one call; a visitor's is asked moderately.
+        """How many calls are made at a time, at first and at most. A server on this machine may write one answer at a
+        time and keep all others waiting, so it gets one call at first; a visitor's server gets a moderate number at
+        most.
         """
         begin = self.concurrency or (1 if self.on_this_machine else 8)
         most = self.concurrency or (8 if self.on_this_machine or self.of_visitor else 64)
         return begin, max(begin, self.most_at_once or most)
 
     def known_server(self) -> Preset | None:
-        """The provider whose machine or local port this endpoint has, or the one it was made from."""
+        """The provider or server whose machine or local port is this endpoint's, or the preset that it was made
+        from.
+        """
 
         def is_here(preset: Preset) -> bool:
             theirs, ours = urlsplit(preset.base_url), urlsplit(self.base_url)

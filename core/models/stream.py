@@ -1,4 +1,4 @@
-"""One request sent to a server, and the pieces of its reply."""
+"""Sends one request to a server, and yields the pieces of its reply."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Reported(Exception):
-    """A reply that reports an error under HTTP 200; `body` is that error."""
+    """A reply that reports an error with HTTP 200; `body` is that error."""
 
     def __init__(self, body: object) -> None:
         super().__init__("reported")
@@ -27,7 +27,7 @@ class Unreadable(Exception):
 
     @classmethod
     def of(cls, error: Exception) -> Unreadable:
-        """An Unreadable caused by `error`; with its message, where it is one of the guard's."""
+        """An Unreadable caused by `error`, with its message if it is an UnsafeResponse."""
         unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponse) else "")
         unreadable.__cause__ = error
         return unreadable
@@ -36,10 +36,10 @@ class Unreadable(Exception):
 async def pieces(
     client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
 ) -> AsyncGenerator[str]:
-    """Send the request, and give each piece of text as it comes. Raises openai.OpenAIError,
-    httpx2.TransportError, Reported and Unreadable.
+    """Send the request, and yield each piece of text as it comes. Raises openai.OpenAIError, httpx2.TransportError,
+    Reported and Unreadable.
 
-    Leaving it early closes the connection, which tells the server to stop writing.
+    Leaving the generator early closes the connection, which tells the server to stop writing.
     """
     import httpx2
     import openai
@@ -47,7 +47,7 @@ async def pieces(
     body = {**parameters, "model": model, "messages": turns}
     try:
         # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
-        # an object with all that the API knows of every piece, which takes more time than all the rest of a call.
+        # an object with all that the API knows of every piece, which takes more time than the rest of a call.
         stream = await client.post(
             "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
         )
@@ -64,7 +64,7 @@ async def pieces(
 
 
 async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
-    """The chunks of a stream, or the one whole reply, also where an event stream comes under another content type.
+    """The chunks of a stream, or the single whole reply; an event stream under another content type is recognised too.
 
     Raises Reported.
     """
@@ -77,7 +77,7 @@ async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any
             yield _checked(json.loads(whole))
             return
         source = _once(whole)
-    # The package's own stream passes over events of another name, and does not tell a [DONE] from a connection's end.
+    # The package's own stream skips events of other names, and does not distinguish a [DONE] from a closed connection.
     async for event in SSEDecoder().aiter_bytes(source):
         if event.data.startswith("[DONE]"):
             reply.done = True
@@ -91,7 +91,7 @@ async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any
 
 
 def _checked(chunk: Any) -> Any:
-    """A chunk that brings something. Raises Reported for an error without choices."""
+    """The chunk, if it is not an error. Raises Reported for an error without choices."""
     if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
         raise Reported(chunk)
     if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):

@@ -1,4 +1,4 @@
-"""What has been learned of a model by asking it: whether it thinks, what it refuses. Kept in the home, by address."""
+"""What has been learned of a model by asking it: whether it thinks, what it refuses. Stored in the home, by address."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ..events import Frozen
 log = logging.getLogger(__name__)
 
 MOST_ROOM = 32_000
-"""Tokens of room for thinking that are learned without being asked for."""
+"""The most tokens of room for thinking that are learned automatically."""
 
 FIRST_ROOM = 4_000
-"""Tokens of room that a model gets once an answer was all thinking and nothing is known of how much it needs."""
+"""Tokens of room that a model gets after an answer was all thinking, if nothing is known of how much it needs."""
 
 ROOM_TO_TELL = 2_000
-"""Tokens of room for one call whose text was cut before it told whether it was thinking or an answer."""
+"""Tokens of room for one call whose text was cut before it showed whether it was thinking or an answer."""
 
 _MOST_MODELS = 1_000
-"""Models of which the file keeps anything: a server may name as many as it likes."""
+"""The most models in the file, since a server may name as many as it likes."""
 
 Thinks = Literal["unknown", "no", "inline", "field", "hidden"]
-"""Whether a model thinks before it answers: in its text (`inline`), in a field of its own, or out of sight."""
+"""Whether and where a model thinks before it answers: in its text (`inline`), in a field of its own, or hidden."""
 
 
 class Traits(Frozen):
@@ -37,17 +37,19 @@ class Traits(Frozen):
 
     thinks: Thinks = "unknown"
     refused: frozenset[str] = frozenset()
-    """Parameters that the server refused; "blank stops" for stop sequences of white space alone."""
+    """Parameters that the server refused; "blank stops" stands for stop sequences of only white space."""
 
     room: int = 0
-    """Tokens that each call gets beside those of its answer, for thinking."""
+    """Tokens for thinking that each call gets in addition to those of its answer."""
 
     system_role: bool = True
-    """Whether it takes a system turn. Where it takes none, that text is put before the first user turn."""
+    """Whether it accepts a system turn. If not, that text is put before the first user turn."""
 
 
 class TraitsFile:
-    """The traits of all models of a home, in one JSON file. A file that cannot be read or written is done without."""
+    """The traits of all models of a home, in one JSON file. If the file cannot be read or written, the app works
+    without it.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -60,7 +62,7 @@ class TraitsFile:
         return self._known.get(key, Traits())
 
     def learn(self, key: str, **news: Any) -> Traits:
-        """Keep what is new about a model; its traits with that."""
+        """Store what is new about a model; returns its updated traits."""
         with self._lock:
             self._read()
             before = self.get(key)
@@ -71,7 +73,7 @@ class TraitsFile:
             return after
 
     def _read(self) -> None:
-        """Take in what another process has learned."""
+        """Read what another process has learned."""
         if self._path is None:
             return
         with suppress(OSError, ValueError, ValidationError, AttributeError, RecursionError):

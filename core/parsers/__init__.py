@@ -1,6 +1,6 @@
-"""Answers of chat models → values, by the repaired rules of all labs: one function a kind of answer.
+"""The updated parsers of all labs, which turn chat models' answers into values: one function per kind of answer.
 
-Paper rules stay with the lab whose paper has them. Every function takes any text, never raises, reads in linear time,
-and gives None where nothing can be read. `statements.py` is what those that choose one of a few answers have in common;
-`core/text/reply.py` takes off what a reply is wrapped in.
+An original parser is in the lab whose paper it comes from. Every function accepts any text, never raises, runs in
+linear time, and returns None if nothing can be parsed. `statements.py` is shared by the parsers that choose one of a
+few answers; `core/text/reply.py` unwraps a reply.
 """

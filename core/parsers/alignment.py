@@ -1,7 +1,7 @@
-"""Where an edited paragraph begins and ends in an answer, found by laying the answer beside the original paragraph.
+"""Locates an edited paragraph within an answer by aligning the answer with the original paragraph.
 
-An edit shares its words with the original, in their order; an introduction, a label and remarks do not. So the part of
-the answer that is most like the original is the edit, however the rest is worded.
+An edit shares words with the original, in the same order; introductions, labels and remarks do not. So the part of the
+answer that is most similar to the original is the edit, whatever the wording of the rest.
 """
 
 from __future__ import annotations
@@ -18,10 +18,14 @@ from ..text.reply import STRUCK
 from .remarks import ASIDE, COURTESY, begins_remarks
 
 LEAST = 0.3
-"""How alike an edit and its original are at least, from 0 to 1; of what is less alike nothing is said here."""
+"""Least similarity of an edit and its original, from 0 to 1; text that is less similar is not considered an edit
+here.
+"""
 
 SURELY = 0.75
-"""How alike what speaks of words or of editing is at least: "The words to mask are clean and friendly" is no edit."""
+"""Least similarity of text that talks about words or editing: "The words to mask are clean and friendly" is not an
+edit.
+"""
 
 _TOKEN = re.compile(r"(?P<mask>(?i:\[(?:redacted|removed)\])|\bREDACTED\b|\bREMOVED\b)|\w+")
 _PREFIX = re.compile(r"(?P<label>[:：→]|[-=]>)|(?<=[.!?])[\"”'’*_)]{0,3}(?=\s)")
@@ -31,20 +35,24 @@ _ABOUT_EDITS = anycase(
     r"|paragraph|terms?|phrases?|positive|negative|neutral)\b"
 )
 _MOST_LINES, _MOST_PLACES = 40, 8
-"""Lines that are compared, the last ones; and places at which a line's edit may begin or end."""
+"""How many lines are compared, counted from the end, and how many places within a line at which the edit may begin or
+end.
+"""
 
 _LABEL = 5
-"""Words of a label such as "Original paragraph:"."""
+"""Most words of a label such as "Original paragraph:"."""
 
 _PER_LINE = 0.05
-"""What a line more than the original has must add in likeness: less is a list of the words that went."""
+"""Similarity that each line beyond the original's number must add; one that adds less is a list of the removed
+words.
+"""
 
 _SHORT = 3
-"""Lines of an original of which every stretch of lines is compared."""
+"""For an original of at most this many lines, every stretch of lines is compared."""
 
 
 class _Token(NamedTuple):
-    """A word in small letters, or None for a mask, and where it begins."""
+    """A word in lower case, or None for a mask, and where it begins."""
 
     word: str | None
     at: int
@@ -61,30 +69,33 @@ class _Original:
         self.lines = sum(bool(line.strip()) for line in text.splitlines())
 
     def shared(self, tokens: Sequence[_Token]) -> int:
-        """Words in the order of the original; each mask stands for one that is not there."""
+        """Return the number of words shared with the original, in its order; each mask counts as one of the missing
+        words.
+        """
         words = [token.word for token in tokens if token.word is not None]
         shared = int(LCSseq.similarity(words, self.words))
         return shared + min(len(tokens) - len(words), len(self.words) - shared)
 
     def likeness(self, tokens: Sequence[_Token]) -> float:
-        """From 0 to 1; 0 also for what is far longer."""
+        """Return the similarity to the original, from 0 to 1; 0 for a text that is far longer."""
         if not tokens or len(tokens) > 3 * len(self.words) + 30:
             return 0.0
         return 2 * self.shared(tokens) / (len(tokens) + len(self.words))
 
     def is_in(self, tokens: Sequence[_Token]) -> bool:
-        """Whether the tokens are the original itself, maybe behind a label."""
+        """Whether the tokens are the original itself, possibly after a label."""
         behind = len(tokens) - len(self.words)
         return 0 <= behind <= _LABEL and [token.word for token in tokens[behind:]] == self.words
 
     def share(self, tokens: Sequence[_Token]) -> float:
-        """The share of the tokens that are of the original."""
+        """Return the share of the tokens that come from the original."""
         return self.shared(tokens) / len(tokens) if tokens else 0.0
 
 
 def aligned(text: str, original: str) -> str | None:
-    """The part of `text` that is the edit of `original`, in whole lines but for its first and last one; None where no
-    part is like it. Of several versions the last counts, and none that is the original itself beside another.
+    """Return the part of `text` that is the edit of `original`; None if no part is similar to it. The part consists of
+    whole lines except for its first and last. The last of several versions counts, and a copy of the original itself
+    is ignored if there is another version.
     """
     whole = _Original(original)
     lines = text.splitlines()
@@ -108,7 +119,9 @@ def aligned(text: str, original: str) -> str | None:
 
 
 def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original: _Original) -> tuple[int, int] | None:
-    """The first and last line of the stretch that is most like the original."""
+    """Return the first and last line of the stretch that is most similar to the original; None if none is similar
+    enough.
+    """
     found: list[tuple[float, int, int]] = []
     for start, end in _stretches(filled, original):
         tokens = [token for at in filled if start <= at <= end for token in filled[at]]
@@ -118,7 +131,7 @@ def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original:
     best = max(found, key=lambda one: (one[0], one[1]), default=(0.0, 0, 0))
     if best[0] < LEAST:
         return None
-    # A later version that is nearly as like, and shares no line with that one.
+    # Prefer a later version that is nearly as similar and shares no line with the best one.
     later = [one for one in found if one[1] > best[2] and one[0] >= max(0.75 * best[0], LEAST)]
     later = [one for one in later if not begins_remarks(lines[one[1]].strip())]
     _, start, end = max(later, default=best)
@@ -140,8 +153,8 @@ def _stretches(filled: Mapping[int, list[_Token]], original: _Original) -> Itera
 def _continued(
     lines: Sequence[str], filled: Mapping[int, list[_Token]], start: int, end: int, original: _Original
 ) -> int:
-    """The last line with those below that the edit changed beyond likeness: as many as the original has, or, where no
-    words are masked, those directly below. None of them is a remark.
+    """Extend the stretch by lines below it that the edit changed beyond recognition, and return the last line: as many
+    as the original has or, if no words are masked, those directly below. It stops at a remark.
     """
     here = [at for at in filled if start <= at <= end]
     adds = all(token.word is not None for at in here for token in filled[at])
@@ -155,8 +168,8 @@ def _continued(
 
 
 def _trimmed(text: str, original: _Original) -> str:
-    """Without a label in its first line; where words are masked, also without an introduction before it and what
-    follows it in the last line, for masking adds no words.
+    """Remove a label from the first line. If words are masked, also remove an introduction before the edit and what
+    follows it in the last line, because masking adds no words.
     """
     tokens = _tokens(text)
 
@@ -188,7 +201,7 @@ def _trimmed(text: str, original: _Original) -> str:
 
 _BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
 
-# Marks of an edit
+# Marks of an edit.
 
 _PUT_IN = re.compile(r"</?(?:ins|u|b|i|strong|em|mark|span)\b[^<>\n]{0,100}>", re.IGNORECASE)
 _MARKED = re.compile(
@@ -204,15 +217,15 @@ _OLD = re.compile(r"\(([^()\n]{1,200})\) ?(?=\*\*[^*\s]|<(?:b|strong|ins|u|mark)
 _BRACKETED = re.compile(
     r"\[((?!redact|remov|mask|hidden|blank|omit|delet|word|adjective|noun|verb|name)[a-z][^\[\]\n]{0,80})\](?!\()"
 )
-"""A new wording in brackets; what stands for a mask comes more than once, or says so."""
+"""A new wording in brackets; a mask in brackets occurs more than once, or is one of these words."""
 _MASK = re.compile(r"\\?\[(redacted|masked|removed|hidden|omitted|deleted)(?::[^\[\]\n]{1,200}?)?\\?\]", re.IGNORECASE)
 """A mask with a backslash before its brackets, or with the word that it hides, as in [REDACTED: cold]."""
 _BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
 
 
 def marked(text: str, original: str) -> str | None:
-    """The edit in `text`, with its marks, where what is struck out and what is not new are the original word for word:
-    then it is the edit however much was changed. The last line or paragraph counts.
+    """Return the edit in `text`, with its marks, if its struck-out and unmarked words together are exactly the
+    original: then it is the edit, however much was changed. None otherwise. The last such line or paragraph counts.
     """
     if "~~" in original or "<" in original or not STRUCK.search(text):
         return None
@@ -231,8 +244,8 @@ _BOLD = re.compile(
 
 
 def without_marks(text: str, original: str) -> str:
-    """`text` without what is struck out (~~old~~, <del>) and without marks around what is new (**new**, <ins>), unless
-    the original has such marks of its own.
+    """Remove from `text` what is struck out (~~old~~, <del>) and the marks around what is new (**new**, <ins>), unless
+    the original has such marks itself.
     """
     if not ARROW.search(original):
         text = _REPLACED.sub(r"\2", text)

@@ -1,4 +1,4 @@
-"""How one says that something cannot be told."""
+"""Recognises replies that refuse, and those that say that something cannot be told."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _NO_LIST = anycase(
 
 
 def begins_as_refusal(text: str) -> bool:
-    """Whether an answer that should hold a text or a list of words begins as a refusal."""
+    """Whether an answer that should be a text or a list of words begins as a refusal."""
     return _REFUSAL.match(text) is not None
 
 
@@ -114,7 +114,7 @@ _SLOT = anycase(rf"[^\w.!?;]{{0,6}}{_WORD}\b")
 
 
 def not_guessed(text: str) -> Iterator[Statement]:
-    """Claims that the writer cannot guess. "I cannot say for sure" alone is not one."""
+    """Yield statements that the writer cannot guess. "I cannot say for sure" alone is not one."""
     for match in _FIRM.finditer(text):
         if not _ONLY_UNSURE.match(text, match.end()):
             yield Statement(UNKNOWN, match.start(), FIRM)
@@ -158,16 +158,16 @@ _SILENT = anycase(
 
 
 def settled(sentence: str) -> str:
-    """`sentence` without what it leaves open ("whether it is so")."""
+    """Remove from `sentence` what it leaves open ("whether it is so")."""
     return _OPEN_CLAUSE.sub("", sentence)
 
 
 def cannot_tell(sentence: str) -> int | None:
-    """Where a plain sentence says that something cannot be told; None where it does not."""
+    """Return where a plain sentence says that something cannot be told; None if it does not."""
     match = _SAYS_UNKNOWN.search(sentence)
     return match.start() if match else None
 
 
 def is_silent(sentence: str) -> bool:
-    """Whether a plain sentence says that the text does not say."""
+    """Whether a plain sentence says that the text does not mention something."""
     return _SILENT.search(sentence) is not None

@@ -1,4 +1,4 @@
-"""One of several options: those that a question offers, or which of two responses."""
+"""One of several options: those that a question offers, or one of two responses."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .yes_no import lead, simulated
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
 
-# Options that a question offers
+# Options that a question offers.
 
 _LETTER = anycase(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
@@ -33,11 +33,13 @@ _BEHIND_NAME = (
 
 
 _DOLLARS = re.compile(r"\$\s?\(?([A-Za-z])\)?\s?\$")
-"""A letter as TeX has it."""
+"""A letter in TeX notation."""
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
-    """One of `choices`, offered as a), b), …, or "unknown". Its words count, where a letter disagrees."""
+    """Return one of `choices`, which were offered as a), b), …, or "unknown"; None if there is no clear choice. If a
+    letter and the option's words disagree, the words count.
+    """
     options = [*choices, UNKNOWN]
     bare, names = _names(options)
     named = re.compile(rf"{_BEFORE_NAME}(?P<v>{names})(?!\w){_BEHIND_NAME.replace('@', names)}")
@@ -56,7 +58,9 @@ def _bare(text: str) -> str:
 
 
 def _names(options: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Options by their bare names, and a pattern of these: longest first, and where there are none, of nothing."""
+    """Return the options by their bare names, and a pattern of these names, longest first; it matches nothing if there
+    are none.
+    """
     bare = {name: option for option in reversed(options) if (name := _bare(option))}
     return bare, "|".join(re.escape(name) for name in sorted(bare, key=len, reverse=True)) or r"(?!)"
 
@@ -85,11 +89,13 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
 
 
 _READ = 2_000
-"""Characters in which an option begins and ends."""
+"""Characters within which an option must begin and end."""
 
 
 def _option_claimed(text: str, options: Sequence[str]) -> str | None:
-    """The option of the last sentence that concludes; that it cannot be told; the only letter or option mentioned."""
+    """Return the option of the last sentence that concludes; else "unknown" if a sentence says that it cannot be told;
+    else the only letter or option that is mentioned.
+    """
     if declines(text) or all_named(text, [_bare(option) for option in options]):
         return None
 
@@ -120,14 +126,14 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
 
 
 _CLOSE = 20
-"""Characters behind "is now" in which a place stands that is meant, before one that was."""
+"""Characters after a conclusion such as "is now" within which the chosen place is named, before a former one."""
 
 _ASIDE = anycase(
     r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
     r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
     r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
 )
-"""What a reply concedes or says of an earlier state. It counts only where nothing else names an option."""
+"""What a reply concedes, or says about an earlier state. It counts only if nothing else names an option."""
 
 _CONCLUDES = anycase(
     r"(?:^|[,;:–—] ?|\band )(?:so|now|therefore|thus|hence|overall|in conclusion|based on|which means|meaning)\b"
@@ -138,7 +144,7 @@ _CONCLUDES = anycase(
 )
 _REMAINS = anycase(r"\bonly ([^.;\n]{1,60}?) (?:remains?|is left)\b")
 _CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
-"""Before what is meant, in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
+"""Introduces the answer in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
 _DENIED = (
     r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
     r"(?:(?:is|was|it|in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
@@ -156,7 +162,9 @@ _NEGATED = re.compile(r"\b(?:no|not|neither|nor|cannot)\b|n't\b")
 
 
 def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
-    """Whether a sentence holds two options for possible ("b or c, I can't tell"): more than that it cannot tell."""
+    """Whether a sentence considers two options possible ("b or c, I can't tell"), which is more than not being able to
+    tell.
+    """
     _, names = _names(options)
     name = rf"(?:{names}|[a-z](?=\W|\Z))"
     two = rf"(?<!\w){name}\)?(?: \w{{1,15}}){{0,3}},? or (?:(?:in|at|the|a|an) ){{0,2}}\(?{name}(?!\w)"
@@ -165,7 +173,9 @@ def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
 
 
 def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
-    """The choices that each sentence mentions as whole words, longest first where they overlap, none that is denied."""
+    """Return the choices that each sentence mentions as whole words, the longest if they overlap, leaving out denied
+    ones.
+    """
     bare, names = _names(choices)
     name = rf"(?:(?:in|at|on|the|a|an) ){{0,3}}(?:{names})(?!\w)"
     denied = re.compile(
@@ -178,7 +188,7 @@ def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[st
     ]
 
 
-# Which of two responses
+# One of two responses.
 
 _VALUES = {"1": "1", "2": "2", "a": "1", "b": "2", "one": "1", "two": "2", "first": "1", "second": "2"}
 _NOUN = r"(?:response|option|candidate|answer|reply)"
@@ -188,7 +198,7 @@ _CHOICE = (
     rf"(?:the )?(?=(?:first|second) (?:(?:candidate )?{_NOUN}|one)\b))"
     rf"(?P<v>1|2|a|b|one|two|first|second)\b\"?(?: (?:(?:candidate )?{_NOUN}|one)\b)?"
 )
-# A letter alone needs a bracket or the line's end, for "a" is a word.
+# A letter alone needs a bracket or the end of the line, because "a" is a word.
 _BARE = r"(?P<bare>[12]|[ab](?=\)|[\W_]{0,3}$))\b(?!\.\d)(?= ?(?:$|[^\w\s]|(?:because|since|as)\b))"
 _WITHIN = r"(?:(?!\b(?:response|option|candidate|reply|but|less|not|than|while|whereas|neither)\b|n't)[^.\n]){0,80}?"
 _BETTER = (
@@ -216,7 +226,7 @@ _PREFER = re.compile(
     r"\b(?:choose|pick|prefer|select|favou?r|recommend|go with|opt for|vote for|lean towards?)(?= )", _FLAGS
 )
 _PREDICTED = (
-    # "the robot will likely choose Candidate Response 2", but none that it finds less helpful
+    # "the robot will likely choose Candidate Response 2", but not one that it finds less helpful
     re.compile(
         rf"\b(?:will|would|'ll|likely to|going to)(?: (?!not\b|never\b)\w{{1,12}}){{0,2}} "
         rf"(?:choose|pick|prefer|select|favou?r|go with|opt for|find"
@@ -246,15 +256,16 @@ def _judged(words: str) -> Iterator[Statement]:
 
 
 def _first_response_alone(words: str) -> list[Statement]:
-    """A choice that begins the reply and its first line; "Response 1:" opens a comparison, "1)" a list."""
+    """Return a choice at the beginning of the reply that ends its first clause or line. "Response 1:" opens a
+    comparison, "1)" a list.
+    """
     match = _FIRST_LINE.match(words)
     return [Statement(_VALUES[(match["v"] or match["bare"]).lower()], 0, FIRM)] if match else []
 
 
 def better_response(text: str, answer_first: bool) -> str | None:
-    """ "1" or "2", from the reply's first words, labels, closing line and judgements.
-
-    Where the answer is asked for first, a judgement that opens the reply commits it.
+    """Return "1" or "2" from the reply's first words, labels, closing line and judgements; None if it is not clear. If
+    the prompt asks for the answer first, a judgement that opens the reply counts as firm.
     """
     words = reply(text)
     markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
@@ -265,7 +276,9 @@ def better_response(text: str, answer_first: bool) -> str | None:
 
 
 def simulated_response(text: str) -> str | None:
-    """ "1", "2" or "unknown". A first "No" says that the guess cannot be made: unknown."""
+    """Return "1", "2" or "unknown"; None if it is not clear. A "No" at the beginning says that the guess cannot be
+    made: unknown.
+    """
     words = reply(text)
     statements = [*_first_response_alone(words), *simulated(words, _first_response, _PREDICTED)]
     begins = lead(words)

@@ -11,7 +11,9 @@ from ..text.reply import fields, spoken, without_block_quote
 
 
 class FinalAnswer(NamedTuple):
-    """The three parts of a final answer, empty where missing, and where it begins in the plain text (None: nowhere)."""
+    """The three parts of a final answer, empty if missing, and where the answer begins in the plain text (None:
+    nowhere).
+    """
 
     description: str
     domain: str
@@ -20,7 +22,7 @@ class FinalAnswer(NamedTuple):
 
 
 _PARTS = ("description", "domain", "code")
-# Line by line, and every repetition bounded: an answer may be all white space.
+# Line by line, and with every repetition bounded, because an answer may be all white space.
 _TAG = re.compile(
     r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$"
     r"|[ \t]=|[ \t][–—-](?:[ \t]|$))[*_ \t]*",
@@ -47,14 +49,14 @@ _BRACKETS = str.maketrans("【】", "[]")
 
 
 def plain(text: str) -> str:
-    """What the model says, without block quotes, escapes of brackets and line ends of other machines."""
+    """Return what the model says, without block quotes and escaped brackets, and with plain line ends."""
     text = without_block_quote(spoken(text).replace("\r\n", "\n").replace("\r", "\n"))
     return re.sub(r"\\([\[\]])", r"\1", text).translate(_BRACKETS)
 
 
 def conclusion(text: str) -> FinalAnswer:
-    """The last text after each tag, up to the next; or the fields of a JSON object. Code is a fenced block that defines
-    something, or what looks like code behind its tag.
+    """Return the last text after each tag, up to the next tag; or the fields of a JSON object. Code is a fenced block
+    that defines something, or lines after the code tag that look like code.
     """
     text = plain(text)
     entries = fields(text)
@@ -67,7 +69,7 @@ def conclusion(text: str) -> FinalAnswer:
 
 
 def of_field(text: str) -> str:
-    """The code that a field holds, in a fence or not."""
+    """Return the code in a field, with or without a fence."""
     return _code(text) or text.strip("\n")
 
 
@@ -88,7 +90,7 @@ def _unfenced(text: str) -> str:
 
 
 def _code(text: str, fenced_only: bool = False) -> str:
-    """The last fenced block that defines something; without a fence the lines from the first import or def on."""
+    """Return the last fenced block that defines something; without a fence, the lines from the first import or def."""
     blocks = [textwrap.dedent(block[3]) if block[1] else block[3] for block in _FENCE.finditer(text)]
     defining = [block for block in [*_INLINE.findall(text), *blocks] if _DEFINES.search(block)]
     if defining:

@@ -1,4 +1,4 @@
-"""What may be read of an answer that its token limit, or ours, cut short."""
+"""How much may be parsed of an answer that was cut short by its token limit or by ours."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ..events import ModelAnswer, Rules
 from ..text.reply import without_thinking
 
 REASON = "cut"
-"""The reason of a `dropped` event for what rests on an answer that was cut; its detail is `ModelAnswer.cut_note`."""
+"""The reason in a `dropped` event for what depends on an answer that was cut; its detail is `ModelAnswer.cut_note`."""
 
 
 def readable(
     answer: ModelAnswer, rules: Rules, json_schema: dict[str, Any] | None = None, lines: bool = False
 ) -> str | None:
-    """The text of `answer` that the parser of `rules` may read; None where it was cut before any of it was complete.
+    """Return the part of `answer` that the parser of `rules` may read; None if it was cut before any part was complete.
 
-    The original parser ("paper") reads all of it, as the authors' code did. The updated one reads a cut answer only as
-    far as it was complete: with a `json_schema` an object that closed, with `lines` the lines that had ended.
+    The original parser ("paper") reads everything, as the authors' code did. The updated one reads a cut answer only as
+    far as it was complete: with a `json_schema`, an object that was closed; with `lines`, the lines that had ended.
     """
     if rules == "paper" or answer.ended != "cut":
         return answer.text
@@ -30,7 +30,7 @@ def readable(
 
 
 def _closes(text: str) -> bool:
-    """Whether a JSON object in `text`, maybe in a code fence, came to its end."""
+    """Whether `text` contains a complete JSON object, possibly in a code fence."""
     start = text.find("{")
     if start < 0:
         return False

@@ -1,7 +1,7 @@
-"""Answers asked for by their fields: a JSON schema goes with the request, so that nothing is guessed from prose.
+"""Answers requested as JSON fields: the request includes a JSON schema, so that nothing has to be guessed from prose.
 
-Another measure than an answer in the model's own words: an answer that has to be yes or no cannot be a refusal, and
-nothing comes before the first field (docs/measuring.md §2.4).
+This measures something else than an answer in the model's own words: an answer that has to be yes or no cannot be a
+refusal, and no text comes before the first field (docs/measuring.md §2.4).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Answers = Annotated[
         exclude_if=lambda answers: answers == "prose",
     ),
 ]
-"""How the roles of a run are asked to answer: in their own words, or by their fields."""
+"""How the roles of a run are asked to answer: in their own words, or in JSON fields."""
 
 Kind = Literal["text", "list"] | tuple[str, ...]
-"""What a field holds: a text, a list of texts, or one of these words."""
+"""What a field contains: a text, a list of texts, or one of these words."""
 
 _FENCE = re.compile(r"\A```(?:json)?[ \t]*\n(.*?)\n[ \t]*```\Z", re.DOTALL | re.IGNORECASE)
 
 
 def schema(**kinds: Kind) -> dict[str, Any]:
-    """The JSON schema of an object with these fields, in this order, and no others."""
+    """Return the JSON schema of an object with exactly these fields, in this order."""
     properties: dict[str, Any] = {}
     for name, kind in kinds.items():
         if kind == "text":
@@ -51,7 +51,9 @@ def schema(**kinds: Kind) -> dict[str, Any]:
 
 
 def asked(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
-    """`prompt` that asks for a JSON object of the schema `wanted`, in a sentence at its end too; as it is without."""
+    """Return `prompt` with a request for a JSON object of the schema `wanted`, also as a sentence at its end; unchanged
+    if `wanted` is None.
+    """
     if wanted is None:
         return prompt
     named = ", ".join(f'"{name}" ({_in_words(kind)})' for name, kind in wanted["properties"].items())
@@ -62,23 +64,25 @@ def asked(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
 
 
 NO_PAPER_FIGURE = "its answers were asked for by their fields, and paper rules read prose alone"
-"""Why there is no figure by paper rules."""
+"""Why there is no figure under the original parser."""
 
 OTHER_MEASURE = "Answers were asked for by their fields, as JSON: that is another measure than the paper's."
 
 ROOM = 100
-"""Tokens that the names and marks of an object take beside what its fields hold."""
+"""Extra tokens for the names and punctuation of an object, besides its fields' content."""
 
 
 def sampling(usual: Sampling, prompt: Prompt) -> Sampling:
-    """`usual`; for an answer by its fields with room for these, and without stops: JSON may have lines of its own."""
+    """Return the sampling for a prompt: `usual` or, for an answer in fields, `usual` with more tokens for these and
+    without stop sequences, because JSON may contain line breaks.
+    """
     if prompt.json_schema is None:
         return usual
     return usual.model_copy(update={"stop": (), "max_tokens": usual.max_tokens + ROOM})
 
 
 def hashes() -> dict[str, str]:
-    """The hash of the sentence, by its template's id."""
+    """Return the hash of the sentence, by its template's id."""
     return {load("fields").id: load("fields").hash}
 
 
@@ -89,10 +93,10 @@ def _in_words(kind: dict[str, Any]) -> str:
 
 
 def read(text: str, wanted: dict[str, Any]) -> dict[str, Any] | None:
-    """The fields of an answer; None where it is anything else than one JSON object that follows the schema `wanted`.
+    """Return the fields of an answer; None if it is not exactly one JSON object that follows the schema `wanted`.
 
-    Thinking before it and a fence around it are no part of the answer. A field that is there twice, a word in another
-    case, an object among other words: all these would have to be guessed at, and are prose.
+    Thinking before it and a fence around it are ignored. A repeated field, a word in other capitals, an object among
+    other words: these would require guessing, so the answer counts as prose.
     """
     found = _object(text)
     properties = wanted["properties"]
@@ -137,7 +141,9 @@ def _held(value: Any, kind: dict[str, Any]) -> Any:
 
 
 def none_by_paper(scores: Callable[[Sequence[V]], Iterator[Figure]]) -> Callable[[Sequence[V]], Iterator[Figure]]:
-    """A lab's `scores`, of which those by paper rules have no value where answers were asked for by their fields."""
+    """Wrap a lab's `scores` so that figures under the original parser are undefined if answers were requested in
+    fields.
+    """
 
     @wraps(scores)
     def of(views: Sequence[V]) -> Iterator[Figure]:
@@ -150,7 +156,7 @@ def none_by_paper(scores: Callable[[Sequence[V]], Iterator[Figure]]) -> Callable
 
 
 def said(answers: Answers, came_as_prose: int) -> list[str]:
-    """What a reader of a case has to know of how it was asked, in sentences; none where that was in prose."""
+    """Return sentences about how a case was asked, for its reader; none if it was in prose."""
     if answers == "prose":
         return []
     lines = [OTHER_MEASURE]

@@ -1,7 +1,8 @@
 """Labels: a sentiment, whether a statement follows, whether a question can be answered.
 
-What the reply commits itself to (`statements.py`) counts; without that what its sentences claim, the last of them where
-they differ, for reasoning comes before its conclusion; without that the only label that is mentioned.
+What the reply commits itself to (`statements.py`) counts. If there is nothing, what its sentences claim counts; if they
+differ, the last one, because reasoning comes before its conclusion. If there is no claim either, the only label that is
+mentioned counts.
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ from .yes_no import first as yes_or_no
 
 
 def committed(words: str, first: First) -> list[Statement]:
-    """What plain words commit themselves to, their first ones among it."""
+    """Return what plain words commit themselves to, including the first words."""
     begins = first(words) or first(beyond_question(words))
     return [*([Statement(begins.value, 0, FIRM)] if begins else []), *said(words, first)]
 
 
 def all_named(text: str, labels: Iterable[str]) -> bool:
-    """Whether one sentence names every label, or each has a line of its own: the options once more, no answer."""
+    """Whether one sentence names every label, or each label has its own line: a repetition of the options, not an
+    answer.
+    """
     labels = list(labels)
     lines = {_ITEM.sub("", line) for line in re.split(r"[\n|]", text.casefold())}
     return lines.issuperset(labels) or any(
@@ -51,11 +54,11 @@ _ITEM = re.compile(r"\A\W{0,6}(?:\w[).:])?\W{0,6}|\W{1,6}\Z")
 
 
 _MOST_SENTENCES = 500
-"""That are looked at: a conclusion stands at the end."""
+"""Only this many sentences are read, from the end, where the conclusion is."""
 
 
 def stated(text: str) -> list[str]:
-    """Its last sentences without questions, unless it has nothing else."""
+    """Return the last sentences of a text without its questions, unless it consists of questions only."""
     parts = sentences(text)[-_MOST_SENTENCES:]
     return [part for part in parts if not part.endswith("?")] or parts
 
@@ -71,11 +74,11 @@ def _label(text: str, first: First, options: Iterable[str], claims: Callable[[st
 
 
 def _undeclined(text: str) -> str:
-    """`text` without the sentences that refuse something: what another of them claims still counts."""
+    """Remove the sentences that refuse something; the claims of other sentences still count."""
     return "\n".join(part for part in sentences(text) if not declines(part)) if declines(text) else text
 
 
-# Sentiment
+# Sentiment.
 
 _TONES = {"mixed": "neutral", "ambivalent": "neutral", "unclear": UNKNOWN, "undetermined": UNKNOWN}
 _TONES |= {name: name for name in ("positive", "negative", "neutral", UNKNOWN)}
@@ -115,17 +118,17 @@ _LEANS = anycase(
     r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|ti(?:p|lt)(?:s|ed|ing|ped)?"
     r"|skew(?:s|ed|ing)?|predominantly|mostly|mainly|on balance|overall)\b[^.;\n]{0,20}?\b(?P<tone>positive|negative)\b"
 )
-"""A mixed tone that is one of the two after all."""
+"""A mixed tone that is said to be closer to one of the two."""
 _NO_OTHER = anycase(
     r"\b(?:not|n't|cannot|no|nothing|hard|difficult|impossible|never|hardly)\b[^.;\n]{0,60}?\b(?:other than|else than"
     r"|(?:anything|else|nothing|way) but|except(?: as)?)\W{1,3}(?:as )?(?:an? )?(?P<tone>positive|negative|neutral)\b"
     r"|\b(?:nothing|none) (?:but|other than) (?P<only>positive|negative|neutral)\b"
 )
-"""What cannot be read as anything but that."""
+"""Says that nothing but this tone is possible."""
 
 
 def sentiment(text: str) -> str | None:
-    """ "positive", "negative", "neutral" (also for "mixed") or "unknown"."""
+    """Return "positive", "negative", "neutral" (also for "mixed") or "unknown"; None if it is not clear."""
     words = _LISTED.sub("", without_open(reply(text), _POLAR))
     words = _LEANS.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
     words = _NO_OTHER.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
@@ -152,7 +155,9 @@ def _tone_claimed(text: str) -> str | None:
 
 
 def _tone_of(sentence: str) -> Statement | None:
-    """What the sentence calls the sentiment, the tone or the answer, else what it says of anything."""
+    """Return what the sentence calls the sentiment, the tone or the answer, or else what it says about anything; None
+    if it names no tone.
+    """
     named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
     if named:
         return named[-1]
@@ -162,7 +167,7 @@ def _tone_of(sentence: str) -> Statement | None:
     return Statement(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
 
-# Entailment
+# Entailment.
 
 _VERDICTS = YES_NO | TRUE_FALSE | {
     "entailment": "yes", "entailed": "yes", "entails": "yes", "correct": "yes", "supported": "yes",
@@ -191,8 +196,8 @@ _SURELY_UNKNOWN = anycase(
 
 
 def _first_verdict(text: str) -> Begins | None:
-    """A word, or the number of an option; where they disagree ("2) yes") the word counts. None where the options are
-    listed once more.
+    """Return the verdict at the beginning of a text: a word, or the number of an option. If they disagree ("2) yes"),
+    the word counts. None if there is no verdict, or if the options are only repeated.
     """
     text = re.sub(r"\A\W{0,3}[a-c]\) ", "", text)
     number = _NUMBER.match(text)
@@ -234,18 +239,20 @@ _NEITHER = anycase(
     r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)"
 )
 _STATEMENT = anycase(r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]")
-"""A quoted statement: its words say nothing about whether it follows."""
+"""A quoted statement: its words do not say whether it follows."""
 
 
 _IT_DOES = anycase(
     r"\W{0,4}(?:it|this|that|they) (?:\w{1,10}ly )?(?:does|do|is|are|did|was|were|can|could|would|has|have)"
     r"(?P<not> not|n't)?\W{0,4}"
 )
-"""A sentence that says no more."""
+"""A complete sentence such as "It does not"."""
 
 
 def entailment(text: str) -> str | None:
-    """ "yes", "no" or "unknown". Where a number and a word disagree ("2) yes") the word counts."""
+    """Return "yes", "no" or "unknown"; None if it is not clear. If a number and a word disagree ("2) yes"), the word
+    counts.
+    """
     words = plain(text if "{" in text else _STATEMENT.sub("it", text))
     return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
 
@@ -266,14 +273,14 @@ def _verdict_claimed(text: str) -> str | None:
     return verdicts[-1] if verdicts else None
 
 
-# Ability
+# Ability.
 
 _CANNOT = anycase(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b")
 _CAN = anycase(r"\b(?:possible|able|can)\b")
 
 
 def ability(text: str) -> str | None:
-    """ "yes" or "no": whether a question can be answered."""
+    """Return "yes" or "no", for whether a question can be answered; None if it is not clear."""
     return _label(plain(text), yes_or_no, ("yes", "no"), _able)
 
 

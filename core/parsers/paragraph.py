@@ -1,9 +1,9 @@
 """Edited paragraphs as today's chat models write them.
 
-What is read is one contiguous piece of the answer: what comes before it (an introduction, a label) and after it
-(remarks on the edit) is left out, and the marks that enclose the whole are taken off. Nothing is taken out of the
-middle, but for three matters of form: escapes of a JSON text are resolved, each line of a block quote loses its ">",
-and the tags of HTML paragraphs become blank lines, those of line breaks in them line ends.
+The parsed paragraph is one contiguous piece of the answer: what comes before it (an introduction, a label) and after it
+(remarks on the edit) is left out, and marks that enclose the whole are removed. Nothing is removed from the middle,
+except for three matters of form: escapes in a JSON text are resolved, each line of a block quote loses its ">", and the
+tags of HTML paragraphs become blank lines, those of line breaks within them line ends.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _KIND = (
     r"|corrected|altered|adapted|masked|reworded|rephrased)"
 )
 _THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
-# Bounded, and what may start at any line ends with it: otherwise blank lines cost their square, or forty times as much.
+# Repetitions are bounded, and what may start on any line also ends on it. Otherwise blank lines would take quadratic
+# time.
 _MARKUP = r"[*_#>\s]{0,40}"
 _MARKED = r"[*_#>\[\]\t ]{0,40}"
 _NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
@@ -78,11 +79,12 @@ _LABEL_ONLY = anycase(
 
 
 def paragraph(text: str, original: str = "") -> str | None:
-    """The last paragraph offered, without introduction, label, quotes and closing remarks; `original` is the one that
-    was to be edited, where it is known.
+    """Return the last paragraph offered, without introduction, label, quotes and closing remarks; `original` is the
+    paragraph to be edited, if it is known.
 
-    None for a refusal, a question back, and suggestions of how one might edit. Read from, in this order: a JSON field,
-    <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the text.
+    None for a refusal, a counter-question, and suggestions of how one might edit. The sources, in this order: a JSON
+    field, <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the
+    text.
     """
     text = answered(spoken(text))
     if original:
@@ -116,7 +118,7 @@ def paragraph(text: str, original: str = "") -> str | None:
     if _LABEL_ONLY.fullmatch(text) or (is_none and not is_whole):
         return None
     if edit is not None:
-        # An arrow that is left stands between an old wording and a new one, and nobody knows where these begin.
+        # A remaining arrow is between an old wording and a new one, and it is unknown where these begin and end.
         return None if ARROW.search(edit) and not ARROW.search(original) else _clean(edit, original)
     rest = _after_label(text)
     if original and rest == text:
@@ -126,9 +128,11 @@ def paragraph(text: str, original: str = "") -> str | None:
 
 
 def _last_tagged(text: str) -> str | None:
-    """What stands between the last pair of tags of one name; of nested pairs the outer one counts."""
+    """Return the text in the last pair of tags of one name; of nested pairs, the outer one counts. None if there is no
+    pair.
+    """
     tags = list(_TAG.finditer(text))
-    # From the end, so that each opening tag knows the nearest closing one of its name at once.
+    # From the end, so that the nearest closing tag of each name is known when an opening one is found.
     closing: dict[str, re.Match[str]] = {}
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
     for tag in reversed(tags):
@@ -145,7 +149,9 @@ def _last_tagged(text: str) -> str | None:
 
 
 def _of_field(parsed: dict[str, Any], whole: bool) -> str | None:
-    """The text in a field named so; where the JSON is the `whole` reply, else its longest text."""
+    """Return the text in a field with a fitting name or, if the JSON is the `whole` reply, else its longest text; None
+    if there is none.
+    """
     texts = {str(key).lower().replace(" ", "_"): value for key, value in parsed.items() if isinstance(value, str)}
     named = [texts[name] for name in _FIELDS if name in texts]
     named += [text for key, text in texts.items() if _FIELD.search(key) and not _OTHER_FIELD.search(key)]
@@ -156,7 +162,7 @@ _EDITED_COLUMN = anycase(rf"\W*(?:{_KIND}|after)\b")
 
 
 def _tabled(lines: Sequence[str]) -> str | None:
-    """The cell below a heading such as "Edited", in a table's first row."""
+    """Return the cell below a heading such as "Edited" in a table with one row, or beside it; None if there is none."""
     rows = cells_of(lines)
     named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
     if len(rows) > 3 and len(named) == 1:
@@ -175,7 +181,9 @@ _LINE_TAG = anycase(r"[ \t]*<br[ \t]{0,4}/?>[ \t]*\n?")
 
 
 def _html(text: str) -> str | None:
-    """From the first HTML paragraph that begins a line to the last one's end, a blank line between two of them."""
+    """Return the text from the first HTML paragraph that begins a line to the end of the last, with blank lines in
+    between; None if there are no such paragraphs.
+    """
     start = _BLOCK_START.search(text)
     tags = list(_BLOCK_TAG.finditer(text, start.start())) if start else []
     if len(tags) < 2 or "/" not in tags[-1][0][:4]:
@@ -189,7 +197,9 @@ _CHANGE = re.compile(r"[^\n]{1,80} (?:→|->) [^\n]{1,80}")
 
 
 def _after_label(text: str) -> str:
-    """What follows the last label with something after it; without one, what follows the introduction."""
+    """Return what follows the last label that has something after it; without a label, what follows the
+    introduction.
+    """
     end = len(text)
     for label in reversed(list(_LABEL.finditer(text))):
         after = text[label.end() : end]
@@ -221,8 +231,8 @@ _ONE_TAG = anycase(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z")
 
 
 def _clean(text: str, original: str = "") -> str | None:
-    """Without the marks that enclose the whole: rules, quotes, bold, block quotes, a lone bullet; none of them where
-    the original is enclosed so.
+    """Remove the marks that enclose the whole: rules, quotes, bold, block quotes, a single bullet; none of them if the
+    original is enclosed in such marks. None if nothing is left.
     """
     if original and _clean(original) != original.strip():
         return text.strip() or None
@@ -248,7 +258,9 @@ def _unmarked(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Without quotes around the whole. "Run," she said, "now." begins and ends with one, yet has none around it."""
+    """Remove quotes around the whole. "Run," she said, "now." begins and ends with a quote, but they do not
+    enclose it.
+    """
     if len(text) < 3:
         return text
     inner = text[1:-1]

@@ -1,7 +1,7 @@
-"""What chat models say around a paragraph they edited: introductions, remarks on the edit, suggestions, refusals.
+"""What chat models write around a paragraph they edited: introductions, remarks on the edit, suggestions, refusals.
 
-All of it is told from the paragraph line by line. A line is a remark only if it speaks of editing: a story may well say
-"I changed my mind" or "Note: the key is under the mat".
+They are distinguished from the paragraph line by line. A line is a remark only if it is about editing, because a story
+may well say "I changed my mind" or "Note: the key is under the mat".
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _TELLS = anycase(
     r"\bhere(?:['’]s| is| are) (?:(?:my|the|some|a|few|own|main|best) ){0,3}(?:advice|tips?|reasons?|why|how"
     r"|what|thing|deal|catch|problem|story|list|plan|recipe|rules?|steps?|truth|verdict|review|summary)\b"
 )
-"""A body that begins so."""
+"""Openings of text that belongs to the paragraph itself."""
 _TITLE = anycase(r"(?!dear\b)(?:[\w'’-]{1,20} ){0,2}[\w'’-]{1,20}:")
-"""A line of up to three words above the paragraph, "As requested:"."""
+"""A line of up to three words above the paragraph, such as "As requested:"."""
 _AGREES = anycase(
     r"(?:sure|of course|certainly|absolutely|okay|ok|no problem)(?: thing)?[,!.] (?:i can|i'd|i’d|i would"
     r"|i'll|i’ll|i will|happy to|glad to|let me)[^\n:]{0,80}[.!]"
@@ -41,12 +41,12 @@ _ABOUT_WORDS = anycase(
     r"|→|->|[\"”'’*] (?:to|with|by|for|became|into|instead of) [\"“'‘*]|\b(?:changed|replaced) [\"“'‘*]"
 )
 
-# Introductions
+# Introductions.
 
 COURTESY = anycase(
     r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely)(?: thing)?(?:[!.]{1,3}[ \t]*(?=\S)|[!.:]{0,3}\n\s{0,9})"
 )
-"""Words before the answer itself."""
+"""Polite words before the answer itself."""
 
 _OPENS = anycase(
     rf"{_MARKS}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is (?:the|an?) {_EDITING}"
@@ -56,14 +56,14 @@ _OPENS = anycase(
 _PRESENTS = anycase(rf"{_MARKS}(?:\w+[!.,] )?(?:here|below|let(?:['’]s| us| me) {_EDITING})\b")
 _MOST_LINES = 4
 _LONGEST_LINE = 200
-"""In characters. What is longer, and opens like no introduction, is the paragraph's own."""
+"""In characters. A longer line that does not open like an introduction belongs to the paragraph."""
 
 
 def introduction_end(text: str) -> int:
-    """Where the lines that introduce a paragraph end; 0 where there are none.
+    """Return where the lines that introduce a paragraph end; 0 if there are none.
 
-    A line is one if it speaks of editing and ends with a colon, or says that here is the result. What opens like one
-    ("I suggest ..") counts only if such a line follows.
+    A line introduces if it is about editing and ends with a colon, or if it says that here is the result. One that only
+    opens like an introduction ("I suggest ..") counts if such a line follows.
     """
     at = end = 0
     for _ in range(_MOST_LINES):
@@ -91,7 +91,7 @@ def introduction_end(text: str) -> int:
     return end
 
 
-# Remarks after the paragraph
+# Remarks after the paragraph.
 
 _HEADS = (
     r"(?:(?:the |my )?(?:notes?|explanations?|(?:key |main )?changes?(?: made)?|what (?:i |was |has )?changed"
@@ -113,7 +113,7 @@ _PERHAPS_REMARK = anycase(
     r"|(?:(?:with|without|after|since|because|now that) )?(?:the|these|those) (?:\w{1,15} )?(?:words?|terms?|phrases?"
     r"|sentiment|rest)\b)"
 )
-"""A story or a review may well begin a line like this."""
+"""A line of a story or a review may also begin like this."""
 
 _SURELY_ABOUT_WORDS = anycase(
     r"\b(?:sentiment|paragraph|adjectives?|adverbs?|redact\w*|mask\w*|wording|entail\w*|statement|the answer"
@@ -142,7 +142,7 @@ _ON_WORDS = anycase(
     rf"|the words? [\"“'‘*][^\n]{{1,120}} (?:was|were|has been|have been|is|are) {_EDITING})"
 )
 _SECTION = anycase(rf"(?:{_MARKS}|#{{1,6}} ){_HEADS}[*_ \t]{{0,6}}(?P<colon>:?)[*_ \t)]*")
-"""A heading below which all is remarks, however it speaks."""
+"""A heading below which everything is remarks, whatever its wording."""
 _RESULT = anycase(
     r"[*_#\s]{0,6}(?:(?:new|final|resulting) )?(?:sentiment|answer|label|classification|entailment)"
     r"[*_ ]{0,4}:[^\n]{0,40}"
@@ -155,7 +155,7 @@ ASIDE = anycase(
 
 
 def without_remarks(text: str) -> str:
-    """`text` up to where nothing but remarks on the edit follows, from a line of its own on."""
+    """Return `text` up to the line from which only remarks on the edit follow."""
     lines = text.splitlines(keepends=True)
     lines = lines[: next((at for at in range(1, len(lines)) if _heads_remarks(lines, at)), len(lines))]
     cut = len(lines)
@@ -185,7 +185,7 @@ _PICTURES = re.compile(r"\A[^\w\s\x00-\x7f“”„«»‘’「『]{1,4} ")
 
 
 def begins_remarks(line: str) -> bool:
-    """Whether a line below an edited paragraph speaks of the edit."""
+    """Whether a line below an edited paragraph is a remark on the edit."""
     line = _PICTURES.sub("", line)
     if any(begins.match(line) for begins in (_REASONS, _ON_WORDS, _OFFER)):
         return True
@@ -198,7 +198,7 @@ def begins_remarks(line: str) -> bool:
     )
 
 
-# No paragraph at all
+# No paragraph at all.
 
 _NOTHING_GIVEN = anycase(
     r"^\W{0,20}(?:it (?:seems|looks|appears)\b|i (?:do not|don['’]t) see\b"
@@ -222,7 +222,7 @@ _NOTHING_TO_DO = anycase(
 
 
 def asks_back(text: str) -> bool:
-    """Whether the answer asks for the paragraph, or says in a line that it needs no edit."""
+    """Whether the answer asks for the paragraph, or says in one line that no edit is needed."""
     return bool(_ASKS.match(text) or _NOTHING_GIVEN.match(text) or _NOTHING_TO_DO.fullmatch(text))
 
 
@@ -247,7 +247,7 @@ _ADVISES = anycase(
 
 
 def is_suggestions(text: str) -> bool:
-    """Whether the answer lists several suggestions, or is advice in a line, and no paragraph."""
+    """Whether the answer consists of several suggestions, or of one line of advice, without a paragraph."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*</?[uo]l>", line)]
     if len(lines) == 1 and _ADVISES.fullmatch(lines[0]):
         return True

@@ -1,8 +1,9 @@
-"""What a reply says that has one of a few answers to give, and what its statements come to.
+"""Statements in a reply that should give one of a few answers, and the answer that follows from them.
 
-A statement is final where the reply names it so ("Final answer: ..", a conclusion, a box), firm where it commits itself
-(first words, a label, a closing line, a sentence that concludes), else loose. A reply that says two things alike comes
-to nothing: never a guess. Quantifiers are bounded, so that hostile text cannot make reading slow.
+A statement is final if the reply calls it so ("Final answer: ..", a conclusion, a box), firm if the reply commits
+itself (first words, a label, a closing line, a sentence that concludes), else loose. If a reply makes two different
+statements of equal weight, there is no answer: never a guess. Quantifiers are bounded, so that hostile text cannot slow
+parsing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FINAL, FIRM, LOOSE = 3, 2, 1
 
 
 class Statement(NamedTuple):
-    """That the reply says `value`, at character `at`."""
+    """The reply says `value` at character `at`."""
 
     value: str
     at: int
@@ -27,20 +28,19 @@ class Statement(NamedTuple):
 
 
 class Begins(NamedTuple):
-    """The answer that a text begins with, and where it ends there."""
+    """The answer that a text begins with, and where the answer ends."""
 
     value: str
     end: int
 
 
 First = Callable[[str], Begins | None]
-"""Reads the answer that a text begins with."""
+"""Parses the answer that a text begins with; None if it begins with none."""
 
 
 def settle(statements: Iterable[Statement]) -> str | None:
-    """What the statements come to; None where there is none or they do not agree.
-
-    The weightiest count, and with them a lighter one of another value that comes after them all.
+    """Return the answer that follows from the statements; None if there are none or they disagree. The weightiest ones
+    count, and so does a lighter one that comes after all of these.
     """
     statements = list(statements)
     top = max((said.weight for said in statements), default=0)
@@ -49,15 +49,15 @@ def settle(statements: Iterable[Statement]) -> str | None:
 
 
 def only(values: Iterable[str]) -> str | None:
-    """The value, where there is but one."""
+    """Return the value if there is exactly one distinct value, else None."""
     values = set(values)
     return values.pop() if len(values) == 1 else None
 
 
-# The words of a reply
+# The words of a reply.
 
 BEGINNING, END = 4_096, 12_288
-"""Characters. Models answer in their first words or their last."""
+"""Characters that are read. Models answer in their first words or their last."""
 
 _KEY = re.compile(
     r"(?:answer|label|sentiment|entailment|choice|class(?:ification)?|prediction|predicted|guess|verdict|decision"
@@ -70,7 +70,9 @@ _DEEPEST = 5
 
 
 def field(value: Any) -> str | None:
-    """The answer that JSON holds: in a field named so, else in the only one, or the key with the highest number."""
+    """Return the answer in a JSON value: from a field with a fitting name, else from the only field, else the key with
+    the highest number. None if there is none.
+    """
     for _ in range(_DEEPEST):
         if isinstance(value, list) and len(value) == 1:
             value = value[0]
@@ -99,24 +101,24 @@ _UNTICKED = anycase(
     r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$"
 )
 _SAID_YES = anycase(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}")
-"""An option that the reply accepts or turns down, on a line of its own."""
+"""An option that the reply accepts or rejects, on its own line."""
 _TICKED_CELL = anycase(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right")
 _LONGEST_OPTION = 80
-"""Characters of a line that is ticked among others."""
+"""Longest ticked line that counts, in characters."""
 
 
 _IF_FORCED = anycase(
     r"\bif (?:(?:i|we)(?:'d| had| have| were| was| must| am)? )?(?:(?:to|forced|pressed|pushed|made) ){1,3}"
     r"(?:choose|guess|pick|say|decide|bet|answer)\b(?: one\b)?,?|\bif (?:anything|you ask me),"
 )
-"""No condition: who says so chooses."""
+"""Not a condition: a writer who says this makes a choice."""
 
 
 def reply(text: str) -> str:
-    """The model's own words without their wrapping, plain; of what is longer than BEGINNING and END together, these.
+    """Return the model's own words in plain text, without their wrapping; of a longer text, its BEGINNING and END.
 
-    The answer of a JSON reply is a line "Answer: ..", that of a box, of tags or of the only ticked line or row a line
-    "Final answer: ..", and the row of a table has its heading before each cell.
+    The answer in a JSON reply becomes a line "Answer: ..". The answer in a box, in tags, or in the only ticked line or
+    row becomes a line "Final answer: ..". In the row of a table, each cell gets its heading before it.
     """
     own = STRUCK.sub("", own_turn(answered(spoken(text))))
     if len(own) > BEGINNING + END:
@@ -130,7 +132,7 @@ def reply(text: str) -> str:
 
 
 def _lined(text: str) -> str:
-    """`text` with tables as lines, and with a line that tells what is ticked, where one thing is."""
+    """Return `text` with tables turned into lines and, if exactly one line is ticked, with a line that names it."""
     rows = table_rows(text)
     lines = text.split("\n")
     if rows:
@@ -147,7 +149,9 @@ def _lined(text: str) -> str:
 
 
 def _rows_as_lines(rows: list[list[str]]) -> list[str]:
-    """One row has its heading before each cell; of several, the only one that is ticked is the answer."""
+    """Turn a table into lines. In a single row, each cell gets its heading; of several rows, the only ticked one is the
+    answer.
+    """
     if len(rows) == 2:
         named = zip(*rows, strict=False)
         return [f"{heading}: {cell}" for heading, cell in named if re.search(r"[^\W\d]{3}", heading)]
@@ -167,12 +171,12 @@ _COMMITS = anycase(
     r"(?<!if )\bso\b|\b(?:thus|therefore|hence|i(?:'d| would|'ll| will) (?:say|go|call|classify|answer|pick|lean))\b"
 )
 BOTH = "(both)"
-"""What stands for an answer that is left open."""
+"""Stands for an answer that is left open."""
 
 
 def without_open(text: str, values: re.Pattern[str]) -> str:
-    """`text` with BOTH in place of sentences that give two of the `values` under two conditions ("If so, yes; if not,
-    no") or on two sides ("half positive, half negative").
+    """Replace by BOTH the sentences that give two of the `values` under two conditions ("If so, yes; if not, no") or on
+    two sides ("half positive, half negative").
     """
     kept: list[str] = []
     run: list[str] = []
@@ -191,11 +195,11 @@ def without_open(text: str, values: re.Pattern[str]) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """`text` cut at full stops, exclamation and question marks, semicolons and line ends."""
+    """Split `text` at full stops, exclamation and question marks, semicolons and line ends."""
     return [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", text) if part.strip()]
 
 
-# Where an answer stands
+# The places where an answer is given.
 
 ADVERBS = (
     r"(?:(?:most|very|quite|a|an|the|still|just|likely|indeed|also|again|thus|then|resounding|definite|firm|clear|"
@@ -231,7 +235,7 @@ LABEL = re.compile(
     _FLAGS,
 )
 IS = re.compile(
-    # "the answer to this is (clearly)"; what is said of the starter question is not the answer
+    # "the answer to this is (clearly)"; what is said about the starter question is not the answer
     rf"\b(?:(?P<final>final answer)|{_NOUNS})"
     rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter"
     rf"|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
@@ -273,16 +277,15 @@ _DENIED = anycase(
     r"|(?:\bnot|n't) (?:think|believe|expect|suppose)\b[^.;\n]{0,60}$"
 )
 _WINDOW = 240
-"""Characters behind a marker in which its answer begins and ends."""
+"""Characters after a marker within which its answer begins and ends."""
 
 _MOST = 200
-"""Statements of one form that are looked at."""
+"""Most statements of one form that are examined."""
 
 
 def stands(text: str, at: int, until: int, doubts: bool) -> int:
-    """The weight of the statement from `at` up to its value at `until`; 0 where it is denied or left open.
-
-    With `doubts`, also where it is doubted, ascribed to others or hangs on a condition.
+    """Return the weight of the statement from `at` to its value at `until`; 0 if it is denied or left open. With
+    `doubts`, also 0 if it is doubted, ascribed to others or conditional.
     """
     sentence = _SENTENCE_END.split(text[max(0, at - 200) : at])[-1]
     clause = "" if text[at] in ",;–—" else _CLAUSE_END.split(sentence)[-1]
@@ -296,7 +299,7 @@ def stands(text: str, at: int, until: int, doubts: bool) -> int:
 
 
 _IN_BRACKETS = re.compile(r"^[^()\n.:]{1,40}\(([^()\n]{1,40})\)\W{0,4}$", re.MULTILINE)
-"""A short line that ends so, in another language for one: "Oui (yes)"."""
+"""A short line that ends in brackets, for instance in another language: "Oui (yes)"."""
 _ABOVE_REASONS = re.compile(r"^(.{1,60})\n(?=\W{0,4}(?:justification|explanation|reason)\b)", re.I | re.MULTILINE)
 _ITEM = anycase(r"\W{0,4}(?:[a-z]|\d)[).]")
 
@@ -308,9 +311,8 @@ def said(
     doubts: bool = True,
     passes: Callable[[str, int, int], bool] = lambda text, at, until: False,
 ) -> Iterator[Statement]:
-    """What plain `text` says behind its first words: in labels, in its closing line or sentence, behind `markers`.
-
-    A label or marker that `passes` finds (text, begin, end) is passed over.
+    """Yield what plain `text` says beyond its first words: in labels, in its closing line or sentence, after `markers`.
+    A label or marker is skipped if `passes` returns True for (text, begin, end).
     """
     above, _, last = text.rpartition("\n")
     listed = _ITEM.match(last) and _ITEM.match(above[above.rfind("\n") + 1 :])
@@ -335,7 +337,7 @@ _QUESTION = re.compile(r"\A[^.!?\n]{8,300}\?[\"')\]]{0,2}(?=\s)")
 
 
 def beyond_question(text: str) -> str:
-    """`text` without the question that it repeats before it answers ("Does it follow? Yes."), where it does."""
+    """Remove the question that `text` repeats before answering it ("Does it follow? Yes."), if there is one."""
     question = _QUESTION.match(text)
     return text[question.end() :].lstrip() if question else text
 
@@ -345,7 +347,7 @@ def _without_conclusion(line: str) -> str:
 
 
 def alone(line: str, first: First) -> Begins | None:
-    """The answer of a line that is an answer and nothing else ("So, no.")."""
+    """Return the answer of a line that contains nothing else ("So, no."); None otherwise."""
     line = _without_conclusion(line)
     begins = first(line)
     return begins if begins and not re.search(r"\w", _THEN.sub("", line[begins.end :])) else None
@@ -354,7 +356,7 @@ def alone(line: str, first: First) -> Begins | None:
 _THEN = anycase(
     r"\A\W{0,4}(?:it is|then|overall|on balance|in the end|i(?:'d| would) (?:say|guess)|i think|in my view)\b"
 )
-"""What may follow an answer that is nothing else."""
+"""What may follow an answer that is alone on its line."""
 
 
 _INTERJECTED = (
@@ -364,7 +366,7 @@ _INTERJECTED = (
 
 
 def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = None, after: str = AFTER) -> First:
-    """A reader of texts that begin with one of `values` (lower case), or hold but one of `alone`."""
+    """Return a parser of texts that begin with one of `values` (lower case) or consist only of one of `alone`."""
     names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
     pattern = anycase(
         rf"[\W_]{{0,6}}{_INTERJECTED}[\W_]{{0,4}}{ADVERBS}{OPENING}(?P<v>{names})\b(?!\.?"

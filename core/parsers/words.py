@@ -12,7 +12,7 @@ from .cannot_tell import names_nothing
 from .remarks import COURTESY, asks_back
 
 _LONGEST_PHRASE = 12
-"""In words. What is longer is a sentence about the words, not one of them."""
+"""In words. Anything longer is a sentence about the words."""
 
 _BULLET = re.compile(
     r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*~•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
@@ -45,7 +45,7 @@ _MARK = anycase(
     r"|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?"
 )
-"""Marks of items that are made bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
+"""Item marks that are turned into bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
 _REMARK_BEHIND = anycase(
     r"[.!][ \t]+(?:these|those|they|this|both|all of|without"
     r"|i (?:chose|picked|left|omitted|skipped|excluded))\b.*$"
@@ -71,15 +71,16 @@ _ARE_WORDS = anycase(
     r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$"
 )
 _STRUCK_ITEM = anycase(r"(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]*~~[^~\n]{1,200}~~[ \t]*(?:\([^\n]{0,300})?$\n?")
-"""An item that is struck out, with the note beside it."""
+"""A struck-out item, with the note beside it."""
 _ARE = anycase(r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$")
 
 
 def word_list(text: str) -> list[str] | None:
-    """JSON, bulleted or numbered lines, a table's first column, quoted or bold words, between commas or one per line.
+    """Return the words listed in `text`: as JSON, bulleted or numbered lines, a table's first column, in quotes or
+    bold, between commas or one per line.
 
-    Notes in brackets or after a dash or colon are left out, and so are repetitions and remarks beside the list. None
-    for a refusal and for a question back.
+    Notes in brackets or after a dash or colon are left out, as are repetitions and remarks beside the list. None for a
+    refusal, a counter-question, and a text without words.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
     text = indent + STRUCK.sub("", _STRUCK_ITEM.sub("", concluded(answered(spoken(text)), label="")))
@@ -101,7 +102,7 @@ _SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?:(?::| [-–—=�
 
 
 def _annotated(lines: list[str]) -> list[str]:
-    """The words of lines that all say "word: why", or "word - why"; a category ("Positive: ..") is no word."""
+    """Return the words if all lines say "word: why" or "word - why"; a category ("Positive: ..") is not a word."""
     found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
     notes = [note[1] for note in found if note]
     categories = any(_CATEGORY.match(f"{note}: x") for note in notes)
@@ -109,11 +110,11 @@ def _annotated(lines: list[str]) -> list[str]:
 
 
 _MOST_LINES = 4_000
-"""What stands below them is not read."""
+"""Lines beyond these are not read."""
 
 
 def _lines(text: str) -> list[str]:
-    """HTML items and what is numbered within a line have lines of their own."""
+    """Split `text` into lines, putting HTML items and items numbered within a line on lines of their own."""
     lines: list[str] = []
     text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
     text = _BRACKETED.sub(r"\1\2", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
@@ -127,7 +128,7 @@ def _lines(text: str) -> list[str]:
             lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
             continue
         lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
-    # The line below the heading of a table that may have no outer lines.
+    # The line below the heading of a table, which may have no outer lines.
     if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
         lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
     return lines
@@ -137,7 +138,7 @@ _NUMBERED_KEY = anycase(r"(?:word|term|phrase)?[ _]?\d{1,2}")
 
 
 def _strings(parsed: Any) -> list[str]:
-    """The strings in JSON: array items, the "word" field of objects, else every array in an object."""
+    """Return the strings in JSON: array items, the "word" field of objects, else every array in an object."""
     if isinstance(parsed, str):
         return [parsed]
     if isinstance(parsed, list):
@@ -162,7 +163,9 @@ _SECOND = re.compile(r"[ \t]*\(?2[.):]")
 
 
 def _listed(lines: Sequence[str]) -> list[str]:
-    """What stands on list lines. Deeper ones count only below a heading ("- Praise:"): below a word they explain it."""
+    """Return the content of list lines. Deeper lines count only below a heading ("- Praise:"); below a word they
+    explain it.
+    """
     bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
     bullets = _one_level(bullets, any(_SECOND.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
@@ -185,7 +188,9 @@ def _names_category(content: str) -> bool:
 
 
 def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
-    """Whether every outer line ("Editing") has words below it, all as short as words and without a capital."""
+    """Whether every outer line ("Editing") is a heading: the lines below it are all as short as words and not
+    capitalised.
+    """
     below = [content for indent, content in bullets if indent > outermost]
     follow = [*(indent for indent, _ in bullets[1:]), outermost]
     outer = [
@@ -210,12 +215,12 @@ _EXPLAINS = anycase(
     r"|prais|blam|critic|complim)"
 )
 _MOST_WORDS = 3
-"""Of an entry that stands deeper than the first: what is longer explains the word above it."""
+"""Most words in a deeper entry; a longer one explains the word above it."""
 
 
 def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[int, str]]:
-    """The list lines, at one level where only the first one stands outside and the others are several as short as
-    words, or go on its numbers.
+    """Put the list lines on one level if only the first is less indented and is not a heading, and the others are short
+    like words and either several or continue its numbering.
     """
     (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
     is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
@@ -225,7 +230,9 @@ def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[
 
 
 def _entries(content: str) -> list[str]:
-    """The words of one list line: what stands in front of its note; several where they are quoted or after commas."""
+    """Return the words of one list line: what comes before its note; several if they are quoted or separated by
+    commas.
+    """
     content = " ".join(content.split())
     category = _CATEGORY.match(content)
     if category:
@@ -244,7 +251,7 @@ _NUMBER_COLUMN = anycase(r"\W*(?:|no|nr|number|rank|index|\d+)\W*")
 
 
 def _tabled(lines: Iterable[str]) -> list[str]:
-    """The column whose heading says that it holds words, else the first that is no numbering."""
+    """Return the column whose heading says that it contains words, else the first that is not a numbering."""
     rows = cells_of(lines)
     if len(rows) < 2:
         return [word for row in rows for cell in row for word in _entries(cell)]
@@ -259,11 +266,13 @@ def _tabled(lines: Iterable[str]) -> list[str]:
 
 
 _COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
-"""None that is the eyes of a :) or :-D."""
+"""A colon that is not the eyes of a :) or :-D."""
 
 
 def _running(text: str) -> list[str]:
-    """Between commas where some of it is quoted; quoted; bold; between commas after the colon of an introduction."""
+    """Return the words in running text: between commas if some are quoted; else quoted; else bold; else between commas
+    after the colon of an introduction.
+    """
     if words := _partly_quoted(text):
         return words
     for marks in (_QUOTED, _BOLD):
@@ -302,14 +311,14 @@ def _running(text: str) -> list[str]:
 
 _SHORT = 3
 _WORDS_A_PART = 3.5
-"""On average, in a list between commas without an introduction. Clauses of a sentence are longer."""
+"""Average length in words in a list between commas without an introduction. Clauses of a sentence are longer."""
 
 _BRACKETS = re.compile(r"(?<=\w)[ \t]+\((?!REDACTED|REMOVED)[^()\n]*\)$")
 _BETWEEN = anycase(r"[,;、，]|\s(?:and|or|&)\s")
 
 
 def _partly_quoted(text: str) -> list[str]:
-    """The words of the first line that lists some in quotes and some without: like, "crushing bore," and bad."""
+    """Return the words of the first line that lists some in quotes and some without: like, "crushing bore," and bad."""
     for line in text.splitlines():
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
@@ -325,7 +334,7 @@ def _partly_quoted(text: str) -> list[str]:
 
 
 def _without_introduction(text: str, marks: re.Pattern[str]) -> str:
-    """`text` from its first colon on, where words are marked there."""
+    """Return `text` after its first colon if words are marked there, else all of it."""
     _, _, after = text.partition(":")
     return after if marks.search(after) else text
 
@@ -347,7 +356,7 @@ def _one_a_line(lines: list[str]) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """At commas, semicolons and spaced slashes; in such a list "and" or "or" parts the last two words."""
+    """Split at commas, semicolons and spaced slashes; in such a list, "and" or "or" separates the last two words."""
     parts = re.split(r"\s*[,;、，；]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
         return parts

@@ -1,4 +1,4 @@
-"""Yes or no, and what a simulator expects of a model that will say one of the two."""
+"""Yes or no, and what a simulator expects a model to answer when it must say one of the two."""
 
 from __future__ import annotations
 
@@ -36,16 +36,20 @@ _BOTH = anycase(
 
 
 def plain(text: str) -> str:
-    """The words of a reply to a yes-or-no question, in which "yes or no" is no answer, nor "if so, yes; if not, no"."""
+    """Return the plain words of a reply to a yes-or-no question, in which "yes or no" and "if so, yes; if not, no" are
+    not answers.
+    """
     return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(reply(text), _VALUE))
 
 
 _VALUE = anycase(r"\b(?:yes|no(?=\W*(?:[.,;:!)\n]|\Z)| (?:if|in|for|otherwise|unless)\b))\b")
-"""A "no" that is an answer and not "no feathers"."""
+"""A "yes", or a "no" that is an answer, unlike in "no feathers"."""
 
 
 def lead(text: str) -> tuple[str, str] | None:
-    """The yes or no that plain `text` begins with, and the sentence after it; None for "No birds ..", "No. 5 .."."""
+    """Return the yes or no that plain `text` begins with, and the sentence after it; None for "No birds ..", "No. 5
+    ..".
+    """
     begins = first(text)
     if begins is None:
         return None
@@ -61,7 +65,7 @@ _AGREES = begins_with(
     | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "by no means"), "no"),
     after=r"(?=\s{0,2}(?:[.!,;:\n–—]|- |\Z))",
 )
-"""What agrees or denies without a yes or a no: "Absolutely not!"."""
+"""Agreement or denial without a yes or a no: "Absolutely not!"."""
 
 
 def _agreed(words: str) -> str | None:
@@ -70,14 +74,13 @@ def _agreed(words: str) -> str | None:
 
 
 def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
-    """ "yes" or "no", from the reply's first words, labels, closing sentence and statements.
-
-    `also` are statements that are known otherwise.
+    """Return "yes" or "no" from the reply's first words, labels, closing sentence and statements; None if it is not
+    clear. `also` are further statements, found by the caller.
     """
     words = plain(text)
     begins, weight = lead(words), FIRM
     if begins is None:
-        # It may be the first of several questions that the reply answers; a firm answer after it counts.
+        # It may answer only the first of several questions; a firm answer after it counts.
         begins, weight = lead(beyond_question(words)), LOOSE
     answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
@@ -120,7 +123,7 @@ _BUT_ROBOT = anycase(r"[^.\n]{0,20}\b(?:but|yet|however|while|though)\b[^.\n]{0,
 _WRONG = anycase(r"\b(?:robot|model|it) (?:is|would be|will be) (?:wrong|mistaken|incorrect)\b")
 _EITHER = anycase(r"\bor (?:it |they |he |she )?(?:might|may|could|perhaps|maybe)\b")
 _CLAUSE = 120
-"""Characters in which a guess begins that goes with a hedge."""
+"""Characters after a hedge within which the guess that goes with it begins."""
 _ALL_THE_SAME = anycase(r"[^.!?\n]{0,80}[,;.–—] ?(?:but|still|though|yet|however|nevertheless)\b")
 _MIGHT = anycase(r"\b(?:might|may|could)\b")
 _BUT_UNSURE = anycase(r"\b(?:yes|no)\b[^.!?;\n]{0,20}\b(?:but|though) \Z")
@@ -128,7 +131,7 @@ _UNSURE = anycase(r"(?:i'm|i am) (?:not sure|unsure|uncertain)\b")
 
 
 def of_truth(text: str, at: int, until: int) -> bool:
-    """Whether the statement tells what is so ("The right answer is no") or might be, not what the robot will say."""
+    """Whether the statement says what is true ("The right answer is no") or might be, not what the robot will say."""
     begin = max(0, at - 80)
     clause = re.split(r"[.!?;,\n]|\bbut\b", text[begin:at])[-1] + text[at:until]
     if _EITHER.search(text, begin, until) or (_MIGHT.search(clause) and _EITHER.search(text, until, until + 40)):
@@ -142,7 +145,9 @@ def of_truth(text: str, at: int, until: int) -> bool:
 
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Statement]:
-    """What a simulator's plain words say behind the first ones, that it cannot guess among it, unless it refuses."""
+    """Return what a simulator's plain words say after the first ones, including that it cannot guess, unless it
+    refuses.
+    """
     unknown = [] if declines(words) else list(not_guessed(words))
     unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or _EITHER.search(words)]
     guesses = list(said(words, first, markers, doubts=False, passes=of_truth))
@@ -160,7 +165,7 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
 
 
 def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
-    """Whether the writer guesses all the same: "I'm not sure, but ..", "Hard to say. Still, .."."""
+    """Whether the writer guesses despite a hedge: "I'm not sure, but ..", "Hard to say. Still, .."."""
     but = _ALL_THE_SAME.match(words, hedge)
     following = bisect_left(guesses, but.end()) if but else len(guesses)
     return but is not None and following < len(guesses) and guesses[following] <= but.end() + _CLAUSE
@@ -175,14 +180,15 @@ _CONCEDED = anycase(
     r" (?:say|answer|think|expect|guess)\b|it(?:'s| is| may be| might be| would be) (?:tempting|easy|natural) to \w+ )"
     r"[^.;,\n]{0,40}\b(?:yes|no)\b,? but )(?=[^.\n]{0,120}\b(?:robot|model|assistant|it|its)\b)"
 )
-"""What somebody else would say, conceded before what the robot will."""
+"""What somebody else would say, conceded before what the robot will say."""
 
 
 def simulation(text: str) -> str | None:
-    """ "yes", "no" or "unknown", from what the simulator says that the robot will answer; not what it holds for true.
+    """Return "yes", "no" or "unknown": what the simulator says the robot will answer, not what it considers true. None
+    if it is not clear.
 
-    A first "No" about whether one can guess is unknown; a first "Yes" about that is no guess yet. The closing sentence
-    counts over a reply that begins "Yes, fire needs oxygen, ..": that tells what is so.
+    A first "No" about whether one can guess means unknown; a first "Yes" about that is not yet a guess. The closing
+    sentence outweighs a reply that begins "Yes, fire needs oxygen, ..", because that beginning says what is true.
     """
     words = _CONCEDED.sub("", plain(text))
     statements = simulated(words, first, _SIMULATED)

@@ -1,1 +1,1 @@
-"""What makes words and files out of results: the document of a case, stories, methods sections, reports, exports."""
+"""Turns results into text and files: the document of a case, stories, methods sections, reports, exports."""

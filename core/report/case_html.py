@@ -1,7 +1,8 @@
-"""Cases as one HTML file that needs nothing else: it opens anywhere, without a network, and is stepped through by keys.
+"""Cases as one HTML file that needs nothing else: it opens anywhere, without a network, and the keyboard steps through
+it.
 
-What models and people wrote is text in it: Jinja escapes everything, and the file's own policy lets nothing load and
-nothing run but its one script, which is known by its hash.
+What models and people wrote appears only as text: Jinja escapes everything, and the file's own policy lets it load
+nothing and run only its one script, identified by its hash.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 MOST = 50
-"""Cases in one file; a file of more would be slow to open."""
+"""The most cases in one file; one with more would be slow to open."""
 
 _PARTS = DATA / "page"
 
 
 class Chosen(NamedTuple):
-    """A case to be shown: its lab, its run as far as the journal goes, and its id; and how many lines of that journal
-    are damaged.
+    """A case to show: its lab, its run as far as the journal goes, and its id; and how many lines of that journal are
+    damaged.
     """
 
     lab: Lab
@@ -48,8 +49,8 @@ def of_run(lab: Lab, transcript: Transcript, damaged: int = 0) -> list[Chosen]:
 
 
 def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
-    """The first MOST of the cases as a file, which says so where there are more: `of` is how many there are, where not
-    all of them are in `chosen`. What a damaged journal lacks is missing, and is said to be.
+    """A file with the first MOST of the cases, which says so if there are more. `of` is the number of all cases, if
+    `chosen` does not have all of them. The file also says if a damaged journal lacks something.
     """
     shown, of = chosen[:MOST], of if of is not None else len(chosen)
     return page(
@@ -64,30 +65,30 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
 
 
 def page(name: str, style: str, script: str, **fields: Any) -> bytes:
-    """A file made of the template of that name, with its style and its script, which alone it may use, and the stage's
-    style; `fields` are the template's own.
+    """A file made from the template of that name, with the style and the script, the only ones that it may use, and the
+    stage's style; `fields` are the template's own.
     """
     hashes = {"style": digest(style), "script": digest(script)}
     stage_style = stage_files()["stage.css"].read_text(encoding="utf-8")
     made = template(name).render(style=style, script=script, stage_style=stage_style, hashes=hashes, **fields)
-    # Half a character, which a model may write, has no UTF-8: a browser shows the sign for it.
+    # Half a surrogate pair, which a model may write, has no UTF-8: a browser shows a replacement sign.
     return made.encode("utf-8", "xmlcharrefreplace")
 
 
 def _damaged(shown: Sequence[Chosen]) -> list[str]:
-    """Which journals have damaged lines, a sentence each."""
+    """A sentence for each journal with damaged lines."""
     runs = {one.transcript.started.run: one.damaged for one in shown if one.transcript.started and one.damaged}
     return [f"Of the journal of {run} {damage(lines)}." for run, lines in runs.items()]
 
 
 def damage(lines: int) -> str:
-    """What so many damaged lines of a journal mean."""
+    """What it means that a journal has this many damaged lines."""
     return f"{counted(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
 
 
 def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:
-    """What data/page/case.html needs of a case: its scene and the calls behind it, with their `prompts` or without, as
-    JSON that may stand in a page; and in words what it was made with.
+    """What data/page/case.html needs for a case: its scene and the calls behind it, with or without their `prompts`, as
+    JSON that is safe in a page; and as text what the run was made with.
     """
     scene = scenes.of_case(one.lab, one.transcript, one.case)
     behind = evidence.of_case(one.lab, one.transcript, one.case, prompts)
@@ -102,14 +103,14 @@ def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:
 
 
 def in_page(data: Any) -> str:
-    """JSON within a page's script element, which no text in it can end."""
-    # Half a character has no UTF-8: it stays escaped, as all that is not ASCII.
+    """JSON for a page's script element, escaped so that no text in it can end the element."""
+    # Half a surrogate pair has no UTF-8: it stays escaped, as all non-ASCII characters do.
     return json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def with_policy(drawn: str) -> bytes:
-    """A page of Plotly's that needs nothing else, with a policy like that of the other files: nothing loads, and no
-    script runs but those that stand in it now. Plotly sets styles one by one, which no hash could name.
+    """A standalone page by Plotly, with a policy like that of the other files: it loads nothing and runs only the
+    scripts that are in it now. Plotly sets inline styles, which no hash can cover.
     """
     scripts = " ".join(f"'{digest(script)}'" for script in re.findall(r"<script[^>]*>(.*?)</script>", drawn, re.DOTALL))
     policy = (
@@ -121,18 +122,18 @@ def with_policy(drawn: str) -> bytes:
 
 
 def part(name: str) -> str:
-    """The text of one of the files that pages are made of (`data/page`)."""
+    """The text of one of the files that pages are made from (`data/page`)."""
     return (_PARTS / name).read_text(encoding="utf-8")
 
 
 def digest(text: str) -> str:
-    """By which a policy knows a style or a script that stands in the page."""
+    """The hash by which a policy allows a style or a script in the page."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 @cache
 def template(name: str) -> Template:
-    """One of the templates of `data/page`; all that is put into a page is escaped."""
+    """A template of `data/page`; everything that is put into a page is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
     made = Environment(
@@ -142,6 +143,6 @@ def template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # A lab's sentence, cut so that every other part stood *between asterisks*.
+    # A lab's sentence, split so that every other part was *between asterisks*.
     made.filters["parts"] = lambda text: re.split(r"\*([^*\n]+)\*", text)
     return made.get_template(name)

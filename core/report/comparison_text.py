@@ -1,4 +1,4 @@
-"""A comparison in sentences, each true of what was found; for the page and the command line."""
+"""A comparison in sentences, each true of the results; for the page and the command line."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..store.comparing import Compared
 from ..text.plurals import counted
 
 LIKELY = 0.05
-"""Differences that chance gives less often are called more than chance."""
+"""Differences that chance alone gives less often are called more than chance."""
 
 
 class Sentences(NamedTuple):
-    """What was found, what chance would give, and what is left out of it; with what counts as the same."""
+    """What was found, what chance would give, and what is left out and how results were matched."""
 
     headline: str
     chance: list[str]
@@ -48,24 +48,26 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
 
 
 NOT_SETTLED = "not settled, set aside or without a verdict in one"
-"""Why what all have is not compared: of one of them it is neither kept nor broken."""
+"""Why an item that all subjects have is not compared: for one of them it is neither consistent nor inconsistent."""
 
 
 def left_out(
     without: int, one: str, names: Sequence[str], why: str, only: Iterable[tuple[Sequence[str], int]]
 ) -> list[str]:
-    """What is not among the rows that are compared: so many that all have, and what `only` some of them have."""
+    """What is not among the compared rows: the number of items that all have but that are undefined, and those that
+    `only` some have.
+    """
     parts = [f"{counted(without, one)} that {_all(names)} have, {why}"] if without else []
     parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
     return [f"Not among them: {'; '.join(parts)}."] if parts else []
 
 
 ALONE = 3
-"""Of what meets nothing, so many are named for each; the rest is counted."""
+"""How many unmatched results are named for each group of subjects; the rest is counted."""
 
 
 def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
-    """What only some of them have, so that it is in no difference."""
+    """Sentences on results that only some subjects have, so that they are in no difference."""
     by_holder: dict[tuple[int, ...], list[tuple[str, int]]] = {}
     for among, rows, holders in compared.alone:
         by_holder.setdefault(holders, []).append((among, rows))
@@ -79,7 +81,7 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
 
 
 def basis(compared: Compared, judged: Judged) -> str:
-    """What counts as the same."""
+    """How results were matched: what counts as the same item."""
     if compared.asked.same_rows:
         return "The same stored answers, read in different ways: row against row, and nothing was asked again."
     if compared.asked.match == "whole":
@@ -104,7 +106,7 @@ STRATA = {"model": "model", "how": "method"}
 
 
 def chance(p: float) -> str:
-    """How often chance alone would do it."""
+    """How often chance alone would give the difference."""
     return "less than 1\u00a0%" if p < 0.01 else f"{p:.0%}".replace("%", "\u00a0%")
 
 
@@ -121,7 +123,7 @@ def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str
 
 
 def _shared(compared: Compared, judged: Judged, one: str) -> str:
-    """How many items are shared, in how many pairs, and what is independent in them."""
+    """How many items are shared, in how many pairs, and how many of these are independent."""
     said = counted(compared.shared, one)
     if compared.cells > compared.shared:
         said += f" ({counted(compared.cells, 'time')} with all else equal)"
@@ -134,7 +136,9 @@ def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> s
 
 
 def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[str]:
-    """What chance and a fixed guess would give. Where fewer than ten are shared only counts, and no test."""
+    """What chance and a fixed guess would give. If fewer than ten items are shared, there are only counts, and no
+    test.
+    """
     firm = [pair for pair in compared.pairs if pair.test and pair.p_holm is not None and not pair.faint]
     faint = any(pair.faint for pair in compared.pairs if pair.n)
     said = []
@@ -171,7 +175,7 @@ def _of_pair(pair: Pair, judged: Judged) -> str:
 
 
 def _often(compared: Compared, true: float) -> str:
-    """As a count where each item has one result, else on average."""
+    """A count if each item has one result, else an average."""
     if not _are_counts(compared) or not float(true).is_integer():
         return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
     return counted(round(true), "time")

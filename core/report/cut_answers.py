@@ -8,7 +8,7 @@ from ..transcript import Transcript
 
 
 def cut_answers(lab: Lab, run: Transcript) -> str:
-    """The sentence that stands above the verdict; empty where no answer of the run was cut."""
+    """The sentence above the verdict; an empty string if no answer of the run was cut."""
     cut = run.cut.total()
     if not cut:
         return ""
@@ -18,7 +18,7 @@ def cut_answers(lab: Lab, run: Transcript) -> str:
 
 
 def _help(lab: Lab, run: Transcript) -> str:
-    """The settings that would help: the limit that a person sets for these roles, and the room that thinking takes."""
+    """The settings that would help: the token limit that a person sets for these roles, and the room for thinking."""
     fields = dict.fromkeys(lab.longest[role] for role in run.cut if role in lab.longest)
     titles = [f"*{title}*" for name in fields if (title := lab.spec.model_fields[name].title)]
     ways = [f"allow more tokens ({', '.join(titles)})"] if titles else []

@@ -1,5 +1,5 @@
-"""What stands behind a scene: every call with its prompt, raw answer and how it was read; all figures, what was set
-aside and why, and what the run was made with. A second JSON, for who opens it.
+"""The evidence behind a scene: every call with its prompt, raw answer and how it was parsed; all figures, what was
+excluded and why, and what the run was made with. It is a second JSON, for people who open it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .run_scene import in_words
 from .scenes import dropped, figure
 
 THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "hidden": "Thinking"}
-"""What a model's thinking is called, by its kind."""
+"""The titles of a model's thinking, by its kind."""
 
 
 class CallEvidence(Frozen):
-    """One call: who was asked in which role, and in `parts` the raw answer, or why there is none; the model's thinking;
-    how each parser read the answer; the exact prompt, a text a message; what was asked for, what was sent, and who
-    served it.
+    """One call: who was asked in which role. `parts` are the raw answer, or why there is none; the model's thinking;
+    how each parser parsed the answer; the exact prompt, one text per message; what was requested, what was sent, and
+    which server answered.
     """
 
     title: str
@@ -35,7 +35,7 @@ class CallEvidence(Frozen):
 
 
 class FigureOf(FigureLine):
-    """A figure of the case or of the run, by one set of rules, and what it was made with."""
+    """A figure of the case or of the run by one parser, with the details of its computation."""
 
     rules: str = ""
     about: str = ""
@@ -43,7 +43,7 @@ class FigureOf(FigureLine):
 
 
 class Evidence(Frozen):
-    """All that stands behind a case; its calls by id, in their order."""
+    """All the evidence behind a case; its calls by id, in order."""
 
     calls: Mapping[str, CallEvidence] = {}
     figures: tuple[FigureOf, ...] = ()
@@ -52,18 +52,18 @@ class Evidence(Frozen):
 
 
 def tool_calls(calls: Sequence[ToolCall]) -> str:
-    """What a model asked to have called, a line each."""
+    """The tool calls that a model requested, one per line."""
     return "\n".join(f"[tool call {call.id}] {call.name}({call.arguments})" for call in calls)
 
 
 def turn(message: Message) -> str:
-    """A message of a prompt as text, with who speaks above it."""
+    """A message of a prompt as text, with its role above it."""
     title = " ".join(filter(None, (message.role, message.tool_call_id)))
     return "\n".join(filter(None, (f"[{title}]", message.content, tool_calls(message.tool_calls))))
 
 
 def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -> Evidence:
-    """What stands behind a case; its calls with their prompts or without."""
+    """The evidence behind a case, with its calls' prompts or without."""
     log = transcript.case(case)
     view = lab.view(log)
     readings = lab.readings(view)
@@ -115,7 +115,7 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
 
 
 def not_shown(thinking: Thinking) -> str:
-    """What is known of thinking that the provider does not show."""
+    """What is known about thinking that the provider does not show."""
     return f"Thinking is not shown: {counted(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
 
 
@@ -128,7 +128,7 @@ def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _refused(asked: Asked, sent: Mapping[str, Any]) -> str:
-    """The settings that the server was not sent."""
+    """The settings that were not sent to the server."""
     missing = [f"{name} {value}" for name, value in not_sent(asked.sampling, sent).items()]
     if sent and asked.json_schema and "response_format" not in sent:
         missing.append("JSON schema")
@@ -137,7 +137,7 @@ def _refused(asked: Asked, sent: Mapping[str, Any]) -> str:
 
 
 def _served(answered: Answered, model: str) -> str:
-    """The model that answered, where its name is not the one that was asked for, and the server's configuration."""
+    """The model that answered, if its name is not the requested one, and the server's configuration."""
     if answered.served is None:
         return ""
     served, fingerprint = answered.served.model, answered.served.fingerprint
@@ -147,7 +147,7 @@ def _served(answered: Answered, model: str) -> str:
 
 
 def notes(call: Call) -> Iterator[str]:
-    """How the answer came."""
+    """Notes on how the answer was made: its time or the cache, tokens, edits, cuts."""
     if (answered := call.answered) is None:
         return
     yield "from the cache" if answered.cached else f"{answered.seconds:.1f}\u00a0s"
@@ -162,7 +162,9 @@ def notes(call: Call) -> Iterator[str]:
 
 
 def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
-    """The first token that is no space and its likeliest rivals, with their probabilities; the digits always."""
+    """The first token that is not blank and its likeliest alternatives, with their probabilities; the digits 0 and 1
+    always.
+    """
     first = next((one for one in logprobs if str(one.get("token", "")).strip()), logprobs[0])
     rivals = [
         (str(one.get("token", "")), math.exp(one["logprob"]))
@@ -185,14 +187,14 @@ def _figure(lab: Lab, score: Scored) -> FigureOf:
 
 
 def scores_of(transcript: Transcript, log: CaseLog) -> list[Scored]:
-    """Those of the whole run, and of several cases that of this one."""
+    """The scores of the whole run; if it has several cases, also those of this case."""
     if transcript.planned < 2:
         return transcript.scores
     return [*(score for score in transcript.scores if not score.case), *log.scores]
 
 
 def readable(value: Any) -> str:
-    """What a figure was made with, as a person writes it."""
+    """A detail of a figure, in words."""
     match value:
         case None:
             return "undefined"
@@ -207,7 +209,7 @@ def readable(value: Any) -> str:
 
 
 def made_with(transcript: Transcript) -> dict[str, Any]:
-    """What the run was made with: its specification, prompts, versions, and what it came from."""
+    """What the run was made with: its specification, prompts and versions, and the run that it came from."""
     if (started := transcript.started) is None:
         return {}
     parts = {

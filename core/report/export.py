@@ -1,4 +1,4 @@
-"""Tables to take along: as files, and the rows of a filter."""
+"""Tables for download: a table as a file, and the rows that a filter selects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Kind = Literal["csv", "parquet", "jsonl"]
 
 
 class Format(NamedTuple):
-    """What a kind of file is called, and its media type."""
+    """The name of a file format, and its media type."""
 
     title: str
     mime: str
@@ -32,8 +32,8 @@ FORMATS: dict[Kind, Format] = {
 
 
 def table(frame: DataFrame, kind: Kind) -> bytes:
-    """A file of that kind with the rows of `frame`, without its index. In CSV no cell is a formula (`core.text.cells`);
-    the other kinds keep texts as they are.
+    """A file of that kind with the rows of `frame`, without its index. In CSV no cell can act as a formula
+    (`core.text.cells`); the other kinds leave texts unchanged.
     """
     if kind == "csv":
         return csv(frame)
@@ -46,12 +46,13 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
 
 
 def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
-    """What is wanted as a table: of each row of Browse one by each set of `rules`, in the order of their runs.
+    """The selected items as a table: for each row of Browse one row for each of the two parsers (`rules`), in the order
+    of their runs.
 
-    run, case, trial (the ids of the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
-    difficulty, wording, title, about, expected, observed, outcome, counts, reason, doubt (why what counts is no
-    verdict, by repaired rules); then the lab's first figure of the case, or of its run where the case has none of its
-    own: metric, value, low, high (95 % interval), n, of, figure_of. What a row does not have is null.
+    run, case, trial (the ids in the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
+    difficulty, wording, title, about, expected, observed, outcome, counts, reason, doubt (why a trial that counts has
+    no verdict, by the updated parser); then the lab's first figure for the case, or for its run if the case has none of
+    its own: metric, value, low, high (95 % interval), n, of, figure_of. A missing value is null.
     """
     sql, values = condition(wanted, viewer, stopped)
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)

@@ -1,5 +1,5 @@
-"""Sentences for a paper or a worksheet: what was run and how, from the store. They tell of whole runs, for a figure
-over rows that were chosen by their outcomes would say nothing.
+"""Sentences for a paper or a worksheet: what was run and how, from the store. They describe whole runs, for a figure
+over rows chosen by their outcomes would mean nothing.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _OURS = "('', 'repaired')"
 
 
 def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[str]:
-    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered; without their
-    `figures` for anyone who has these in tables.
+    """A paragraph for each lab that has some of `runs`, in the order in which labs are registered. Without `figures`,
+    the numbers are left out, for a reader who has them in tables.
     """
     return [*filter(None, (" ".join(_of_lab(store, lab, list(runs), figures)) for lab in store.labs.values()))]
 
@@ -86,7 +86,9 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
 
 
 def _sent(ask: Any) -> Iterator[str]:
-    """The settings as they were sent, which models answered, and how many answers did not end by themselves."""
+    """The settings that were sent, which models answered, and how many answers were cut or ended for unknown
+    reasons.
+    """
     rows = ask(
         """
         select role, model, sampling, sent, served_model, served_fingerprint, count(*) from calls
@@ -104,7 +106,7 @@ def _sent(ask: Any) -> Iterator[str]:
     for one in calls:
         answers[one.model] += one.n
         for difference in differences(one.model, one.sampling, one.sent, one.served):
-            # Told above and below.
+            # These are reported above and below.
             if difference.name != "temperature" and difference.kind != "served":
                 found[difference] += one.n
     yield from request_notes.request_notes(found, answers)
@@ -127,11 +129,11 @@ _SETTINGS = {
     "Reasoning effort": ("reasoning_effort",),
     "Most tokens of an answer, thinking included": ("max_tokens", "max_completion_tokens"),
 }
-"""Settings that are reported as they were sent, by the names under which they were."""
+"""Settings that are reported as they were sent, by the names that servers give them."""
 
 
 class _Sent(NamedTuple):
-    """Answered calls that were asked, sent and served alike, and how many there are."""
+    """The number of answered calls with the same role, model, settings, sent parameters and server."""
 
     role: str
     model: str
@@ -148,7 +150,7 @@ class _Sent(NamedTuple):
 
 
 def _temperature(calls: Sequence[_Sent]) -> Iterator[str]:
-    """As it was sent; of models that are not asked over HTTP as they were asked for it."""
+    """The temperature as it was sent; for models that are not asked over HTTP, as it was requested."""
     sent = {
         (one.role, _in_words(one.sent.get("temperature", one.sampling.temperature)))
         for one in calls
@@ -216,8 +218,8 @@ def _of_run(ask: Any, lab: Lab) -> Iterator[str]:
 
 
 def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
-    """The figures of several runs: those of each model and way together. A question that several runs ask is one item,
-    and counts once.
+    """The figures of several runs, pooled for each model and method. A question that several runs ask is one item, and
+    counts once.
     """
     frame = _cases(store, runs)
     for metric in (metric for metric in lab.metrics if metric.leads):
@@ -229,7 +231,7 @@ def _of_groups(store: Store, lab: Lab, runs: list[str]) -> Iterator[str]:
 
 
 def _cases(store: Store, runs: list[str]) -> DataFrame:
-    """A row for each figure of a case, by repaired rules; of a run of one case the run's own."""
+    """A row for each figure of a case, by the updated parser; for a run of one case, the run's own figure."""
     return store.query(
         """
         with shown as (select distinct run, "case", title, model, how from items where run = any(?) and "case" <> ''),
@@ -247,7 +249,7 @@ def _cases(store: Store, runs: list[str]) -> DataFrame:
 
 
 def _figure(metric: Metric, score: Score, of: str = "") -> str:
-    """A figure, `of` several runs or of one, with what it rests on, its interval, and what to beware of."""
+    """A figure of one run, or pooled for the group `of`, with its n, its interval, and any caution."""
     name = f"{metric.title_of_several} of {of}" if of else metric.title_with(score.detail)
     rests = f"n = {score.n:,} of {score.of:,}{' items' if of else ''}"
     if score.value is None:
@@ -262,7 +264,7 @@ def _figure(metric: Metric, score: Score, of: str = "") -> str:
 
 
 def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
-    """What a reader has to know before believing the rest; each only where it is so."""
+    """What a reader has to know before trusting the rest; each sentence appears only if it applies."""
     stopped = ["not finished" if status == "running" else status for *_, status, _ in began if status != "completed"]
     if stopped:
         ends = _listed(f"{stopped.count(one)} {one}" for one in sorted(set(stopped)))
@@ -285,7 +287,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
 
 
 def _imported(ask: Any) -> Iterator[str]:
-    """Which runs were made elsewhere, by whose word, and of which the figures are not what their answers give."""
+    """Which runs were imported and from whom, and which of them have figures that their answers do not give."""
     said = """
         select {what} from records join runs using (run)
         where runs.about = any(?) and record = ? group by all order by all
@@ -306,7 +308,7 @@ def _imported(ask: Any) -> Iterator[str]:
 
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:
-    """Each second of the pairs with all firsts that go with it."""
+    """Each second part of the pairs, with all first parts that belong to it."""
     named: dict[str, list[str]] = {}
     for role, what in roles:
         named.setdefault(what, []).append(role)

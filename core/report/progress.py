@@ -1,4 +1,4 @@
-"""How far a run is that goes on, in words: by its cases, or by its calls; and where it waits, and for what."""
+"""How far a run in progress is, in words: by its cases or its calls, and what it is waiting for."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..transcript import Transcript
 
 
 class HowFar(Frozen):
-    """`share` of it is done, from 0 to 1; `around` is what beside its case can be seen of it: where that is another,
-    what was drawn around the case is old.
+    """A run's progress: the `share` that is done, from 0 to 1. If `around` changes, what is shown around the case (such
+    as the list of cases) is outdated.
     """
 
     share: float
@@ -23,11 +23,11 @@ class HowFar(Frozen):
 
 
 OVER = HowFar(share=1.0, words="", around="over")
-"""Of a run that does not go on, for who is not told its end yet."""
+"""The progress of a run that has ended, for people who may not see its end yet."""
 
 
 def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> HowFar:
-    """How far the run is whose events so far are in `state`. Raises RunNotFound."""
+    """The progress of the run whose events so far are in `state`. Raises RunNotFound."""
     ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)
@@ -57,7 +57,7 @@ def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
 
 
 def _most(lab: Lab | None, state: Transcript) -> int:
-    """How many calls it takes at most; 0 where that is not known."""
+    """The most calls that the run can make; 0 if that is not known."""
     if lab is None or lab.calls is None or state.started is None:
         return 0
     try:

@@ -1,5 +1,6 @@
-"""A case as it is told to somebody who may not see all of it: of a sealed run each card comes once it was foretold, and
-the end once all are. What is left out is in no scene, no evidence and no other thing that leaves for them.
+"""A case as shown to people who may not see all of it: in a sealed run they see each card after they have predicted it,
+and the end after they have predicted all. What is left out appears in no scene, no evidence and nothing else that is
+sent to them.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from . import evidence, scenes
 from .evidence import CallEvidence, Evidence
 
 Opened = Mapping[str, str] | None
-"""What somebody expected of the cards that they may see, by card; None where they may see all (`RunAccess.foretold`).
-"""
+"""A person's predictions for the cards that they may see, by card; None if they may see all (`RunAccess.foretold`)."""
 
 
 def sealed(scene: Scene, opened: Collection[str]) -> Scene:
-    """What of a scene may be told to who has foretold the cards `opened`: those whole, of the others what is asked, and
-    of the rest what an audience knows before the first card. The whole scene once it has come to its end and all that
-    can be foretold is opened. Whatever is not named here is left out.
+    """The parts of a scene that people may see who have predicted the cards `opened`: these cards whole, of the others
+    the question, and of the rest what an audience knows before the first card. The whole scene once it has ended and
+    every card that can be predicted is open. Anything not named here is left out.
     """
     if is_over(scene, opened):
         return scene
@@ -33,7 +33,7 @@ def sealed(scene: Scene, opened: Collection[str]) -> Scene:
         case=scene.case,
         title=scene.title,
         question=scene.question,
-        # Its name is part of the end.
+        # The model's name is part of the end.
         who=Who(shown=scene.who.shown, is_robot=scene.who.is_robot),
         method=scene.method,
         status=scene.status,
@@ -50,13 +50,15 @@ def sealed(scene: Scene, opened: Collection[str]) -> Scene:
 
 
 def is_over(scene: Scene, opened: Collection[str]) -> bool:
-    """Whether the case came to its end, and all that can be foretold of it is opened; never where nothing can."""
+    """Whether the case has ended and every card that can be predicted is open; False if no card can be predicted."""
     asked = [card.id for card in scene.cards if _can_be_foretold(card)]
     return scene.status not in ("running", "waiting") and bool(asked) and set(asked) <= set(opened)
 
 
 def _can_be_foretold(card: Card) -> bool:
-    """Of what was set aside, and of a person's own question, there is nothing to guess: it comes with the end."""
+    """Whether there is something to predict: there is nothing on an excluded card or a person's own question, which are
+    shown with the end.
+    """
     return bool(card.options) and bool(card.said) and card.mark not in ("set aside", "waiting") and not card.by_hand
 
 
@@ -75,7 +77,7 @@ def _closed(card: Card) -> Card:
 
 
 def _before(scene: Scene) -> list[Panel]:
-    """The panels that a telling shows before its first card, which give nothing of it away; none without a card."""
+    """The panels shown before the first card, which give nothing away; empty if there is no card."""
     first = next((place for place, screen in enumerate(scene.screens) if screen.shows == "card"), 0)
     numbers = sorted({int(screen.of) for screen in scene.screens[:first] if screen.shows == "panel"})
     asked = (scene.panels[number] for number in numbers)
@@ -83,7 +85,7 @@ def _before(scene: Scene) -> list[Panel]:
 
 
 def _covered(plot: Plot) -> Plot:
-    """The picture without the truth, and without ends that follow from it."""
+    """The plot without the true function, and without intervals that follow from it."""
     return Plot(
         points=tuple(point for point in plot.points if point.number),
         curves=tuple(curve for curve in plot.curves if curve.kind == "claim"),
@@ -95,7 +97,7 @@ def _covered(plot: Plot) -> Plot:
 
 
 def told_to(scene: Scene, opened: Opened) -> Scene:
-    """The scene as it is told to who may see that much of it."""
+    """The scene for people who may see the cards `opened`."""
     if opened is None:
         return scene
     guesses = {card.id: opened.get(card.id, "") for card in scene.cards}
@@ -104,8 +106,8 @@ def told_to(scene: Scene, opened: Opened) -> Scene:
 
 
 def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> tuple[Lab, Transcript, str]:
-    """The run's lab, and the run with that case whole; its first where none is named. For what is told by `told_to`.
-    Raises RunNotFound and AccessDenied.
+    """The run's lab, the run with that case whole, and the case; the run's first case if none is named. It may be shown
+    only through `told_to`. Raises RunNotFound and AccessDenied.
     """
     run = visit.behind_the_seal(run_id)
     state = run.case(case) if case else run.watch().transcript
@@ -118,23 +120,23 @@ def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) 
 
 
 def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
-    """What the run's cases are about, by id, in their order. Raises RunNotFound and AccessDenied."""
+    """The titles of the run's cases, by id, in order. Raises RunNotFound and AccessDenied."""
     cases = visit.behind_the_seal(run_id).case("").cases
     return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
 
 
 def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
     """The case as the visitor may see it. Raises RunNotFound and AccessDenied."""
-    # Asked first: a run that ends meanwhile is looked at once more.
+    # Asked before the run is read: if it ends in between, it is only read once more.
     active = visit.behind_the_seal(run_id).active()
     lab, state, case = state_of(visit, labs, run_id, case)
     return told_to(scenes.of_case(lab, state, case, active), visit.foretold(run_id, case))
 
 
 def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Evidence:
-    """What stands behind the case, as far as the visitor may see it: of a sealed one the raw answers of the cards that
-    they opened, without who gave them and without prompts, which may tell of others. Raises RunNotFound, AccessDenied,
-    and RunSealed before anything is opened.
+    """The evidence behind the case, as far as the visitor may see it. For a sealed case these are the raw answers of
+    the cards that they opened, without the model's name and without prompts, which may reveal other cards. Raises
+    RunNotFound, AccessDenied, and RunSealed before any card is opened.
     """
     lab, state, case = state_of(visit, labs, run_id, case)
     opened = visit.foretold(run_id, case)

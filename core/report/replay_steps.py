@@ -1,6 +1,6 @@
-"""A run's events as a story is told: one thing after another, each expectation before its outcome.
+"""A run's events in the order of a story: one thing after another, each prediction before its outcome.
 
-A run does many things at once, and waits for models and for what takes long to start. None of that is told.
+A real run does many things at the same time, and waits for models and slow starts. The story shows none of that.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from ..events import Answered, Asked, Dropped, Event, Failed, Recorded
 
 
 def story(events: Iterable[Event], order: Sequence[str]) -> list[list[Event]]:
-    """The events of one case in steps: each ends with one finding, or one thing that was set aside.
+    """The events of one case in steps, each ending with one finding or one exclusion.
 
-    `order` names the types of records as a trial is told; a call comes with the record that it led to. One trial comes
-    after another, in the order in which they began; what is placed at none stands before them all or after them all.
+    `order` names the types of records in the order in which a trial is told; a call belongs to the record that it led
+    to. Trials follow one another in the order in which they began; events of no trial come before or after all trials.
     """
     before: list[Event] = []
     after: list[Event] = []
@@ -47,7 +47,7 @@ def _told(trial: Sequence[Event], order: Sequence[str]) -> list[Event]:
 
 
 def _steps(events: Sequence[Event], order: Sequence[str]) -> Iterator[list[Event]]:
-    """`events` cut after each that is told; what follows the last of them belongs to it."""
+    """`events` split after each record or exclusion; what follows the last one belongs to it."""
     ends = [
         number
         for number, event in enumerate(events, start=1)

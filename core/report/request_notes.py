@@ -1,4 +1,4 @@
-"""Sentences on how a run's calls were sent and served, where that is not what was asked for."""
+"""Sentences on how a run's calls were sent and served, if that differs from what was requested."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ..text.plurals import counted
 from ..transcript import Transcript
 
 _LONGEST = 80
-"""Characters of a model's name, which a server may make as long as it likes."""
+"""The most characters of a model's name, which a server may make as long as it likes."""
 
 _MOST = 3
-"""Models that answered in another's place and are named."""
+"""How many substitute models are named."""
 
 
 def of_run(run: Transcript) -> list[str]:
-    """What has to be known of how the run's calls were sent and served; nothing where all was as asked for."""
+    """Sentences on how the run's calls were sent and served; empty if all was as requested."""
     return request_notes(run.differences, run.answers)
 
 
@@ -67,7 +67,7 @@ def setting(name: str) -> str:
 
 
 def shown(model: str) -> str:
-    """A model's name in a sentence, where no sign of it is taken for emphasis."""
+    """A model's name for a sentence, without characters that mark emphasis, shortened if too long."""
     name = " ".join(model.replace("*", "").split())
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
 

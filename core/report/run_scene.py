@@ -1,4 +1,4 @@
-"""A run of several cases as it is told: one function for every lab, from its summary and what it says of runs."""
+"""The scene of a run with several cases: one function for every lab, from its summary and its words for runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from . import request_notes
 from .cut_answers import cut_answers
 
 MOST_FIGURES = 200
-"""Lines: a figure may stand there once for each of a thousand explanations."""
+"""The most lines: a figure may appear once for each of a thousand explanations."""
 
 
 Status = Literal["empty", "running", "failed", "cancelled", "interrupted", "done"]
@@ -24,7 +24,9 @@ _JUDGED = ("kept", "broken", "not settled")
 
 
 def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
-    """The run as far as it has come; `active`: it goes on. Never raises for what a damaged journal lacks."""
+    """The scene of the run so far; `active`: it is in progress. Never raises because a damaged journal lacks
+    something.
+    """
     cases = sorted(run.cases.items(), key=lambda item: item[1].number)
     tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
     ledger = tuple(_ledger(lab, tiles))
@@ -49,16 +51,16 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
 
 
 def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
-    """The verdict with what has to be known before it: how many answers of the run were cut, and what was sent or
-    served otherwise than asked for.
+    """The verdict with cautions: how many answers of the run were cut, and what was sent or served differently from
+    what was requested.
     """
     words = " ".join(filter(None, (cut_answers(lab, run), *request_notes.of_run(run))))
     return verdict.model_copy(update={"caution": told(words)}) if words else verdict
 
 
 def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
-    """A case as its run bears it out: its cards and its verdict have the marks that their outcomes have in that run.
-    `outcome` is the case's own by repaired rules.
+    """A case with the marks that its run gives: a lab may judge cards and verdicts by all cases of the run. `outcome`
+    is the case's own, by the updated parser.
     """
     if lab.in_runs.mark is None:
         return scene
@@ -67,7 +69,7 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
     )
     verdict, mark = scene.verdict, lab.mark(outcome, run)
     if verdict is not None and verdict.mark in _JUDGED:
-        # What kept the case alone from a verdict may be what its run has shown.
+        # The run may settle what kept the case by itself from a verdict.
         doubt = "" if verdict.mark == "not settled" != mark else verdict.doubt
         verdict = verdict.model_copy(update={"mark": mark, "doubt": doubt})
     return scene.model_copy(update={"cards": cards, "verdict": verdict})
@@ -88,7 +90,9 @@ def _tile(lab: Lab, run: Transcript, case: str, one: CaseProgress, active: bool)
 
 
 def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
-    """Each outcome with its cases, the most frequent first; those that were not reached apart."""
+    """Each outcome with its number of cases, the most frequent first; cases that were not reached count as an
+    outcome.
+    """
     marks = {tile.outcome: tile.mark for tile in tiles}
     for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
         words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
@@ -96,7 +100,7 @@ def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
 
 
 def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:
-    """Of the cases that decide something how many came to what, what was kept to first."""
+    """A bar for each outcome of the cases that decide something, consistent ones first."""
     deciding = sorted((one for one in ledger if one.mark in _JUDGED), key=lambda one: _JUDGED.index(one.mark))
     n = sum(one.n for one in deciding)
     yield from (Bar(label=one.words, hits=one.n, n=n, own=one.mark == "kept") for one in deciding)
@@ -117,7 +121,7 @@ def _figures(lab: Lab, run: Transcript) -> Iterator[FigureLine]:
 
 
 def in_words(item: str) -> str:
-    """What a figure is of, by the parts of its id."""
+    """What a figure is about, from the parts of its id."""
     return item.replace("/", ", ").replace("-", ", ")
 
 

@@ -1,4 +1,6 @@
-"""Scenes of cases: what a lab tells of a case, with what every case has; of a lab without a scene, from its trials."""
+"""Scenes of cases: the scene that a lab makes of a case, or one made from its trials, with the parts that every case
+has.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +19,23 @@ from ..transcript import CaseLog, Transcript
 from .run_scene import in_run, with_caution
 
 COMING = 4_000
-"""Characters of an answer under way that are shown, its last ones."""
+"""How many characters of an unfinished answer are shown, the last ones."""
 
 THINKING = 8_000
-"""Characters of a thinking that a scene holds, its first ones."""
+"""How many characters of a model's thinking a scene has, the first ones."""
 
 MOST_THINKING = 4
-"""Calls of an explanation whose thinking a scene holds."""
+"""For how many calls of an explanation a scene has the thinking."""
 
 SMALL = 10.0
-"""Billions of parameters, under which a model is called small."""
+"""Billions of parameters below which a model is called small."""
 
 _SIZE = re.compile(r"(?<![0-9.])([0-9]{1,4}(?:\.[0-9]{1,2})?)([bm])(?![a-z])", re.IGNORECASE)
 
 
 def who(model: str, lab: Lab | None = None) -> Who:
-    """A model as an audience is told of it: its kind, and for the end its name, with its size where the id has one, and
-    what a robot of `lab` does.
+    """A model as an audience sees it: its kind, and for the end its name, with its size if the id has one, and what a
+    robot of `lab` does.
     """
     if is_control(model):
         does = getattr(lab.robots.by_id.get(model), "title", "") if lab else ""
@@ -54,14 +56,16 @@ def who(model: str, lab: Lab | None = None) -> Who:
 
 
 def _short(before: str, count: str) -> str:
-    """A model by its name, which stands before its size, and that size; a file's name says more than anybody reads."""
+    """A short name for a model: the part of its name before its size, and the size. A file's name is longer than
+    anybody reads.
+    """
     words = (word[:1].upper() + word[1:] if word.islower() else word for word in re.split("[-_: ]", before) if word)
     return f"{'-'.join(words)[:60]}, {count}"
 
 
 def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: View | None = None) -> Scene:
-    """A case as it is told, as far as it has come; `active`: whether its run goes on; `view` is its view, where that
-    was made. Never raises: what a damaged journal lacks is missing, and `unread` counts it.
+    """The scene of a case so far. `active`: whether its run is in progress; `view` is the case's view, if it is known.
+    Never raises: what a damaged journal lacks is missing, and `unread` counts it.
     """
     log = transcript.case(case)
     view = view or lab.view(log)
@@ -72,7 +76,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     if not goes_on:
         scene = _stopped(scene)
     elif scene.verdict is not None:
-        # What a run that goes on comes to may yet change.
+        # The verdict of a run in progress may still change.
         so_far = tuple(screen for screen in scene.screens if screen.shows not in ENDING)
         scene = scene.model_copy(update={"verdict": None, "screens": so_far})
     if scene.verdict is not None:
@@ -95,7 +99,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
                 *scene.figures,
                 *(figure(lab, score) for metric in lab.metrics if (score := log.score(metric.name, "repaired"))),
             ),
-            # Of a run that begins nothing stands there yet, and nothing is lost.
+            # A run that is just beginning has no lines yet, and none is lost.
             "unread": view.unread if started or not active else 0,
             "failure": tuple(_failures(transcript, log)),
         }
@@ -104,7 +108,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
 
 
 def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
-    """What of a case does not count, and why; `trials` are its ids of tests, which are told by their numbers."""
+    """What is excluded from a case, and why. `trials` are the ids of its trials, which are shown as numbers."""
     known = numbers(trials)
     return tuple(
         Drop(
@@ -118,13 +122,13 @@ def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
 
 
 def place(item: str, case: str, known: Mapping[str, int]) -> str:
-    """What an item of a case is called on a screen: the number of its trial, and what else its name says."""
+    """An item's name for a screen: the number of its trial, and the other parts of its name."""
     parts = [part for part in item.split("/") if part not in case.split("/")]
     return " · ".join(re.sub("[-_]", " ", numbered(part, known)) for part in parts)
 
 
 def _stopped(scene: Scene) -> Scene:
-    """The same, where nothing more will come."""
+    """The scene with what it was waiting for marked as stopped."""
     update = {"mark": "stopped"}
     cards = tuple(card.model_copy(update=update) if card.mark == "waiting" else card for card in scene.cards)
     panels = tuple(panel.model_copy(update=update) if panel.mark == "waiting" else panel for panel in scene.panels)
@@ -140,14 +144,14 @@ def _status(transcript: Transcript, log: CaseLog, goes_on: bool) -> str:
 
 
 def _coming(log: CaseLog) -> Iterator[Part]:
-    """What is being written now."""
+    """The answers that are being written now."""
     for call in log.calls.values():
         if call.answered is None and call.failed is None and call.partial:
             yield Part(label=call.asked.role, text=call.partial[-COMING:])
 
 
 def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
-    """The explaining model's thinking in the claim's calls, as much as fits a scene; the call itself has all of it."""
+    """The explaining model's thinking in the claim's calls, shortened for a scene; the call itself has all of it."""
     calls = log.calls
     first = next((calls[id].asked.model for id in claim.calls if id in calls), "")
     answered = (calls[id].answered for id in claim.calls if id in calls and calls[id].asked.model == first)
@@ -163,7 +167,7 @@ def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
 
 
 def _failures(transcript: Transcript, log: CaseLog) -> Iterator[Part]:
-    """Why the run stopped, or this case could not be measured, and what to do."""
+    """Why the run stopped, or why this case could not be measured, and what to do."""
     for failure in transcript.failures:
         yield Part(label="The run stopped", text=" ".join(filter(None, (failure.message, failure.hint))))
     for drop in log.drops:
@@ -172,7 +176,7 @@ def _failures(transcript: Transcript, log: CaseLog) -> Iterator[Part]:
 
 
 def figure(lab: Lab, score: Scored) -> FigureLine:
-    """A figure as it is printed, with its interval where it has one."""
+    """A figure as it is printed, with its interval if it has one."""
     metric = lab.metric(score.metric)
 
     def shown(value: float) -> str:
@@ -185,7 +189,7 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
 
 
 def of_trials(lab: Lab, view: View) -> Scene:
-    """The scene of a lab that has none of its own: its explanation, its trials, its verdict."""
+    """The scene for a lab without scenes of its own: its explanation, its trials, its verdict."""
     claim = Claim(parts=(Part(text=view.explanation),)) if view.explanation is not None else None
     outcome = view.outcome("repaired")
     sentences = list(lab.verdict(view)) if outcome != "waiting" else []
@@ -219,7 +223,7 @@ def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:
 
 
 def of_run(lab: Lab, transcript: Transcript, active: bool = False, most: int | None = None) -> Iterator[Scene]:
-    """The scenes of a run's cases, by number; the first `most`."""
+    """The scenes of a run's cases, by number; only the first `most`, if given."""
     cases = sorted(transcript.cases, key=lambda case: transcript.cases[case].number)
     for case in islice(cases or [""], most):
         yield of_case(lab, transcript, case, active)

@@ -1,6 +1,7 @@
 """A study as one HTML file that needs nothing else: what was asked, what was found, and the cases behind it.
 
-Nothing loads: what models wrote is text, and the file's own policy allows its one style and its one script alone.
+The file loads nothing: what models wrote is text, and the file's own policy allows only its one style and its one
+script.
 """
 
 from __future__ import annotations
@@ -26,18 +27,21 @@ from . import case_html
 from .case_html import Chosen
 from .viewer_assets import in_one_scope
 
-# A table's cells as a picture: a line each with its interval, what it must read, and what a paper printed.
+# A table's cells as a picture: a line for each with its interval, its required value, and the value that a paper
+# printed.
 
 
 MOST = 60
-"""Lines in one picture."""
+"""The most lines in one picture."""
 
 LEFT, LETTER, AXIS, HEIGHT, MARGIN = 330, 7, 360, 20, 20
-"""In pixels: where the axis begins at the latest, a letter, the axis, a line, and what is free at the right."""
+"""In pixels: the furthest start of the axis, the width of a letter, the length of the axis, the height of a line, and
+the right margin.
+"""
 
 
 def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
-    """Where everything stands in the picture, for data/page/report.html; None where there is nothing to draw."""
+    """The positions of everything in the picture, for data/page/report.html; None if there is nothing to draw."""
     drawn = [cell for cell in cells if cell["value"] is not None or cell["published"] is not None]
     if not drawn:
         return None
@@ -45,12 +49,12 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
     names = ("value", "low", "high", "truth", "published")
     values = [cell[name] for cell in shown for name in names if cell[name] is not None]
     low, high = min(0.0, *values), max(*values, 0.0)
-    # Shares have the whole axis from 0 to 1, and differences that from -1, so that pictures can be compared.
+    # Shares use the whole axis from 0 to 1, and differences that from -1, so that pictures can be compared.
     low, high = -1.0 if -1 <= low < 0 else low, 1.0 if high <= 1 else high
     several = len({cell["column"] for cell in cells}) > 1
 
     called = [f"{cell['row']} · {cell['column']}" if several else str(cell["row"]) for cell in shown]
-    # No wider than the names need, for on a phone the marks would else be out of sight.
+    # No wider than the names need, since otherwise the marks would be out of sight on a phone.
     begin = min(LEFT, 24 + LETTER * max(map(len, called)))
 
     def x(value: float | None) -> float | None:
@@ -83,15 +87,15 @@ def lines(cells: Sequence[Row]) -> dict[str, Any] | None:
 
 
 PER_CELL = 3
-"""Cases that are shown of one cell."""
+"""How many cases are shown for one cell."""
 
 Place = tuple[str, str]
 """A run and one of its cases."""
 
 
 def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[str]) -> bytes:
-    """The report of what the journals in `folder` hold of the study. `methods` are the paragraphs on how its runs were
-    made (`core.report.methods`).
+    """The report of the study from the journals in `folder`. `methods` are the paragraphs on how its runs were made
+    (`core.report.methods`).
     """
     stand = standings(study.all, folder)
     frame = tables.measured(study, labs, folder)
@@ -99,7 +103,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     early = stopped_early(study, folder)
     places = _chosen(rows)
     cases = _cases(study, folder, places)
-    # What labs' controls read has nothing in common: a table each.
+    # The tables of different labs' controls have nothing in common, so each is shown by itself.
     apart = groupby(rows, lambda row: (str(row["table"]), row["column"] if row["table"] == tables.CONTROLS else ""))
     made = [_table(title, list(cells)) for (title, _), cells in apart]
     labs_used = {run.lab.name: run.lab for run in study.runs}.values()
@@ -123,7 +127,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
 
 
 def _taken(stand: Collection[RunStatus]) -> dict[str, Any]:
-    """What all runs took together."""
+    """The total use of all runs: calls, money and tokens."""
     tokens = Tokens()
     for run in stand:
         for of_role in run.tokens.values():
@@ -141,7 +145,7 @@ def _listed(counts: Iterable[Counter[str]]) -> str:
 
 
 def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) -> list[tuple[str, str]]:
-    """What was asked in the runs of one lab, and of whom."""
+    """What was asked in the runs of one lab, and which models."""
     done = sum(stand[run.id].status == "completed" for run in runs)
     facts = [("Question", lab.question), ("Runs", f"{done} of {len(runs)} completed")]
     roles: dict[str, set[str]] = {}
@@ -153,7 +157,7 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
         alike.setdefault(", ".join(sorted(asked)), []).append(role)
     facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
     for name, knob in knobs(lab.spec).items():
-        # Who is asked stands above, role by role.
+        # The models are listed above, role by role.
         values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))
         plain = tables.text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
         if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
@@ -188,7 +192,9 @@ def _chosen(rows: Sequence[Row]) -> list[Place]:
 
 
 def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, dict[str, Any]]:
-    """What the template needs of each case, in order; one run is in memory at a time. Prompts are left out."""
+    """What the template needs for each case, in order. Only one run is in memory at a time, and prompts are left
+    out.
+    """
     runs = {run.id: run for run in study.all}
     found = {}
     for id in dict.fromkeys(run for run, _ in places):

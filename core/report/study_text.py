@@ -1,4 +1,4 @@
-"""What a study will take, and how it stands, in lines for a person (`data/page/estimate.txt` and `progress.txt`)."""
+"""A study's estimate and its progress, in lines for a person (`data/page/estimate.txt` and `progress.txt`)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .case_html import template
 
 
 def of_estimate(plan: StudyEstimate) -> list[str]:
-    """What the study will take."""
+    """The estimate of what the study will use, in lines."""
     missing = Counter(plan.missing.values())
     return template("estimate.txt").render(plan=plan, missing=missing, shift=SHIFT, few=FEW).splitlines()
 
 
 def of_progress(now: StudyProgress) -> list[str]:
-    """How the study stands."""
+    """The progress of the study, in lines."""
     cells = {f"{cell.lab}  {cell.cell}".rstrip(): cell for cell in now.cells}
     return template("progress.txt").render(now=now, cells=cells, counted=counted).splitlines()

@@ -10,7 +10,7 @@ from pathlib import Path
 from .. import package_data
 
 LIBRARY = "datasette-preact"
-"""The package that brings Preact with htm as one module; it is never imported."""
+"""The package with Preact and htm as one module; it is never imported."""
 
 DRAWING = ("parts.js", "game.js", "stage.js")
 """The modules that draw, each after those that it imports. No two of them have a name for different things."""
@@ -22,7 +22,7 @@ _LINE_OF_MODULE = re.compile(
 
 
 def _library() -> Path:
-    """Raises PackageNotFoundError where it is not there, or not as it was released."""
+    """The path of the library's module. Raises PackageNotFoundError if it is missing or differs from the release."""
     path = next(Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-"))
     if altered := package_data.altered(LIBRARY, path.parent):
         raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} differs from the released one: install it again")
@@ -31,15 +31,15 @@ def _library() -> Path:
 
 @cache
 def stage_files() -> dict[str, Path]:
-    """By the name under which a browser asks for each."""
+    """The files by the names under which a browser asks for them."""
     own = (*DRAWING, "stage.css", "outbox.js", "live.js")
     return {name: _VIEWER / name for name in own} | {"preact.js": _library()}
 
 
 @cache
 def in_one_scope(*more: str) -> str:
-    """Library, what draws and `more` of the modules as one script, which makes `mount` and `library`: a page on a disk
-    can import nothing.
+    """The library, the drawing modules and the modules `more` as one script, which defines `mount` and `library`: a
+    page opened from disk cannot import anything.
     """
     code = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     library, _, names = code["preact.js"].rpartition("export{")

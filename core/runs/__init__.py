@@ -1,1 +1,1 @@
-"""Runs: how one is executed, journaled, resumed and read again."""
+"""Runs: how a run is executed, journaled, resumed and parsed again."""

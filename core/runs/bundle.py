@@ -1,10 +1,10 @@
-"""Bundles: runs that go from one home to another, as a zip of journals and a manifest.
+"""Bundles: runs that are moved from one home to another, as a zip of journals and a manifest.
 
-A bundle comes from anybody. It is read whole, within limits (`core.policy`), before anything of it is kept: what is
-wrong with it changes nothing. Journals stay as they are, byte by byte; whose they are stands in a journal about each of
-them, `<run>~~from.jsonl`, and so does who signed the manifest (`core.runs.signing`), which has all checksums. A run
-that is here already stays: the same bytes are passed over, others are refused.
-An import that was killed can be repeated.
+A bundle may come from anybody. It is read completely, within limits (`core.policy`), before anything of it is stored,
+so a faulty bundle changes nothing. Journals stay the same, byte for byte. A journal about each run,
+`<run>~~from.jsonl`, says who sent it and who signed the manifest (`core.runs.signing`), which has all checksums. A run
+that is here already stays: an identical one is skipped, a different one refused. An import that was killed can be
+repeated.
 """
 
 from __future__ import annotations
@@ -39,38 +39,38 @@ from .signing import Signature, SignatureRefused
 MANIFEST = "manifest.json"
 SIGNATURE = f"{MANIFEST}.sig"
 ALLOWED = "allowed_signers"
-"""The file of the home that says whose key is whose, as ssh-keygen has it."""
+"""The home's file that says whose key is whose, in the format of ssh-keygen."""
 
 _FOLDER = "journals/"
 _ENDING = ".jsonl"
 
 _ASIDE = "incoming"
-"""What the names of folders begin with in which journals are put aside."""
+"""How the names of folders begin that hold journals during an import."""
 
 _PAUSE = 0.1
-"""Seconds between two looks at whether another import is over."""
+"""Seconds between two checks whether another import is over."""
 
 IMPORTED = "imported"
-"""What the record is called that says whose a run is that was made elsewhere."""
+"""The name of the record that says who sent an imported run."""
 
 _NAME = re.compile(r"(?!(?i:con|prn|aux|nul|com\d|lpt\d)(?:~|\Z))[A-Za-z0-9][A-Za-z0-9_-]{0,119}(~[\w-]{1,60})?")
-"""What a journal may be called: a run, or a run and who speaks of it. That a host shares a run is no news elsewhere.
-Names that are devices of Windows, whatever they end in, are none.
+"""What a journal may be called: a run, or a run and who comments on it. Journals with ~~ are not accepted: that a run
+is shared on one host says nothing elsewhere. Names of Windows devices, with any ending, are not accepted either.
 """
 
 _SENDER = 80
-"""Characters of the sender's name."""
+"""The most characters of the sender's name."""
 
 _ENTRY = 400
-"""Bytes that the zip's list and the manifest may take for each journal."""
+"""The most bytes of the zip's directory and of the manifest for each journal."""
 
 
 class BundleRefused(ValueError):
-    """Nothing was kept, or written; the message says why."""
+    """Nothing was stored or written; the message says why."""
 
 
 class BundleEntry(Frozen):
-    """One journal of a bundle; `bytes` and `sha256` are the file's. `about`: the run that somebody speaks of in it."""
+    """One journal of a bundle; `bytes` and `sha256` are the file's. `about`: the run that the journal comments on."""
 
     name: str
     bytes: int
@@ -84,7 +84,7 @@ class BundleEntry(Frozen):
 
 
 class Manifest(Frozen):
-    """What is in a bundle, who it is from, and which version of the app made it."""
+    """What is in a bundle, who sent it, and which version of the app made it."""
 
     bundle: Literal[1] = 1
     sender: str = ""
@@ -95,15 +95,15 @@ class Manifest(Frozen):
 
 
 class Written(NamedTuple):
-    """The runs of a bundle, and why others are not in it."""
+    """The runs in a bundle, and the reasons why others are not in it."""
 
     runs: list[str]
     left_out: dict[str, str]
 
 
 class ImportResult(NamedTuple):
-    """The runs that are new here, those that were here already, and journals that were passed over, with the reason.
-    `said`: journals of what people say of runs, among the new ones. `signed`: who signed the bundle.
+    """The runs that are new here, those that were here already, and journals that were skipped, with the reason.
+    `said`: new journals of what people say about runs. `signed`: who signed the bundle.
     """
 
     runs: list[str]
@@ -121,9 +121,9 @@ def write(
     with_words: bool = True,
     key: Path | None = None,
 ) -> Written:
-    """Write a bundle of `runs`, with what people said of them unless only the runs are wanted, into `target`.
-    `folders`: where journals lie, the first of them that in which people's words are kept. A run that goes on now is
-    left out. `key`: the file of the key that signs it. Raises NotSigned.
+    """Write a bundle of `runs` into `target`, with what people said about them unless `with_words` is False. `folders`
+    hold the journals; people's comments are in the first. A run that is in progress is left out. `key` is the file
+    of the key that signs the bundle. Raises NotSigned.
     """
     entries: list[BundleEntry] = []
     written, left_out = [], {}
@@ -152,10 +152,11 @@ def write(
 
 
 def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
-    """Keep the runs of a bundle, of a journal, or of a folder of journals, in the first of `folders`; runs that lie in
-    another of them are here already. `sender` is whose they are; else what the manifest says, or the file's name.
+    """Import the runs of a bundle, of a journal, or of a folder of journals into the first of `folders`; a run in any
+    of these folders counts as here already. `sender` says whose the runs are; if it is empty, the manifest or the
+    file's name does.
 
-    Raises BundleRefused, and then nothing was kept.
+    Raises BundleRefused, in which case nothing is stored.
     """
     if path.is_dir():
         return _Import(folders, sender or path.resolve().name).keep_files(sorted(path.glob(f"*{_ENDING}")))
@@ -167,7 +168,7 @@ def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
 
 
 def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
-    """The same of a file that is open already and called `name`. Raises BundleRefused."""
+    """Import from an open file called `name`, as `take` does. Raises BundleRefused."""
     if not name.lower().endswith(".zip"):
         return _Import(folders, sender or name).keep_stream(file, name)
     try:
@@ -176,19 +177,19 @@ def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str =
             return _Import(folders, sender or manifest.sender or name, signed).keep_zip(bundle, manifest)
     except BundleRefused:
         raise
-    # All that zipfile was seen to raise for files that are none of its own.
+    # All errors that zipfile is known to raise for files that are not zips.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
         raise BundleRefused(f"{_shown(name)} is damaged or no zip ({error}).") from None
 
 
 def clean(folder: Path) -> None:
-    """Remove what killed imports and killed runs have left in a home, whose journals lie in `folder`: journals put
-    aside, marks of runs that never came, and blank journals. Raises nothing: what cannot be removed stays.
+    """Remove what killed imports and killed runs left in a home, whose journals are in `folder`: folders of imports,
+    marks of runs that were never stored, and blank journals. Raises nothing: what cannot be removed stays.
     """
     journal.remove_blank(folder)
     for leases in (folder.parent, folder / ".leases"):
         lease.clean(leases)
-    # While an import goes on in another process nothing of it is a leftover.
+    # The files of an import in another process are not leftovers.
     with suppress(OSError, LeaseHeld), _alone(folder.parent):
         for mark in folder.glob(f"*~~from{_ENDING}"):
             if journal.found(mark.stem.partition("~")[0], folder) is None:
@@ -197,8 +198,8 @@ def clean(folder: Path) -> None:
 
 @contextmanager
 def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
-    """No other import goes on in this home, and nothing of an earlier one lies there. Waits until that time of the
-    monotonic clock at most; then raises LeaseHeld.
+    """Keep other imports out of this home, and remove what earlier ones left. Waits until the time `until` of the
+    monotonic clock at most, and then raises LeaseHeld.
     """
     while True:
         try:
@@ -217,12 +218,12 @@ def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
 
 
 def from_path(path: Path) -> Path:
-    """The journal of whose the run of the journal `path` is, where it was made elsewhere."""
+    """The journal that says who sent the run of the journal `path`, if it was imported."""
     return path.with_name(f"{path.name.removesuffix(_ENDING)}~~from{_ENDING}")
 
 
 def _unfit(path: Path) -> str:
-    """Why a journal is not put into a bundle; empty where it may be."""
+    """Why a journal cannot be put into a bundle; an empty string if it can."""
     if journal.is_written(path):
         return "it is still going on"
     try:
@@ -253,7 +254,9 @@ def _most(name: str) -> int:
 
 
 def _opened(file: IO[bytes]) -> zipfile.ZipFile:
-    """The zip, once its list is known to be short: reading a long one would take all memory. Raises BundleRefused."""
+    """The zip, once its directory is known to be short: reading a long one would take all memory. Raises
+    BundleRefused.
+    """
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     most = _most("bundle_journals")
     if end is None:
@@ -283,7 +286,7 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
 
 
 def _alike(name: str) -> str:
-    """The same for names that some file system takes for one."""
+    """A form that is equal for names which some file system treats as the same."""
     return unicodedata.normalize("NFKC", name).casefold()
 
 
@@ -292,7 +295,7 @@ def _too_large() -> BundleRefused:
 
 
 def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signature]:
-    """What the bundle says is in it, and who signed that. Raises BundleRefused."""
+    """The bundle's manifest, and who signed it. Raises BundleRefused."""
     most = files.MB + _ENTRY * 10 * len(bundle.infolist())
     if MANIFEST not in bundle.namelist():
         raise BundleRefused(f"It is no bundle: it holds no {MANIFEST}.")
@@ -313,7 +316,7 @@ def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signatu
 
 
 def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signature:
-    """Who signed the manifest. Raises BundleRefused where the signature is not one of it."""
+    """Who signed the manifest. Raises BundleRefused if the signature does not belong to it."""
     if SIGNATURE not in bundle.namelist():
         return Signature()
     with bundle.open(SIGNATURE) as file:
@@ -327,7 +330,7 @@ def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signatur
 
 
 class _Import:
-    """One import: journals are put aside and looked at, and kept once all of them are right."""
+    """One import: journals are copied to a temporary folder, checked, and stored only if all of them are right."""
 
     def __init__(self, folders: Sequence[Path], sender: str, signed: Signature | None = None) -> None:
         self._folders = folders
@@ -337,11 +340,11 @@ class _Import:
         self._until = time.monotonic() + _most("bundle_seconds")
         self._left = _most("bundle_mb") * files.MB
         self._about: dict[str, str] = {}
-        """The journals that were put aside, and of which run each speaks; empty for a run."""
+        """The copied journals, and the run that each comments on; an empty string for a run's own journal."""
         self._passed_over: dict[str, str] = {}
 
     def keep_zip(self, bundle: zipfile.ZipFile, manifest: Manifest) -> ImportResult:
-        """What a bundle holds, whose list was looked at. Raises BundleRefused."""
+        """Import a bundle whose manifest was checked. Raises BundleRefused."""
         with self._put_away():
             for one in manifest.journals:
                 with bundle.open(f"{_FOLDER}{one.name}{_ENDING}") as source:
@@ -353,7 +356,7 @@ class _Import:
             return self._keep()
 
     def keep_files(self, found: Iterable[Path]) -> ImportResult:
-        """What the journals of a folder hold, whatever these are called. Raises BundleRefused."""
+        """Import the journals of a folder, under any file names. Raises BundleRefused."""
         most = _most("bundle_journals")
         with self._put_away():
             for number, path in enumerate(found):
@@ -370,7 +373,7 @@ class _Import:
             return self._keep()
 
     def keep_stream(self, source: IO[bytes], shown: str) -> ImportResult:
-        """What one journal holds, whatever its file is called. Raises BundleRefused."""
+        """Import one journal, under any file name. Raises BundleRefused."""
         with self._put_away():
             self._put_aside(source, shown)
             return self._keep()
@@ -382,7 +385,7 @@ class _Import:
 
     @contextmanager
     def _put_away(self) -> Iterator[None]:
-        """A folder for what is looked at, which goes in any case; after other imports into this home are over."""
+        """Make the temporary folder, once other imports into this home are over; it is removed in any case."""
         try:
             with _alone(self._aside.parent, self._until):
                 self._aside.mkdir()
@@ -400,7 +403,7 @@ class _Import:
             ) from None
 
     def _copy(self, name: str, source: IO[bytes]) -> tuple[str, int]:
-        """Put a journal aside; its checksum and its size."""
+        """Copy a journal to the temporary folder; returns its checksum and its size in bytes."""
         checksum, size = hashlib.sha256(), 0
         with (self._aside / name).open("xb") as target:
             while piece := source.read(files.MB):
@@ -417,7 +420,7 @@ class _Import:
         return checksum.hexdigest(), size
 
     def _look_at(self, held: str, shown: str) -> str:
-        """The name of the journal that was put aside. Raises BundleRefused where it is none that can be read here."""
+        """The name of a copied journal. Raises BundleRefused if it cannot be read as a journal."""
         path, shown = self._aside / held, _shown(shown)
         with path.open("rb") as file:
             whole = file.readline(journal.LONGEST_LINE).endswith(b"\n")
@@ -435,7 +438,7 @@ class _Import:
         return begun.run
 
     def _keep(self) -> ImportResult:
-        """Move what is new to the other journals. Raises BundleRefused."""
+        """Move the new journals to their folder. Raises BundleRefused."""
         taken = ImportResult([], [], [], self._passed_over, self._signed)
         for name, about in self._about.items():
             here = journal.found(name, *self._folders)
@@ -455,8 +458,8 @@ class _Import:
         placed: list[Path] = []
         try:
             for run in taken.runs:
-                # First whose it is: a run that is kept is never without. A mark that is there is an earlier import's,
-                # which was killed before its run came.
+                # The sender is stored first, so that no stored run lacks it. An existing mark comes from an earlier
+                # import, which was killed before it stored the run.
                 mark = from_path(self._folders[0] / run)
                 os.replace(self._mark(run), mark)
                 placed.append(mark)
@@ -470,7 +473,7 @@ class _Import:
         return taken
 
     def _mark(self, run: str) -> Path:
-        """A journal about the run that says whose it is."""
+        """Write the journal that says who sent the run."""
         path = from_path(self._aside / run)
         begun = Started(run=path.stem, lab="", spec={}, seed=0, about=run)
         data = {"sender": self._sender} | ({"signed": self._signed.by} if self._signed.key else {})
@@ -480,7 +483,9 @@ class _Import:
 
     @staticmethod
     def _place(source: Path, target: Path) -> None:
-        """Move a journal to the others, whole or not at all. Raises FileExistsError where one came meanwhile."""
+        """Move a journal to the others, whole or not at all. Raises FileExistsError if one has appeared there
+        meanwhile.
+        """
         if target.exists() and not journal.is_blank(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), target.name)
         os.replace(source, target)

@@ -1,4 +1,4 @@
-"""What a lab is given: a `CaseContext`, bound to one case, to ask, record, drop and score with."""
+"""What a lab is given: a `CaseContext`, bound to one case, to ask models, record findings, exclude items and score."""
 
 from __future__ import annotations
 
@@ -43,15 +43,15 @@ from ..transcript import Transcript, ancestors, name_of
 
 
 APART = 1e-5
-"""Numbers that differ by no more, in themselves or as a share of the larger, are one number. Likeness by sentence
-vectors has 6 digits (`core.text.embed.DIGITS`), and the ends of an interval move by several times as much as what they
-stand on. No figure is shown with so many.
+"""Numbers that differ by no more, absolutely or relative to the larger, count as equal. Sentence similarity has 6
+digits (`core.text.embed.DIGITS`), and the ends of an interval move by several times as much as the values they are
+computed from. No figure is shown with this many digits.
 """
 
 
 def is_same(a: object, b: object, apart: float = APART) -> bool:
-    """Whether two values of JSON are equal, but for numbers that are no more than `apart` from each other. Whole
-    numbers, which count something, words and shape are equal or not.
+    """Whether two JSON values are equal, except that numbers may differ by `apart`. Integers (counts), strings and
+    structure have to be equal.
     """
     match a, b:
         case dict(), dict():
@@ -73,14 +73,16 @@ Kind = TypeVar("Kind", bound=Frozen)
 Publish = Callable[[Event], object]
 Resolve = Callable[[str], Model]
 Settle = Callable[[], Awaitable[None]]
-"""Waits until what was published is safely kept."""
+"""Waits until what was published is safely stored."""
 
 AT_ONCE = 16
-"""Things of one kind under way at once: cases of a run, trials of a case."""
+"""How many things of one kind go on at the same time: cases of a run, trials of a case."""
 
 
 def complaints(error: ValidationError) -> list[str]:
-    """What is wrong with a specification, one line per fault: our own sentences alone, others with their field."""
+    """What is wrong with a specification, one line per fault. Faults that are not our own validators' begin with the
+    field.
+    """
     lines = []
     for problem in error.errors():
         words = problem["msg"].removeprefix("Value error, ")
@@ -91,11 +93,12 @@ def complaints(error: ValidationError) -> list[str]:
 
 @dataclass(frozen=True)
 class RunIO:
-    """What a run may use: `resolve` finds its models, `publish` takes each event, `settle` waits until these are kept.
+    """What a run may use: `resolve` finds its models, `publish` accepts each event, `settle` waits until these are
+    stored.
 
-    `live`: with a `token` event for each piece of an answer as it comes. `stand_on` gives the records of what the run
-    stands on by item (`core.runs.prerequisites`), which may have to be made first. Once there is `enough`, no further
-    case is begun, and the run ends as one that was cancelled.
+    `live`: also publish a `token` event for each piece of an answer as it arrives. `stand_on` returns the results of
+    the run's prerequisites (`core.runs.prerequisites`) by item, which may have to be made first. Once `enough` is true,
+    no further case is begun, and the run ends as cancelled.
     """
 
     resolve: Resolve
@@ -107,15 +110,17 @@ class RunIO:
 
 
 class RunState:
-    """What all cases of a run share: who is asked, where events go, and what was asked and published already."""
+    """What all cases of a run share: its models, where events go, and what was asked and published already."""
 
     def __init__(self, id: str, ports: RunIO, history: Iterable[Event] = ()) -> None:
         self.id = id
         self.ports = ports
         self.state = Transcript()
-        """All that was published, before a stop too."""
+        """All that was published, also before a stop."""
         self.answers: dict[str, dict[str, Answered]] = {}
-        """By fingerprint and place: the answer. A call that several cases wanted stands at each of them."""
+        """Answers by fingerprint of the request, then by case. If several cases need the same call, it is stored under
+        each.
+        """
         self.going: dict[str, asyncio.Future[Answered]] = {}
         self.has_news = False
         for event in history:
@@ -131,7 +136,7 @@ class RunState:
         return self.state.status == "completed" and not self.has_news
 
     def publish(self, event: Event) -> None:
-        """Hand an event on. The first one of a run that goes on says so before it."""
+        """Publish an event. In a resumed run, `resumed` is published before the first one."""
         if isinstance(event, Token):
             self.ports.publish(event)
             return
@@ -145,8 +150,8 @@ class RunState:
         self.ports.publish(event)
 
     def publish_news(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
-        """Hand a finding on, unless the journal says the same already, but for the last digits of its numbers: a
-        resumed run goes through all again, maybe on another machine. `kind` is a record's type.
+        """Publish a finding, unless the journal has the same one already, up to rounding: a resumed run goes through
+        everything again, maybe on another machine. `kind` is a record's type.
         """
         if not self._is_known(event, kind):
             self.publish(event)
@@ -167,21 +172,21 @@ class RunState:
 
 
 def _as_today(data: dict[str, Any], kind: type[Frozen] | None) -> dict[str, Any]:
-    """A record as it would be written today: a field that an earlier version did not know says what it meant then."""
+    """A record as the current version would write it: a field that an earlier version lacked gets its default."""
     with suppress(ValidationError):
         return kind.model_validate(data).model_dump(mode="json") if kind else data
     return data
 
 
 def _content(event: Dropped | Scored) -> dict[str, Any]:
-    """What an event says, but for when."""
+    """An event's content without its time, run and trial."""
     return event.model_dump(mode="json", exclude={"at", "run", "trial"})
 
 
 class CaseContext:
-    """One run, as a case of it sees it. It publishes events; what was answered before a stop is not asked again.
+    """A run as one of its cases uses it. It publishes events; what was answered before a stop is not asked again.
 
-    `case` is where its events are placed; "" for the run itself.
+    `case` is the case of its events; "" for the run itself.
     """
 
     def __init__(self, session: RunState, case: str = "") -> None:
@@ -190,23 +195,23 @@ class CaseContext:
         self.case = case
 
     def at(self, case: str) -> CaseContext:
-        """The same run at another place: a case, or an item whose cases share what is placed there."""
+        """The same run for another place: a case, or a group of cases that share what is published there."""
         return CaseContext(self.session, case)
 
     @property
     def records(self) -> list[Recorded]:
-        """What has been recorded of this case, before a stop too, in order."""
+        """What has been recorded for this case, also before a stop, in order."""
         place = self.session.state.places.get(self.case)
         return list(place.records.values()) if place else []
 
     def recorded(self, kind: type[Kind]) -> dict[str, Kind]:
-        """The records of one type by item, the latest of each, in the order in which they first came."""
+        """The records of one type by item, the latest for each, in the order in which the items first appeared."""
         name = name_of(kind)
         named = [event for event in self.records if event.record == name and not event.by]
         return {event.item: kind.model_validate(event.data) for event in named}
 
     def latest(self, kind: type[Kind], item: str) -> Kind | None:
-        """The latest record of one type about `item`; None where there is none."""
+        """The latest record of one type about `item`; None if there is none."""
         place = self.session.state.places.get(self.case)
         event = place.records.get((name_of(kind), self.case, item, "")) if place else None
         return kind.model_validate(event.data) if event else None
@@ -223,10 +228,11 @@ class CaseContext:
         repeat: int = 0,
         tools: tuple[Tool, ...] = (),
     ) -> Answered:
-        """One call. `repeat` tells several draws of one prompt apart. Raises CallFailed, after the journal has it.
+        """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallFailed, after the failure is
+        journaled.
 
-        What the run asked before, in this case or another, is not asked again, nor what is being asked at this moment.
-        Another case's call is written down here too, as answered from the cache, so that each case is whole by itself.
+        What the run has asked before, or is asking now, in this case or another, is not asked again. If another case
+        made the call, it is journaled here too, as answered from the cache, so that each case is complete by itself.
         """
         request = Request(
             role=role,
@@ -254,14 +260,14 @@ class CaseContext:
         return own
 
     def _known(self, fingerprint: str) -> Answered | None:
-        """The answer as it stands at this place, or at one that it shares."""
+        """The answer as stored for this case, or for a group of cases that it belongs to."""
         placed = self.session.answers.get(fingerprint)
         if not placed or self.case in placed:
             return placed[self.case] if placed else None
         return next((placed[place] for place in ancestors(self.case) if place in placed), None)
 
     async def _once(self, request: Request, fingerprint: str, item: str, trial: str) -> Answered:
-        """The answer, wherever it stands; asked now if it was not before. A failure holds for this run."""
+        """The answer, asked for now if no case has it. A failure is final for this run."""
         session = self.session
         if fingerprint in session.answers:
             return next(iter(session.answers[fingerprint].values()))
@@ -314,9 +320,9 @@ class CaseContext:
     async def each(
         self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = AT_ONCE
     ) -> dict[str, R]:
-        """`work(item, value)` for all items, `at_once` at a time; the results by item.
+        """Do `work(item, value)` for all items, `at_once` at a time, and return the results by item.
 
-        An item whose call fails is dropped with the reason and is missing from the results; the others go on.
+        An item whose call fails is dropped with the reason and is missing from the results; the others continue.
         """
         done: dict[str, R] = {}
 
@@ -331,18 +337,18 @@ class CaseContext:
         return done
 
     def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
-        """Keep one finding about `item`, unless the journal says the same already."""
+        """Record one finding about `item`, unless the journal has the same one already."""
         event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
         self.session.publish_news(event, type(record))
 
     def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
-        """`item` does not count, for this reason, under these rules (None: under both)."""
+        """Exclude `item` for this reason under one parser's `rules`, or under both if None."""
         self.session.publish_news(
             Dropped(run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules)
         )
 
     def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
-        """One figure of this case, or of the run; of a part of it where `item` names one."""
+        """Publish one figure of this case or of the run, or of a part of it if `item` names one."""
         self.session.publish_news(
             Scored.model_validate(
                 {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
@@ -351,7 +357,7 @@ class CaseContext:
 
 
 async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int = AT_ONCE) -> None:
-    """`work` for each of `items`, at most `at_once` at a time; the items are taken one by one as there is room."""
+    """Do `work` for each of `items`, at most `at_once` at a time; items are taken one by one as there is room."""
     waiting = iter(items)
 
     async def worker() -> None:
@@ -364,7 +370,7 @@ async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_o
 
 
 async def together(*calls: Awaitable[T]) -> list[T]:
-    """The results of calls made at the same time. All end before the first failure, if any, is raised."""
+    """The results of calls made at the same time. All calls end before the first failure, if any, is raised."""
     results = await asyncio.gather(*calls, return_exceptions=True)
     done: list[T] = []
     for result in results:
@@ -381,6 +387,6 @@ def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "
 
 
 def failed(run: str, failure: CallFailed, **who: str) -> Failed:
-    """The event for a call that failed, or for what stopped the run."""
+    """The event for a failed call, or for what stopped the run."""
     told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
     return Failed.model_validate({"run": run, **who, "error": type(failure).__name__, **told})

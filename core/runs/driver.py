@@ -24,15 +24,15 @@ Make = Callable[[RunRequest], Awaitable[object]]
 
 
 def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> RunRequest:
-    """A new run, which reads the answers of the run `run_id` again, by the rules of now."""
+    """A new run that parses the answers of the run `run_id` again, with the current parsers."""
     fork, additions = fork_of(history), given(lab, history)
     return RunRequest(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Drives runs whose journals lie in `folder`, for `owner` or a `study`. `resolve` finds their models, `sees` tells
-    which runs they may stand on. Those made by `dataclasses.replace` of one driver make nothing twice.
+    """Drives runs whose journals are in `folder`, for `owner` or a `study`. `resolve` finds their models; `sees` says
+    which runs they may use as prerequisites. Copies of one driver made by `dataclasses.replace` share `making`.
     """
 
     labs: Mapping[str, Lab]
@@ -42,12 +42,12 @@ class Driver:
     study: str = ""
     sees: prerequisites.Sees = lambda run: True
     making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-    """By specification: what several runs stand on is made once."""
+    """A lock by specification: a prerequisite of several runs is made only once."""
 
     def left_off(self, run_id: str, failed_too: bool = False) -> tuple[list[Event], bool]:
-        """The run's events so far, and whether there is something to mend though it completed: lines that its journal
-        lost, or, with `failed_too`, calls that failed. To be read once nobody else can write: two who resume at once
-        must not ask twice.
+        """The run's events so far, and whether there is something to repair though it completed: lines missing from its
+        journal or, with `failed_too`, failed calls. To be called once nobody else can write the journal: otherwise
+        two people who resume at the same time would ask twice.
         """
         found = journal.read(journal.at(self.folder, run_id))
         return found.events, bool(found.faults) or (failed_too and bool(transcript(found.events).lost))
@@ -61,11 +61,11 @@ class Driver:
         enough: Callable[[Transcript], bool] | None = None,
         ready: Callable[[], Awaitable[object]] | None = None,
     ) -> Transcript:
-        """Measure from start to finish, as `execute` does, into the journal `written`.
+        """Execute a run from start to finish, as `execute` does, into the journal `written`.
 
-        `publish` takes the events in its place, and pieces of answers too. `make` makes a run that this one stands on,
-        where it has to be made first. Once the run has begun, it waits until it is `ready` to measure. A fork, and a
-        new reading, stand on what the other run stood on.
+        `publish`, if given, receives the events instead, and pieces of answers too. `make` makes a prerequisite run if
+        it is missing. Once begun, the run waits for `ready` before it measures. A fork or a reread run makes no
+        prerequisites: it uses those of the original run.
         """
         fork = going.forked_from or fork_of(going.history)
         lab = narrowed(going.lab, fork) if fork else going.lab
@@ -87,17 +87,19 @@ class Driver:
         return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)
 
     async def make(self, going: RunRequest) -> Transcript:
-        """A new run, with a journal of its own."""
+        """Make a new run with a journal of its own."""
         with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
             return await self.go(going, written)
 
     async def _all_of(self, due: Mapping[str, Prerequisite | Frozen], make: Make) -> dict[str, Frozen]:
-        """The records by their items, one after another; what came to nothing is left out."""
+        """The prerequisites' results by item, made one after another; those without a result are left out."""
         found = {item: await self._record_of(first, make) for item, first in due.items()}
         return {item: record for item, record in found.items() if record is not None}
 
     async def _record_of(self, first: Prerequisite | Frozen, make: Make) -> Frozen | None:
-        """What stands before. Where it is wanted and was never made, it is made now, once for all."""
+        """The result of one prerequisite. If it is wanted and missing, it is made now, once for all runs that need
+        it.
+        """
         if not isinstance(first, Prerequisite):
             return first
         async with self.making[first.spec.model_dump_json()]:

@@ -1,6 +1,6 @@
-"""How one run goes from start to finish: cases through a bounded queue, their results released as they are written.
+"""How one run goes from start to finish: its cases run through a bounded queue and are released as they are written.
 
-Page, command line, rating of descriptions and tests of an instrument all go through `execute`.
+The pages, the command line, the rating of descriptions and the tests of an instrument all use `execute`.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ log = logging.getLogger(__name__)
 R = TypeVar("R", bound=Frozen)
 
 PRIOR = "prior"
-"""What a run's record of the run it stands on is about."""
+"""The item of the record that holds the result of a run's prerequisite."""
 
 
 class UserInput(NamedTuple):
-    """What a person gives a run to go on with: a record for one of its cases. `{n}` in `item` is numbered by the
-    journal's one writer, so that two people never take the same number.
+    """A record that a person adds to a case of a run. `{n}` in `item` is replaced by a number by the journal's one
+    writer, so that two people never get the same number.
     """
 
     case: str
@@ -54,7 +54,7 @@ class UserInput(NamedTuple):
 
 
 def given(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
-    """What people, or chance, gave a run to go on with, for a new reading of it to be given too."""
+    """The records that people, or chance, added to a run, so that a reread run gets them too."""
     kinds = {name_of(kind): kind for kind in lab.records}
     return [
         UserInput(event.case, kinds[event.record].model_validate(event.data), event.item)
@@ -64,17 +64,17 @@ def given(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
 
 
 def new_id(lab: str) -> str:
-    """A run's name: when (UTC), which lab, and 64 random bits. Sorts by time; fit for a file name."""
+    """A new id for a run: the time (UTC), the lab, and 64 random bits. Ids sort by time and are valid file names."""
     return f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{lab}-{secrets.token_hex(8)}"
 
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A run that is to be made. With `history`, its events so far, it goes on from there; `additions` are what people
-    give it; `mend`: calls that failed, or lines that its journal lost, are to be made good though it completed.
+    """A run to execute. With `history`, its events so far, it is resumed; `additions` are records that people add.
+    `mend`: repeat failed calls or restore lines missing from its journal, even if it completed.
 
-    `reread_from` is the run whose answers it reads again, `forked_from` the edit that it goes on from
-    (`core.runs.fork`); `owner` names whose it is, `study` what it is made for.
+    `reread_from` is the run whose answers it parses again, `forked_from` the edit that it continues from
+    (`core.runs.fork`); `owner` is the owner's name, `study` the study it belongs to.
     """
 
     lab: Lab
@@ -90,13 +90,13 @@ class RunRequest:
 
 
 async def execute(going: RunRequest, ports: RunIO) -> Transcript:
-    """Measure from start to finish, publishing every event; the run as it then is.
+    """Execute a run from start to finish, publishing every event; returns the run as it then is.
 
-    A run whose journal says that it completed is not gone through again, whatever version made it: it asks nothing and
-    gains nothing, for figures of a later version are a reread's. Unless it has additions, or something to mend.
+    A run that completed according to its journal is not executed again, unless it has additions or something to repair:
+    it asks nothing and gains nothing, for figures of a later version belong to a reread run.
 
-    Whatever goes wrong ends in a `finished` event with its reason before it; a cancelled task is raised again, and so
-    is what keeps `publish` from writing (JournalFull, JournalInUse).
+    Any failure ends in a `finished` event, after one with its reason. Raises again what cancels the task or keeps
+    `publish` from writing (JournalFull, JournalInUse).
     """
     session = RunState(going.id, ports, going.history)
     if session.state.started is None:
@@ -137,7 +137,7 @@ def _started(going: RunRequest) -> Started:
 
 
 def _add(addition: UserInput, session: RunState) -> None:
-    """Record what a person gives, under the next free number where it has to be numbered."""
+    """Record what a person adds, with `{n}` in its item replaced by the next free number."""
     run = CaseContext(session, addition.case)
     before, is_numbered, _ = addition.item.partition("{n}")
     item = addition.item
@@ -148,7 +148,7 @@ def _add(addition: UserInput, session: RunState) -> None:
 
 
 async def _measure(going: RunRequest, session: RunState) -> bool:
-    """Record what the run stands on, then measure all cases; False where there was enough before the last one."""
+    """Record the prerequisites' results, then measure all cases; False if there was enough before the last case."""
     if session.ports.stand_on is not None:
         for item, known in (await session.ports.stand_on()).items():
             CaseContext(session).record(known, item)
@@ -156,13 +156,15 @@ async def _measure(going: RunRequest, session: RunState) -> bool:
 
 
 def _fail(session: RunState, error: Exception) -> None:
-    """End the run in the journal, with the reason in words. Raises what keeps the journal from being written."""
+    """End the run in the journal, with the reason in words. Raises the error if it is one that prevents writing the
+    journal.
+    """
     cause: BaseException = error
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     match cause:
         case JournalFull() | JournalInUse():
-            # There is nowhere left to write it down.
+            # The journal cannot be written, so the reason cannot be stored.
             raise cause from None
         case CallFailed():
             session.publish(failed(session.id, cause))
@@ -186,11 +188,11 @@ class _Cases:
     failures: list[CallFailed] = field(default_factory=list)
 
     async def measure(self) -> bool:
-        """All cases, then the figures of the run; False where there was enough before the last one.
+        """Measure all cases, then the figures of the run; False if there was enough before the last case.
 
-        Raises BadInput, and CallFailed where every case failed.
+        Raises BadInput, and CallFailed if every case failed.
         """
-        # To read a data set, or to fetch it, may take minutes.
+        # Reading or downloading a data set may take minutes.
         cases, held = await beside(self._planned)
         if isinstance(held, Loaded):
             self._tell(held)
@@ -218,7 +220,7 @@ class _Cases:
             return False
         if self.failures and len(self.failures) == len(cases):
             raise self.failures[0]
-        # In the order planned, not in that of their ends: the same answers always make the same run.
+        # In the order planned, not the order of their ends: the same answers always make the same run.
         views = [self.views[case.id] for case in cases]
         await publish_figures(CaseContext(self.session), self.lab.scores(views))
         if views and all(map(_all_failed, views)):
@@ -230,7 +232,7 @@ class _Cases:
         return True
 
     def _tell(self, held: Loaded) -> None:
-        """Write down what the data set held; a broken row is a case that never came to be."""
+        """Record what the data set contains; a broken row is an excluded case."""
         run = CaseContext(self.session)
         run.record(held, "data")
         for detail in held.broken:
@@ -260,7 +262,7 @@ class _Cases:
         return None
 
     def _conclude(self, run: CaseContext, view: View) -> None:
-        """Write down what the view makes of the case."""
+        """Record the trials and the result that the view of a case gives."""
         for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
             if isinstance(record, Result):
                 record = _as_before(record, run.latest(Result, item), "title", "verdict")
@@ -268,7 +270,9 @@ class _Cases:
 
 
 def _as_before(now: R, before: R | None, *words: str) -> R:
-    """What was recorded `before`, where all that is new is how these fields put it: that alone is no news."""
+    """The record `before` if `now` differs from it only in the wording of these fields, which is not worth a new
+    record; else `now`.
+    """
     if before is None:
         return now
     same = now.model_copy(update={field: getattr(before, field) for field in words})
@@ -276,14 +280,14 @@ def _as_before(now: R, before: R | None, *words: str) -> R:
 
 
 def _all_failed(view: View) -> bool:
-    """Whether calls failed and no trial of the case came to its end for it: that is no measurement."""
+    """Whether calls failed and no trial of the case that lost a call was completed, so that nothing was measured."""
     lost = {name for drop in view.log.drops if drop.reason == "error" for name in (drop.item, drop.trial)}
     ends = {name for name, one in view.trials.items() if one.repaired.expected and one.repaired.observed}
     return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
 def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
-    """The trials of a case and its result, each with the item it is recorded by, and its trial if it is one."""
+    """The trials of a case and its result, each with its record's item, and the trial's name if it is a trial."""
     trials = view.trials
     for id, trial in trials.items():
         yield trial, id, id
@@ -301,7 +305,9 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
 
 
 async def publish_figures(run: CaseContext, figures: Iterator[Figure]) -> None:
-    """Publish figures as they are computed, in a thread: some take seconds, most less than the way there."""
+    """Publish figures as they are computed in a thread: some take seconds, most less time than the switch to a
+    thread.
+    """
     is_over = False
     while not is_over:
         soon, is_over = await asyncio.to_thread(_soon, figures)
@@ -310,7 +316,7 @@ async def publish_figures(run: CaseContext, figures: Iterator[Figure]) -> None:
 
 
 def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
-    """The next figures, up to the first that is there after a twentieth of a second, and whether there are no more."""
+    """The next figures, as many as are computed in 0.05 seconds but at least one, and whether there are no more."""
     ends = time.monotonic() + 0.05
     soon = []
     for figure in figures:
@@ -333,7 +339,7 @@ def app_version() -> str:
 
 @cache
 def commit() -> str:
-    """The commit of the code, with a + where files differ from it; empty where there is no repository."""
+    """The commit of the code, with a + if files differ from it; an empty string if there is no repository."""
     try:
         git = ["git", "-C", str(ROOT), "describe", "--always", "--abbrev=12", "--dirty=+", "--exclude=*"]
         done = subprocess.run(git, env=child_environment(), capture_output=True, text=True, timeout=5, check=False)  # noqa: S603  our own words
@@ -344,7 +350,7 @@ def commit() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """What the run was made with, as far as it can change a number."""
+    """The versions of Python and of packages that can change a figure."""
     versions = {"python": platform.python_version()}
     for package in ("openai", "xllamacpp", "sacrebleu", "sentence-transformers", "scipy"):
         with suppress(PackageNotFoundError):

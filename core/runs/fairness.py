@@ -1,4 +1,6 @@
-"""Taking turns fairly at what few can use at once: anyone who asks for much waits behind anyone who asks for little."""
+"""Taking fair turns at what few can use at the same time: a person who asks for much waits behind those who ask for
+little.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +20,23 @@ from ..events import Model
 R = TypeVar("R")
 
 WHOSE: ContextVar[str] = ContextVar("whose", default="")
-"""For whom work is done: one name for all that one person has going on."""
+"""For whom work is done: one name for everything that one person has in progress."""
 
 
 _THREADS = ThreadPoolExecutor(256, thread_name_prefix="waiting for turns")
-"""Those who wait are many and cost little. In the loop's own few threads they would keep everything else waiting, and
-be taken in the order in which they came.
+"""Many threads that only wait and cost little. In the event loop's few threads they would hold up everything else, and
+be served first come, first served.
 """
 
 
 async def beside(work: Callable[..., R], *args: object) -> R:
-    """`work(*args)`, which waits long, in a thread that has nothing else to do. It knows for whom it works."""
+    """Run `work(*args)`, which waits for long, in a thread of its own. The thread knows for whom it works (`WHOSE`)."""
     known = partial(copy_context().run, work, *args)
     return await asyncio.get_running_loop().run_in_executor(_THREADS, known)
 
 
 class _Place:
-    """A turn that somebody has or waits for; `wake` is called when it comes."""
+    """A turn that somebody has or waits for; `wake` is called when it is granted."""
 
     def __init__(self, wake: Callable[[], object]) -> None:
         self.whose = WHOSE.get()
@@ -43,7 +45,7 @@ class _Place:
 
 
 class FairSemaphore:
-    """`places` turns at once. Those who wait are taken in the order of their owners, one of each in turn.
+    """A semaphore for `places` turns at a time. Owners are served in order, one waiting turn of each at a time.
 
     May be used by threads and by tasks of any event loop.
     """
@@ -51,7 +53,7 @@ class FairSemaphore:
     def __init__(self, places: int) -> None:
         self._places = places
         self._free = places
-        """Negative while more have a turn than there are places now."""
+        """Negative while more turns are taken than there are places now."""
         self._lock = threading.Lock()
         self._waiting: OrderedDict[str, deque[_Place]] = OrderedDict()
         with _registry:
@@ -59,7 +61,7 @@ class FairSemaphore:
 
     @contextmanager
     def take(self) -> Iterator[None]:
-        """Wait for a turn in this thread, and have it for as long as the context lasts."""
+        """Wait for a turn in this thread, and hold it for as long as the context lasts."""
         mine = threading.Event()
         place = self._queue(mine.set)
         mine.wait()
@@ -70,14 +72,14 @@ class FairSemaphore:
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[None]:
-        """Wait for a turn in this task, and have it for as long as the context lasts."""
+        """Wait for a turn in this task, and hold it for as long as the context lasts."""
         loop, thread = asyncio.get_running_loop(), threading.get_ident()
         mine = asyncio.Event()
 
         def wake() -> None:
-            # A loop that is closed has nobody left who waits.
+            # Nobody waits in a loop that is closed.
             with suppress(RuntimeError):
-                # To be woken from its own thread costs a loop nothing.
+                # Setting the event from the loop's own thread is cheaper.
                 mine.set() if threading.get_ident() == thread else loop.call_soon_threadsafe(mine.set)
 
         place = self._queue(wake)
@@ -90,18 +92,18 @@ class FairSemaphore:
 
     @property
     def all_taken(self) -> bool:
-        """Whether a request has to wait now."""
+        """Whether a new request would have to wait."""
         return self._free <= 0
 
     def resize(self, places: int) -> None:
-        """Let so many have a turn from now on. Nobody loses the turn that they have."""
+        """Change the number of places. No turn that is held is lost."""
         with self._lock:
             self._free += places - self._places
             self._places = places
             self._hand_out()
 
     def before(self, whose: str) -> int | None:
-        """How many others have their next turn before `whose` has; None where that person waits for none."""
+        """How many others have their next turn before `whose`; None if that person waits for none."""
         with self._lock:
             return next((place for place, owner in enumerate(self._waiting) if owner == whose), None)
 
@@ -124,7 +126,7 @@ class FairSemaphore:
                 self._hand_out()
 
     def _hand_out(self) -> None:
-        """Give the free places to who waits: one of each owner in turn."""
+        """Give free turns to those who wait: one of each owner in turn."""
         while self._free > 0 and self._waiting:
             self._free -= 1
             whose, waiting = self._waiting.popitem(last=False)
@@ -140,19 +142,19 @@ _registry = threading.Lock()
 
 
 def before(whose: str) -> int | None:
-    """How many others come first, wherever that person waits longest for a turn; None where they wait for none."""
+    """How many others come before that person at the semaphore with the longest wait; None if they wait at none."""
     with _registry:
         every = list(_every)
     return max((n for turns in every if (n := turns.before(whose)) is not None), default=None)
 
 
 class CallsPaused(Exception):
-    """The call was not made: those who make calls together want no further one to leave."""
+    """The call was not made: whoever started this group of calls has stopped it."""
 
 
 class Leave:
-    """Whether calls may still leave, of all who make them together, such as the runs of a study: handed to each model
-    that they ask (`Leaving`). Closed on the loop of those who rest.
+    """Whether calls of one group, such as the runs of a study, may still be sent; given to each model that the group
+    asks (`Leaving`). To be closed on the event loop of those who rest.
     """
 
     def __init__(self) -> None:
@@ -160,18 +162,18 @@ class Leave:
         self._resting: WeakSet[asyncio.Event] = WeakSet()
 
     def close(self) -> None:
-        """Let none leave any more; who rests between two tries is woken."""
+        """Let no call be sent any more; those who rest between two tries are woken."""
         self._is_closed = True
         for woken in self._resting:
             woken.set()
 
     def check(self) -> None:
-        """To be called just before each try of a call. Raises CallsPaused where none may leave."""
+        """Check before each try of a call. Raises CallsPaused if no call may be sent."""
         if self._is_closed:
             raise CallsPaused
 
     async def rest(self, seconds: float) -> None:
-        """Wait so long between two tries, unless no call may leave before that."""
+        """Wait `seconds` between two tries, or until calls are stopped."""
         woken = asyncio.Event()
         self._resting.add(woken)
         with suppress(TimeoutError):
@@ -184,9 +186,9 @@ class Leaving(Protocol):
     """A model whose calls leave this process, so that they can be withheld."""
 
     def under(self, leave: Leave) -> Model:
-        """The same model; each of its calls asks `leave` just before it leaves."""
+        """The same model, where each call checks `leave` just before it is sent."""
 
 
 def under(model: Model, leave: Leave) -> Model:
-    """`model`, whose calls ask `leave`; itself where none of them leaves this process."""
+    """The model with calls that check `leave`; `model` itself if its calls do not leave this process."""
     return model.under(leave) if isinstance(model, Leaving) else model

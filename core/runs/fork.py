@@ -1,7 +1,8 @@
-"""A run that goes on from an edited answer of another: what does not depend on the edit is kept, the rest asked again.
+"""A run that continues from an edited answer of another: answers that do not depend on the edit are reused, the rest is
+asked again.
 
-A call is known by its fingerprint. So nothing has to tell what depends on what: a prompt that the edit leads to is one
-that was never asked, and goes to the model; all others have their answers.
+A call is identified by its fingerprint, so dependencies need no bookkeeping: a prompt that results from the edit was
+never asked, and goes to the model; all others have their answers.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ _Place = tuple[str, str, str, str, int, str]
 
 
 def fork_of(history: Iterable[Event]) -> Fork | None:
-    """The edit that a run goes on from, if it is a fork."""
+    """The edit that a run continues from; None if it is not a fork."""
     return next((event.forked_from for event in history if isinstance(event, Started)), None)
 
 
 def narrowed(lab: Lab, fork: Fork) -> Lab:
-    """The lab with those cases alone that share the edited answer."""
+    """The lab restricted to the cases that share the edited answer."""
     return replace(lab, cases=lambda spec: (case for case in lab.cases(spec) if shares(case.id, fork.case)))
 
 
 class _Kept:
-    """The answers of the run that is forked, by fingerprint; the edited one in its place."""
+    """The answers of the forked run by fingerprint, with the edited one replaced."""
 
     def __init__(self, history: Iterable[Event], fork: Fork) -> None:
         self.calls = transcript(history).calls
@@ -47,7 +48,7 @@ class _Kept:
         self._fork = fork
 
     def of(self, request: Request) -> ModelAnswer | None:
-        """The answer to a request that was made before."""
+        """The answer to a request that was made before; None if it was not."""
         fingerprint = request.fingerprint()
         known = self.answers.get(fingerprint)
         if fingerprint == self.edited:
@@ -57,8 +58,8 @@ class _Kept:
 
 
 def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
-    """The models of a run that goes on from the edit: what is known is answered from `history`, the rest by `resolve`.
-    Raises LookupError where there is no such call.
+    """The models of a run that continues from the edit: known requests are answered from `history`, the rest by
+    `resolve`. Raises LookupError if `history` has no such call.
     """
     kept = _Kept(history, fork)
 
@@ -75,9 +76,9 @@ def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
 
 @dataclass
 class ForkPlan:
-    """What a fork will ask: at least the calls `again`, each of a model, with the tokens that it took before at the
-    same place, and how many at `most` in all, None where the lab cannot tell. `applies`: whether the edited answer is
-    still asked for; it is not where prompts have changed since.
+    """What a fork will ask: at least the calls `again`, each with its model and the tokens that the call at the same
+    place used before, and at `most` this many calls in all (None if the lab cannot tell). `kept` answers are reused.
+    `applies`: whether the edited answer is still asked for; it is not if prompts have changed since.
     """
 
     again: list[tuple[str, Usage]] = field(default_factory=list)
@@ -87,14 +88,14 @@ class ForkPlan:
 
     @property
     def least(self) -> Counter[str]:
-        """How many calls of each model are asked again at least."""
+        """The least number of calls that are asked again, by model."""
         return Counter(model for model, _ in self.again)
 
 
 async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) -> ForkPlan:
-    """What the fork will ask. It is tried out, without a model: whatever depends on the edit counts as asked, and is
-    answered as it was before at the same place. What new answers lead to beyond that, nobody knows: `most` tells.
-    Raises LookupError where there is no such call.
+    """What the fork will ask. The fork is executed without a model: each request that depends on the edit is counted as
+    asked, and answered as the one at the same place was before. New answers may lead to more calls, up to `most`.
+    Raises LookupError if `history` has no such call.
     """
     kept = _Kept(history, fork)
     plan = ForkPlan()
@@ -105,7 +106,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             self.id = id
 
         async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-            # Nothing runs between `asked` and this.
+            # Nothing runs between the `asked` event and this.
             asked = latest[-1]
             plan.applies |= asked.fingerprint == kept.edited
             known = kept.of(request)
@@ -123,7 +124,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             latest.append(event)
 
     cases = list(narrowed(lab, fork).cases(spec))
-    # Figures and their heavy work are not wanted.
+    # Figures and warming up are not needed.
     bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
     await execute(RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)), RunIO(Tried, publish))
     if lab.calls is not None:
@@ -134,7 +135,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
 
 
 def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[UserInput]:
-    """What people, or chance, gave the forked run, as far as it concerns the fork's cases."""
+    """The records that people, or chance, added to the forked run, as far as they concern the fork's cases."""
     return [one for one in given(lab, history) if not one.case or shares(one.case, fork.case)]
 
 

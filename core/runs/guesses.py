@@ -1,5 +1,5 @@
-"""What people guess in the game: a journal for each pack and player, `pack-<name>~<player>.jsonl`, about the pack. It
-is begun by the first guess; of each trial the first guess alone is written.
+"""What people guess in the game: a journal for each pack and player, `pack-<name>~<player>.jsonl`, about the pack. The
+first guess begins it; only the first guess about each trial is written.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ..transcript import name_of
 from .library import said_path
 
 ABOUT = "pack-"
-"""What the names of packs begin with where a journal is about one; no run's name does."""
+"""How the names of packs begin in journals about them; no run's name begins like this."""
 
 EXAM = "exam"
-"""The pack that is an exam for people."""
+"""The pack that is a qualification test for people."""
 
 
 class Played(Frozen):
-    """A guess on a card of `pack`: its `place` from 1, the `run` of its trial, empty for an exam's question, and the
-    `value` that was guessed. Case and trial are the event's, its item is `item`. `without`: whether the reason was not
-    shown.
+    """A guess on a card of `pack`: the card's `place` from 1, the `run` of its trial (empty for a question of the
+    qualification test), and the `value` that was guessed. The event has the case and the trial; its item is `item`.
+    `without`: whether the reason was hidden.
     """
 
     pack: str
@@ -38,12 +38,12 @@ class Played(Frozen):
     without: bool = Field(default=False, exclude_if=lambda word: not word)
 
     def item(self, trial: str) -> str:
-        """What the event is about: trials of several runs may be called the same."""
+        """The event's item, unique even if trials of several runs have the same name."""
         return f"{self.run}/{trial}"
 
 
 class Guess(Frozen):
-    """A guess with whose it is, and the case and the trial that it is about."""
+    """A guess with its player, and the case and the trial that it is about."""
 
     who: str
     case: str
@@ -53,18 +53,18 @@ class Guess(Frozen):
 
 
 def path_of(folder: Path, pack: str, who: str) -> Path:
-    """The journal of what `who` guesses of a pack."""
+    """The journal of a player's guesses about a pack."""
     return said_path(folder / f"{ABOUT}{pack}.jsonl", who)
 
 
 def journals(folder: Path) -> list[Path]:
-    """All journals of games that were played."""
+    """The journals of all games that were played."""
     return journal.listed(folder, f"{ABOUT}*~*")
 
 
 class Guessed(Frozen):
-    """What all players guessed of a pack: how many players there are and, of each card, by its place from 0, how many
-    guessed which word. No names.
+    """What all players guessed about a pack: the number of players and, for each card by its place from 0, how many
+    guessed each word. It has no names.
     """
 
     players: int = 0
@@ -82,7 +82,7 @@ def guessed(folder: Path, pack: str) -> Guessed:
 
 
 def guesses(path: Path) -> tuple[Guess, ...]:
-    """The guesses in a journal of a game, in order, the first of each trial; those that cannot be read are left out."""
+    """The guesses in a game's journal, in order, the first for each trial; unreadable ones are left out."""
     try:
         now = path.stat()
     except OSError:
@@ -92,7 +92,7 @@ def guesses(path: Path) -> tuple[Guess, ...]:
 
 @lru_cache(maxsize=2_048)
 def _guesses(path: Path, modified: int, size: int) -> tuple[Guess, ...]:
-    """The same of the journal as it was at that time."""
+    """The guesses of a journal with that modification time and size, cached."""
     return tuple(_read(path))
 
 

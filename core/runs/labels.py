@@ -1,5 +1,5 @@
-"""What people say of a case or a trial: verdicts, tags, a note. Each person in a journal of their own,
-`<run>~labels-<who>.jsonl`, so that nobody's words replace another's.
+"""What people say about a case or a trial: verdicts, tags, a note. Each person has a journal of their own,
+`<run>~labels-<who>.jsonl`, so that nobody overwrites another.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from pydantic import Field
 from ..events import Frozen
 
 BY = "labels-"
-"""What the names begin with under which people label; the rest of it is the person's."""
+"""How the names begin under which people label; the rest is the person's name."""
 
 LONGEST_NOTE, LONGEST_TAG, MOST_TAGS = 4_000, 60, 20
-"""Characters of a note and of a tag, and tags."""
+"""The most characters of a note and of a tag, and the most tags."""
 
 _Word = Annotated[str, Field(max_length=LONGEST_TAG)]
 
 
 class Label(Frozen):
-    """All that one person says of one case or trial; a later label replaces an earlier one.
+    """All that one person says about one case or trial; a later label replaces an earlier one.
 
-    `verdicts`: by what is judged (`core.labs.base.declared.Judgement`) the word for it; `should`: what a reading should
-    have been that is judged to be wrong.
+    `verdicts`: the person's word for each thing that can be judged (`core.labs.base.declared.Judgement`); `should`:
+    what the parser should have found, where its result is judged to be wrong.
     """
 
     verdicts: dict[str, _Word] = Field(default_factory=dict)
@@ -32,8 +32,8 @@ class Label(Frozen):
     note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
 
     def judged(self, name: str, word: str, wrong: bool) -> Label:
-        """The same with another verdict on what is judged under `name`, or none where `word` is empty. What should have
-        been read stays only where it was read `wrong`.
+        """A copy with another verdict on the judgement `name`, or none if `word` is empty. Its correction in `should`
+        stays only if the parser is judged `wrong`.
         """
         verdicts = {one: said for one, said in {**self.verdicts, name: word}.items() if said}
         should = {one: said for one, said in self.should.items() if wrong or one != name}
@@ -41,12 +41,12 @@ class Label(Frozen):
 
 
 class Audited(Frozen):
-    """A reading that was drawn for a blind audit, and what the person who saw the raw answer alone reads in it.
+    """A parsed answer sampled for a blind audit, and how the person who saw only the raw answer reads it.
 
-    `audit` is the draw's id; `judged` what is judged (`core.labs.base.declared.Judgement`); the reading was one of
-    `drawn` that were drawn of the `population` of its `stratum`, and the `number`-th (from 1) of `of` that were drawn
-    in all. `said` is None until it was judged, '' where the person could not tell. What the rules read there is not in
-    it: that stands in the run, and later readings of the same answer are held against the same words.
+    `audit` is the sample's id; `judged` says what is judged (`core.labs.base.declared.Judgement`). The answer is one of
+    `drawn` sampled from the `population` of its `stratum`, and the `number`-th (from 1) of the `of` sampled in all.
+    `said` is None until it is judged, '' if the person could not tell. The parser's result is not stored here but in
+    the run, so later parses of the same answer are compared with the same words.
     """
 
     audit: str
@@ -60,19 +60,21 @@ class Audited(Frozen):
 
 
 class Foretold(Frozen):
-    """What one person expected of a card of a sealed run, by the word of it; the first is the one that holds."""
+    """The word that one person predicted for a card of a sealed run; the first prediction counts."""
 
     value: str
 
 
 class Sealing(Frozen):
-    """Whether others see of a run only what they have predicted. In the journal `<run>~~sealed.jsonl`."""
+    """Whether others see only what they have predicted of a run. In the journal `<run>~~sealed.jsonl`."""
 
     sealed: bool
 
 
 class Kept(Frozen):
-    """How the owner keeps a run: by another title, and out of the lists. In the journal `<run>~~kept.jsonl`."""
+    """The title that the owner gave a run, and whether they hid it from the lists. In the journal
+    `<run>~~kept.jsonl`.
+    """
 
     title: Annotated[str, Field(max_length=200)] = ""
     hidden: bool = False

@@ -1,4 +1,4 @@
-"""What lies in the journals of runs, no matter who writes them: where each is, whose it is, what has happened in it."""
+"""What the journals of runs contain, no matter who writes them: where each is, who owns it, what has happened in it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from ..labs.base.spec import Spec
 from ..transcript import Transcript, ancestors
 from .context import complaints
 
-# The journals about a run, `<run>~….jsonl`: what people say of it, and whether it is shared, sealed, renamed or hidden.
+# The journals about a run, `<run>~….jsonl`: what people say about it, and whether it is shared, sealed, renamed or
+# hidden.
 
 
 def said_path(path: Path, who: str) -> Path:
@@ -28,23 +29,23 @@ def said_path(path: Path, who: str) -> Path:
 
 
 def shared_path(path: Path) -> Path:
-    """The journal of whether the run of the journal `path` is shared; no reader's name begins with ~."""
+    """The journal that says whether the run of the journal `path` is shared; no commenter's name begins with ~."""
     return path.with_name(f"{path.stem}~~shared.jsonl")
 
 
 def kept_path(path: Path) -> Path:
-    """The journal of how its owner keeps the run of the journal `path`: its title, and whether it is hidden."""
+    """The journal of the title that the owner gave the run of the journal `path`, and whether they hid it."""
     return path.with_name(f"{path.stem}~~kept.jsonl")
 
 
 def sealed_path(path: Path) -> Path:
-    """The journal of whether the run of the journal `path` is sealed."""
+    """The journal that says whether the run of the journal `path` is sealed."""
     return path.with_name(f"{path.stem}~~sealed.jsonl")
 
 
 def is_sealed(path: Path) -> bool:
-    """Whether others see of the run of the journal `path` only what they have predicted. Where that cannot be read,
-    they do.
+    """Whether others see only what they have predicted of the run of the journal `path`; True if that cannot be
+    read.
     """
     place = sealed_path(path)
     said = [event.data.get("sealed") for event in events_in(place) if isinstance(event, Recorded)]
@@ -52,13 +53,13 @@ def is_sealed(path: Path) -> bool:
 
 
 def is_shared(path: Path) -> bool:
-    """Whether everyone may look at the run of the journal `path`."""
+    """Whether everyone may view the run of the journal `path`."""
     said = [event.shared for event in events_in(shared_path(path)) if isinstance(event, Shared)]
     return bool(said) and said[-1]
 
 
 def events_in(path: Path) -> tuple[Event, ...]:
-    """What a small journal holds, read again only where it has changed; nothing where there is none."""
+    """The events of a small journal, read again only after it has changed; empty if there is no such file."""
     try:
         now = path.stat()
     except FileNotFoundError:
@@ -75,9 +76,9 @@ def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
 
 
 class Watch:
-    """A run as someone looks at it: each look takes in what is new, no matter who writes the journal.
+    """A run as someone views it: each call of `look` reads what is new, no matter who writes the journal.
 
-    `case` is the case that is looked at closely; of the others only how far they are is kept. "" keeps everything.
+    `case` is the case to follow in full; of the others only the progress is stored. "" stores everything.
     """
 
     def __init__(self, path: Path, partial: Callable[[], dict[str, str]], case: str) -> None:
@@ -93,7 +94,7 @@ class Watch:
         return Transcript(keep=lambda place: place in kept)
 
     def look(self) -> bool:
-        """Take in what is new; whether anything was. Raises FileNotFoundError."""
+        """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
         news = self._tail.news().events
         for event in news:
             self.transcript.apply(event)
@@ -103,7 +104,7 @@ class Watch:
 
 
 class RunNotFound(LookupError):
-    """No journal of that name, or none that this app can read; the message says which."""
+    """There is no journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
 
@@ -116,7 +117,7 @@ class NewerRun(RunNotFound):
 
 @contextmanager
 def of_today() -> Iterator[None]:
-    """Raises NewerRun where a journal is a newer version's."""
+    """Turn NewerSchemaError into NewerRun: raises it if a newer version of the app wrote the journal that is read."""
     try:
         yield
     except NewerSchemaError as error:
@@ -124,8 +125,8 @@ def of_today() -> Iterator[None]:
 
 
 class RunLibrary:
-    """The journals of `folder`, and of `recordings`: a folder of further runs, owned by nobody and read-only. What
-    people say of those lies in `folder`. Every method may be called from any thread.
+    """The journals of `folder`, and of `recordings`: a folder of further runs that are read-only and have no owner.
+    What people say about recordings is stored in `folder`. Every method may be called from any thread.
     """
 
     def __init__(self, folder: Path, labs: Mapping[str, Lab], recordings: Path | None = None) -> None:
@@ -135,18 +136,20 @@ class RunLibrary:
         self._owners: dict[str, str] = {}
 
     def path(self, run_id: str) -> Path:
-        """Where the run's journal lies. Raises RunNotFound."""
+        """The path of the run's journal. Raises RunNotFound."""
         path = journal.found(run_id, self.folder, self._recordings, home.priors())
         if path is not None:
             return path
         raise RunNotFound(f"There is no run named {run_id!r} in {self.folder}.")
 
     def place(self, run_id: str) -> Path:
-        """Where the run's journal would lie if it were no recording: what is said of it lies there."""
+        """Where the run's journal would be if it were not a recording; journals about the run are stored beside it."""
         return self.folder / self.path(run_id).name
 
     def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
-        """What the run of that history measures. Raises RunNotFound where this app cannot go on with it."""
+        """The lab and the specification of the run with that history. Raises RunNotFound if this app cannot continue
+        it.
+        """
         started = next((event for event in history if isinstance(event, Started)), None)
         if started is None or started.lab not in self.labs or started.about:
             raise RunNotFound(f"{run_id} holds no run that this app can go on with")
@@ -158,12 +161,12 @@ class RunLibrary:
             raise RunNotFound(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
 
     def owner(self, run_id: str) -> str:
-        """The name of the person whose run it is; empty for one begun on the command line. Raises RunNotFound."""
+        """The name of the run's owner; empty for a run of the command line. Raises RunNotFound."""
         if run_id not in self._owners:
             with of_today():
                 begun = journal.begun(self.path(run_id))
             if begun is None:
-                # Its first line is not written yet, or lost.
+                # The first line is not written yet, or lost.
                 return ""
             self._owners[run_id] = begun.owner
         return self._owners[run_id]
@@ -174,21 +177,21 @@ class RunLibrary:
         return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
 
     def shared(self, run_id: str) -> bool:
-        """Whether everyone may look at the run. Raises RunNotFound."""
+        """Whether everyone may view the run. Raises RunNotFound."""
         return self.is_recording(run_id) or is_shared(self.place(run_id))
 
     def sealed(self, run_id: str) -> bool:
-        """Whether others see of the run only what they have predicted. Raises RunNotFound."""
+        """Whether others see only what they have predicted of the run. Raises RunNotFound."""
         with of_today():
             return not self.is_recording(run_id) and is_sealed(self.place(run_id))
 
     def events(self, run_id: str) -> list[Event]:
-        """What has happened in a run so far. Raises RunNotFound."""
+        """The events of a run so far. Raises RunNotFound."""
         with of_today():
             return journal.read(self.path(run_id)).events
 
     def faults(self, run_id: str) -> list[Fault]:
-        """Lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFound."""
+        """The lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFound."""
         with of_today():
             return journal.faults(self.path(run_id))
 
@@ -204,16 +207,16 @@ class RunLibrary:
         return state
 
     def journal(self, run_id: str) -> bytes:
-        """The run's journal as it lies on disk. Raises RunNotFound."""
+        """The run's journal as it is on disk. Raises RunNotFound."""
         return self.path(run_id).read_bytes()
 
     def file(self, run_id: str) -> os.stat_result:
-        """Size and times of the run's journal: what was read of it holds as long as they stay. Raises RunNotFound."""
+        """Size and times of the run's journal, to see whether it has changed since it was read. Raises RunNotFound."""
         return self.path(run_id).stat()
 
 
 def status(events: Iterable[Event], active: bool) -> str:
-    """running, completed, cancelled, failed, or interrupted (its process died)."""
+    """The run's status: running, completed, cancelled, failed, or interrupted (its process died)."""
     if active:
         return "running"
     last: str = "interrupted"

@@ -1,5 +1,5 @@
-"""The runs that another one stands on (`core.labs.base.lab.Prerequisite`): each was made here already, or came with the
-app (`home.priors`), or else is made first.
+"""The runs that another run needs (`core.labs.base.lab.Prerequisite`). Each was made here already, came with the app
+(`home.priors`), or is made first.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from ..transcript import Transcript, transcript
 from .engine import PRIOR
 
 Sees = Callable[[str], bool]
-"""Whether a run may be looked at, by its id."""
+"""Whether a run, given by its id, may be viewed."""
 
 
 def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
-    """The runs of that very specification with prompts as they are now, the newest first, and last those that came
-    with the app: id and transcript.
+    """The runs with exactly this specification and the current prompts, as id and transcript: the newest first, and
+    last those that came with the app.
     """
     for path, begun in _begun(lab, folder, sees):
         if begun == spec:
-            # Deleted meanwhile, of another version, or damaged: it tells nothing.
+            # A run that was deleted meanwhile, is of another version, or is damaged is skipped.
             with suppress(OSError, ValueError):
                 yield path.stem, transcript(journal.read(path).events)
 
@@ -44,7 +44,7 @@ def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
 
 
 def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> Frozen | None:
-    """What the newest such run came to; None where there is none that came to something."""
+    """The result of the newest run of a prerequisite that has one; None if there is none."""
     return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
 
 
@@ -56,13 +56,15 @@ def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[S
 
 
 def of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
-    """What a run of that specification stands on, by the item of its record."""
+    """The prerequisites of a run with that specification, by the item of their record."""
     every = enumerate(lab.priors(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 
 def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
-    """What a run has still to stand on. One that goes on keeps what it has."""
+    """The prerequisites that a run still needs, by item. A resumed run keeps those that it has recorded; one that
+    completed needs none.
+    """
     history = list(history)
     if not history:
         return of(lab, spec)

@@ -1,4 +1,4 @@
-"""The runs that come with the app, as their list tells of them: `data/recordings/recordings.toml`."""
+"""The runs that come with the app, as listed in `data/recordings/recordings.toml`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ..events import Frozen
 
 
 class Recording(Frozen):
-    """One run, by its id. `words` say what it shows, which is the end of its story; it is `of` so many of its lab's
-    that were begun. It is told by the trial `row`, where one is named, and by the `title`, where its own says little.
+    """One recorded run, by its id. `words` say what it shows, at the end of its story. It was chosen among `of` runs of
+    its lab. Its story shows the trial `row` if one is named, and has the `title` if the run's own says too little.
     """
 
     run: str
@@ -22,8 +22,8 @@ class Recording(Frozen):
 
 
 class Recordings(Frozen):
-    """All of them, and the model that was asked: its weights' `size` in bytes, and the tokens that it wrote in a
-    second, with its reading of prompts, on so many `cores` that had little else to do.
+    """All recordings, and the model that was asked: the `size` of its weights in bytes, and its `rate` in tokens per
+    second, with the time for reading prompts, on a machine with this number of mostly idle `cores`.
     """
 
     model: str
@@ -35,11 +35,11 @@ class Recordings(Frozen):
     recording: tuple[Recording, ...]
 
     def of_lab(self, name: str) -> list[Recording]:
-        """Those of one lab, in order."""
+        """The recordings of one lab, in order."""
         return [one for one in self.recording if f"-{name}-" in one.run]
 
     def named(self, run: str) -> Recording | None:
-        """The one of that run."""
+        """The recording of that run; None if there is none."""
         return next((one for one in self.recording if one.run == run), None)
 
 

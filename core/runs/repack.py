@@ -1,4 +1,4 @@
-"""Archives of journals as they are written: one takes its place in one step, once it was read back and is right."""
+"""Archives of journals: a new archive replaces the old one in one step, after it was read back and checked."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from . import bundle
 
 
 def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
-    """Make the archive `file` of these runs; the runs that are not in it, each with the reason. Raises JournalFull, and
-    then there is none.
+    """Write the archive `file` of these runs; returns the runs that are not in it, each with the reason. Raises
+    JournalFull, in which case no archive was written.
     """
     beside = file.with_name(f".{file.name}.part")
     try:
@@ -33,7 +33,7 @@ def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
 
 
 def _check(archive: Path, left_out: Mapping[str, str], folder: Path) -> None:
-    """Raises OSError where the archive is damaged, and where a run that is not in it would be nowhere."""
+    """Check a new archive. Raises OSError if it is damaged, or if a run that is not in it would be lost."""
     with zipfile.ZipFile(archive) as back:
         if (damaged := back.testzip()) is not None:
             raise OSError(f"{damaged} is not what was written")
@@ -43,7 +43,7 @@ def _check(archive: Path, left_out: Mapping[str, str], folder: Path) -> None:
 
 
 def sync(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can do that for a folder."""
+    """Flush a folder's directory entries to disk, if the system can do that."""
     with contextlib.suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:

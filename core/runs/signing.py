@@ -1,7 +1,7 @@
-"""Signatures of bundles, made and checked by OpenSSH's own `ssh-keygen -Y`: it knows keys in files, in agents and on
-devices, and whose key is whose by a file of allowed signers, where a key may also end or be revoked.
+"""Signatures of bundles, made and checked by OpenSSH's `ssh-keygen -Y`: it finds keys in files, agents and devices, and
+a file of allowed signers says whose key is whose, and whether it has expired or is revoked.
 
-Anybody can check one without this app (`FORMAT`).
+Anybody can check a signature without this app (`FORMAT`).
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from typing import NamedTuple
 from ..policy import child_environment
 
 NAMESPACE = "explain-yourself"
-"""What our signatures are for: one that was made for anything else does not fit."""
+"""What our signatures are for: one made for any other purpose is not valid."""
 
 FORMAT = f"ssh-keygen -Y verify -n {NAMESPACE} -f allowed_signers -I NAME -s manifest.json.sig < manifest.json"
-"""How to check one by hand."""
+"""How to check a signature by hand."""
 
 LONGEST = 32 * 1024
-"""Bytes of a signature; one of the longest RSA key takes 8,000."""
+"""The most bytes of a signature; one of the longest RSA key has 8,000."""
 
 _CHECKING = 20.0
 """Seconds that a check may take."""
 
 _ASKING = 300.0
-"""Seconds for a signature: a person may have to type a passphrase, or to touch a device."""
+"""Seconds for making a signature: a person may have to type a passphrase, or to touch a device."""
 
 _NAMES = 5
-"""Of so many names that the file of allowed signers gives a key, the first that holds is taken."""
+"""How many of the names that the file of allowed signers gives a key are tried."""
 
 _GOOD = re.compile(rf'Good "{NAMESPACE}" signature with [\w.@-]{{1,80}} key (SHA256:[A-Za-z0-9+/]{{43}})\s*')
 _REACHES_KEYS = ("SSH_", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM")
@@ -42,12 +42,12 @@ class NotSigned(ValueError):
 
 
 class SignatureRefused(ValueError):
-    """The signature is not one of what it came with; the message says why."""
+    """The signature does not belong to the data; the message says why."""
 
 
 class Signature(NamedTuple):
-    """Who signed: the key's fingerprint, and its name by the reader's own file, if that lists it. Both are empty where
-    nobody did, or where `why` says that it could not be checked.
+    """Who signed: the key's fingerprint, and its name if the reader's file of allowed signers lists it. Both are empty
+    if nobody signed, or if `why` says that the signature could not be checked.
     """
 
     key: str = ""
@@ -56,18 +56,18 @@ class Signature(NamedTuple):
 
     @property
     def by(self) -> str:
-        """Whose it is; empty where that is not known."""
+        """The signer in words; an empty string if unknown."""
         return self.key and f"{self.key} ({self.name or 'a key that allowed_signers does not list'})"
 
     @property
     def words(self) -> str:
-        """The same, whatever came of it."""
+        """The result in words: the signer, why it could not be checked, or that there is no signature."""
         return f"signed by {self.by}" if self.key else self.why or "not signed"
 
 
 def sign(data: bytes, key: Path) -> bytes:
-    """A signature of `data` by the key in the file `key`; where that holds a public one, by the agent's. A passphrase
-    is asked for by ssh-keygen itself, at the terminal. Raises NotSigned.
+    """A signature of `data` by the key in the file `key`; if that is a public key, the agent signs. ssh-keygen itself
+    asks for a passphrase, at the terminal. Raises NotSigned.
     """
     reaching = {name: value for name, value in os.environ.items() if name.upper().startswith(_REACHES_KEYS)}
     with tempfile.TemporaryDirectory() as folder:
@@ -88,8 +88,8 @@ def sign(data: bytes, key: Path) -> bytes:
 
 
 def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
-    """Who signed `data`, by a `signature` from anybody. `allowed`: the reader's file of allowed signers, which need not
-    be there. Raises SignatureRefused where it is no signature, or one of something else.
+    """Who signed `data`; the `signature` may come from anybody. `allowed` is the reader's file of allowed signers,
+    which need not exist. Raises SignatureRefused if it is not a signature of `data`.
     """
     if len(signature) > LONGEST:
         raise SignatureRefused(f"it is longer than {LONGEST:,} bytes")
@@ -109,7 +109,7 @@ def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
 
 
 def _name(data: bytes, signature: Path, allowed: Path) -> str:
-    """The signer's name; empty where the file lists none for whom the signature holds."""
+    """The signer's name; an empty string if the file lists none for whom the signature is valid."""
     found = _asked(["find-principals", "-s", str(signature), "-f", str(allowed)], b"")
     for name in found.stdout.decode("utf-8", "replace").splitlines()[:_NAMES]:
         command = ["verify", "-n", NAMESPACE, "-s", str(signature), "-f", str(allowed), "-I", name]
@@ -119,7 +119,7 @@ def _name(data: bytes, signature: Path, allowed: Path) -> str:
 
 
 def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
-    """What ssh-keygen says of a signature. Raises FileNotFoundError, and TimeoutExpired."""
+    """Run `ssh-keygen -Y` with these arguments. Raises FileNotFoundError and TimeoutExpired."""
     command = ["ssh-keygen", "-Y", *arguments]
     return subprocess.run(  # noqa: S603  no shell; what anybody sent is in a file of ours and on standard input
         command, env=child_environment(), input=data, capture_output=True, timeout=_CHECKING, check=False
@@ -127,6 +127,6 @@ def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[byt
 
 
 def _told(said: bytes) -> str:
-    """What ssh-keygen complains of, in a line."""
+    """ssh-keygen's complaint in one line."""
     text = " ".join(said[:2000].decode("utf-8", "replace").replace("@", " ").split())
     return "".join(letter if letter.isprintable() else " " for letter in text)[:300] or "it gave no reason"

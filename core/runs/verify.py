@@ -1,6 +1,8 @@
-"""Whether a run's figures are what its raw answers give: it is read again from them, in memory, and compared.
+"""Whether a run's figures follow from its raw answers: the answers are parsed again, in memory, and the results
+compared.
 
-That a model gave these answers, and a person what the run was given, cannot be told from a journal: they are believed.
+A journal cannot prove that a model gave these answers, or that a person added what the run was given: both are
+believed.
 """
 
 from __future__ import annotations
@@ -31,15 +33,16 @@ from .fork import narrowed
 log = logging.getLogger(__name__)
 
 Replaying = Callable[[str, Sequence[Event]], Model]
-"""A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
+"""Makes a model that answers only what a run's journal holds, from the run's id and events."""
 
 _WORDS = {"begun": {"title"}, "result": {"title", "verdict"}}
-"""Fields of records that put the others into words, which a later version may choose otherwise."""
+"""Fields of records that only put other fields into words; a later version may word them differently."""
 
 
 class Verified(Frozen):
-    """How many figures and findings were compared, and which are not what the answers give, in words. `why`: it could
-    not be told, for the run cannot be read again here. `app`: the version whose rules were used, `made_with` the run's.
+    """How many figures and findings were compared, and in words which do not follow from the answers. `why`: why it
+    could not be checked, if the run cannot be parsed again here. `app` is the version whose parsers were used,
+    `made_with` the run's.
     """
 
     compared: int = 0
@@ -50,7 +53,7 @@ class Verified(Frozen):
 
     @property
     def sentence(self) -> str:
-        """Outcome."""
+        """The outcome in one sentence."""
         if self.why:
             return f"Whether its figures are what its answers give cannot be told: {self.why}"
         if not self.differ:
@@ -63,8 +66,8 @@ class Verified(Frozen):
 
 
 class Origin(NamedTuple):
-    """Who sent an imported run, untrusted; what its answers give, None where that was not looked at; and who signed it,
-    empty where nobody did whose signature was checked.
+    """Who sent an imported run (unverified), whether its figures follow from its answers (None if not checked), and who
+    signed it (empty without a signature that was checked).
     """
 
     sender: str
@@ -73,7 +76,7 @@ class Origin(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The same in a few words."""
+        """The origin in a few words."""
         found = self.verified
         if found is None or found.why:
             doubt = ", not scored again"
@@ -84,7 +87,7 @@ class Origin(NamedTuple):
 
 
 def origin(folder: Path, run_id: str) -> Origin | None:
-    """Where the run comes from; None where it was made here."""
+    """Where an imported run comes from; None if the run was made here."""
     sender, found, signed = None, None, ""
     with suppress(OSError, NewerSchemaError, ValidationError):
         for event in journal.read(from_path(folder / run_id)).events:
@@ -98,8 +101,8 @@ def origin(folder: Path, run_id: str) -> Origin | None:
 def score_again(
     runs: Iterable[str], folder: Path, labs: Mapping[str, Lab], replaying: Replaying
 ) -> dict[str, Verified]:
-    """Verify runs that were imported into `folder`, and keep the result beside whose they are. Those for which
-    there is no time (EXPLAIN_BUNDLE_SECONDS) are not among what is returned, and stay as not looked at.
+    """Verify runs that were imported into `folder`, and store each result beside its sender. Runs for which there is no
+    time (EXPLAIN_BUNDLE_SECONDS) are missing from what is returned, and stay unchecked.
     """
     ends = time.monotonic() + (policy.limit("bundle_seconds") or 0)
     done: dict[str, Verified] = {}
@@ -114,8 +117,8 @@ def score_again(
 
 
 def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: float | None = None) -> Verified:
-    """Read the run of a journal again from its answers, in `seconds` at most. What anybody wrote there raises nothing
-    here. Raises FileNotFoundError, and NewerSchemaError.
+    """Parse the run of a journal again from its answers, within `seconds`. Faulty content raises nothing: `why` says
+    what is wrong. Raises FileNotFoundError and NewerSchemaError.
     """
     events = journal.read(path).events
     begun = next((event for event in events if isinstance(event, Started)), None)
@@ -135,8 +138,8 @@ def verify(path: Path, labs: Mapping[str, Lab], replaying: Replaying, seconds: f
 def verified(
     lab: Lab, spec: Spec, run_id: str, history: Sequence[Event], answers: Model, seconds: float | None = None
 ) -> Verified:
-    """Read the run again from its `answers` (`core.models.replay`), by the rules of now. What it had no time to come to
-    is not missed. Raises TimeoutError.
+    """Parse the run again from its `answers` (`core.models.replay`), with the current parsers, and compare. An
+    unfinished run may lack findings that the new parse has. Raises TimeoutError.
     """
     going = new_reading(lab, spec, run_id, history)
     if going.forked_from is not None:
@@ -159,7 +162,7 @@ _Key = tuple[str, str, str, str]
 
 
 def _findings(state: Transcript) -> dict[_Key, Any]:
-    """Every figure, and every record of what was read, but for the names of calls."""
+    """Every figure and every record, without the names of calls."""
     return dict(_figures(state)) | dict(_records(state))
 
 
@@ -188,7 +191,7 @@ def _agree(before: Any, now: Any) -> bool:
 
 
 def _told(key: _Key, before: Any, now: Any) -> str:
-    """The finding and both of its values, in a line."""
+    """The finding and both of its values, in one line."""
     case, what, rules, item = key
     name = " ".join(filter(None, (case, item, what, f"({rules})" if rules else "")))
     return f"{name}: said {_short(before)}, found {_short(now)}"

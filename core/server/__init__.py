@@ -1,1 +1,1 @@
-"""People and their runs: who began one, what they keep of it, what they say of it and what they may take."""
+"""People and their runs: who began a run, how they keep it, what they say about it, and how much they may use."""

@@ -1,5 +1,5 @@
-"""Whose a run is, and what other people may do with it: nothing where the app is hosted, until its owner shares it; and
-of a sealed run only to predict its answers.
+"""Who owns a run, and what other people may do with it. Where the app is hosted they may do nothing until the owner
+shares the run; with a sealed run they may only predict its answers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ R = TypeVar("R")
 
 
 class AccessDenied(RunNotFound):
-    """The run is somebody else's; the message says what is kept for its owner."""
+    """The run belongs to somebody else; the message says what only its owner may do."""
 
     title = "This run is somebody else's"
 
@@ -41,7 +41,9 @@ COOKIES_NEEDED = (
 
 
 class CookiesNeeded(AccessDenied):
-    """Nobody could know the visitor again, so nothing of theirs is kept; the message says what to do."""
+    """Without cookies the visitor cannot be recognized again, so nothing of theirs is stored; the message says what to
+    do.
+    """
 
     title = "Cookies are needed"
 
@@ -50,15 +52,16 @@ class CookiesNeeded(AccessDenied):
 
 
 class RunSealed(RunNotFound):
-    """The visitor may look at the run only as far as they have foretold it; the message says what to do."""
+    """The visitor sees only the parts of the run that they have predicted; the message says what to do."""
 
     title = "This run is sealed"
 
 
 class Visitor(NamedTuple):
-    """Who looks: the name under which a person's runs are kept, whether it is the host, and whether it is
-    known who it is: a visitor of whom that is not known may look at what is shared, and begins nothing. A teacher looks
-    at all runs and shares them. Who is not `is_in` has yet to type a code, and looks at recordings alone.
+    """A visitor: the name that owns their runs, their role, and whether they can be recognized again (`is_known`).
+
+    A visitor who cannot be recognized may view what is shared but cannot begin a run. A teacher may view and share
+    every run. A visitor who is not `is_in` has not signed in yet, and sees recordings only.
     """
 
     name: str
@@ -69,20 +72,20 @@ class Visitor(NamedTuple):
 
     @property
     def takes_part(self) -> bool:
-        """Whether what they begin and say is kept."""
+        """Whether what the visitor begins and says is stored."""
         return self.is_in and (self.is_known or self.is_host)
 
 
 def whoever_has(code: str, is_known: bool) -> Visitor:
-    """The visitor who has that code, with what it was signed in as."""
+    """The visitor with that code, in the role they signed in with."""
     name = name_of_visitor(code)
     role = roles.role_of(name)
     return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
 
 
 def visitor_with(cookie: str) -> Visitor:
-    """The visitor whose browser sent that cookie. Where others are served, each request without one is of another
-    visitor: strangers are not one person, who could see what others of them have guessed.
+    """The visitor whose browser sent that cookie. Where the app is hosted, each request without a cookie is a new
+    visitor: strangers must not count as one person, who could see what the others have guessed.
     """
     code = code_in(cookie)
     is_known = bool(code) or not policy.hosted()
@@ -90,17 +93,17 @@ def visitor_with(cookie: str) -> Visitor:
 
 
 def name_of_visitor(code: str) -> str:
-    """The name that stands in journals for the person who has `code`, which it does not give away."""
+    """The name in journals of the person who has `code`; the name does not reveal the code."""
     return hashlib.sha256(f"visitor {code}".encode()).hexdigest()[:16]
 
 
 def cookie_of(code: str) -> str:
-    """The code as a browser is given it: signed, so that it is known again as one that was given here."""
+    """The cookie's value for the code: signed, so that the app can tell that it issued the code."""
     return f"{code}.{_signature(code)}"
 
 
 def code_in(cookie: str) -> str:
-    """The code of a cookie that was made here; empty for any other."""
+    """The code in a cookie that this app issued; an empty string for any other cookie."""
     code, _, signature = cookie.rpartition(".")
     return code if home.is_same(signature, _signature(code)) else ""
 
@@ -110,7 +113,7 @@ def _signature(code: str) -> str:
 
 
 def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
-    """The same; it raises QuotaExceeded where it is not known who the visitor is."""
+    """Wrap `begin` so that it raises QuotaExceeded if the visitor has not signed in or cannot be recognized."""
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
@@ -123,13 +126,13 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
 
 class RunAccess:
-    """Runs as one visitor may use them: `run` gives one to look at, `own` one to change. What else there is is what
-    JobRunner does for an owner, under the same names.
+    """The runs as one visitor may use them. `run` returns a run to view, `own` a run to change. The other methods are
+    those of JobRunner for this visitor, under the same names.
 
-    The owner and the host may do everything with a run. Others may look at one that is shared, download it and say
-    what they think of it; they never stop it or go on with it. For a teacher all runs are as if they were shared, and
-    a teacher shares them. Who says who may look at a run also seals it: `run` then gives it to nobody else, and
-    `foretold` what they may see of it (`core.report.redaction`).
+    The owner and the host may do everything with a run. Others may view a shared run, download it and comment on it,
+    but never stop or continue it. A teacher may treat all runs as if they were shared, and may share them. The people
+    who may share a run may also seal it: `run` then refuses it to everyone else, and `foretold` says what they may see
+    of it (`core.report.redaction`).
     """
 
     def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
@@ -146,17 +149,17 @@ class RunAccess:
 
     @property
     def may_all(self) -> bool:
-        """Whether the visitor may do with every run what its owner may, and what is the host's alone."""
+        """Whether the visitor has an owner's rights over every run, and the host's rights."""
         return self.visitor.is_host or policy.allows("others")
 
     @property
     def sees_all(self) -> bool:
-        """Whether the visitor may look at every run."""
+        """Whether the visitor may view every run."""
         return self.may_all or self.visitor.is_teacher
 
     @property
     def labeller(self) -> str:
-        """The name that the visitor's labels bear."""
+        """The name under which the visitor's labels are stored."""
         return f"{BY}{self.visitor.name}"
 
     @property
@@ -171,36 +174,37 @@ class RunAccess:
         return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
 
     def sees(self, run_id: str) -> bool:
-        """Whether the visitor may look at the run. Raises RunNotFound."""
+        """Whether the visitor may view the run. Raises RunNotFound."""
         if not self.visitor.is_in:
             return self._jobs.is_recording(run_id)
         return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
 
     def shares(self, run_id: str) -> bool:
-        """Whether the visitor says who else may look at the run. Raises RunNotFound."""
+        """Whether the visitor decides who else may view the run. Raises RunNotFound."""
         return self.owns(run_id) or (self.visitor.is_teacher and not self._jobs.is_recording(run_id))
 
     def replays(self, run_id: str) -> bool:
-        """Whether the visitor may ask the run's answers as if they were a model, should there be such a run."""
+        """Whether the visitor may use the run's answers as a model; False if the run does not exist."""
         try:
             return self.sees(run_id) and not self.is_sealed(run_id)
         except RunNotFound:
             return False
 
     def is_sealed(self, run_id: str) -> bool:
-        """Whether the visitor may see of the run only what they have predicted. Raises RunNotFound."""
+        """Whether the visitor may see only what they have predicted of the run. Raises RunNotFound."""
         return self._jobs.sealed(run_id) and not self.shares(run_id)
 
     def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
-        """Of a case that the visitor may not see whole what they expected of its cards, by card; these they may see.
-        None where they may see all. Of a case with an answer that they drew for a blind audit and have not judged they
-        may see nothing that was read. Raises RunNotFound and AccessDenied.
+        """The visitor's predictions for the cards of a case, by card, if they may not see the whole case; these cards
+        they may see. None if they may see the whole case. Of a case with an answer that was sampled for the
+        visitor's blind audit and is not judged yet, they may see nothing that was parsed (an empty dict). Raises
+        RunNotFound and AccessDenied.
         """
         self._must_see(run_id)
         if self.is_sealed(run_id):
             said = self._jobs.keeping.told(run_id, self.guesser)
             here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
-            # The first guess is the one that holds.
+            # The first guess counts.
             return {event.item: str(event.data.get("value")) for event in reversed([*here])}
         drawn = {
             event.item: event.data.get("said")
@@ -210,8 +214,8 @@ class RunAccess:
         return {} if None in drawn.values() else None
 
     def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
-        """Keep what the visitor expects of a card, once; and `also` what the run's lab makes of it. Raises RunNotFound
-        and AccessDenied.
+        """Store the visitor's prediction for a card, with the record `also` that the run's lab adds to it; later
+        predictions for that card are ignored. Raises RunNotFound and AccessDenied.
         """
         before = self.foretold(run_id, case)
         self.must_take_part()
@@ -219,22 +223,24 @@ class RunAccess:
             self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
 
     def must_take_part(self) -> None:
-        """Raises AccessDenied, or CookiesNeeded, for a visitor of whom nothing is kept."""
+        """Check that the visitor may comment. Raises AccessDenied if they have not signed in, and CookiesNeeded if they
+        cannot be recognized.
+        """
         if not self.visitor.is_in:
             raise AccessDenied("To comment on a run here, sign in with the code first.")
         if not self.visitor.takes_part:
             raise CookiesNeeded
 
     def run(self, run_id: str) -> ReadableRun:
-        """The run, to be looked at. Raises RunNotFound, AccessDenied and RunSealed."""
+        """The run, for viewing. Raises RunNotFound, AccessDenied and RunSealed."""
         self._must_see(run_id)
         if self.is_sealed(run_id):
             raise RunSealed("Guess first: open it as a case, say what you expect of each card, and see what came.")
         return ReadableRun(self, self._jobs, run_id)
 
     def behind_the_seal(self, run_id: str) -> ReadableRun:
-        """The run whole, for `core.report.redaction` alone, which leaves out what the visitor may not see. Raises
-        RunNotFound and AccessDenied.
+        """The whole run even if it is sealed, only for `core.report.redaction`, which leaves out what the visitor may
+        not see. Raises RunNotFound and AccessDenied.
         """
         self._must_see(run_id)
         return ReadableRun(self, self._jobs, run_id)
@@ -244,7 +250,7 @@ class RunAccess:
             raise AccessDenied("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
     def own(self, run_id: str) -> OwnRun:
-        """The run, to be changed. Raises RunNotFound and AccessDenied."""
+        """The run, for changing it. Raises RunNotFound and AccessDenied."""
         self.run(run_id)
         if not self.owns(run_id):
             words = "Only its owner can change this run. You can begin one of your own with the same settings."
@@ -252,13 +258,13 @@ class RunAccess:
         return OwnRun(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone look at a run, or nobody but its owner any more. Raises RunNotFound and AccessDenied."""
+        """Let everyone view a run, or only its owner again. Raises RunNotFound and AccessDenied."""
         if not self.shares(run_id):
             raise AccessDenied("Only the person who began this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Let others see of a run only what they have predicted, or all of it again. Raises RunNotFound and
+        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound and
         AccessDenied.
         """
         if not self.shares(run_id):
@@ -266,12 +272,12 @@ class RunAccess:
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
-        """What going on from an edited answer would ask. Raises RunNotFound and AccessDenied."""
+        """What continuing from an edited answer would ask. Raises RunNotFound and AccessDenied."""
         self.run(fork.run)
         return self._jobs.plan(fork, spec)
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, spec: Spec | None = None) -> str:
-        """Go on from an edited answer, as a new run of the visitor's. Raises RunNotFound, AccessDenied and
+        """Continue from an edited answer, as a new run of the visitor's. Raises RunNotFound, AccessDenied and
         QuotaExceeded.
         """
         self.run(fork.run)
@@ -279,7 +285,9 @@ class RunAccess:
 
 
 class ReadableRun:
-    """A run that its visitor may look at: what JobRunner and Annotations tell of it, under the same names."""
+    """A run that the visitor may view, with the methods of JobRunner and Annotations that read it, under the same
+    names.
+    """
 
     def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
         self.id = run_id
@@ -306,16 +314,18 @@ class ReadableRun:
         self.labels = partial(jobs.keeping.labels, run_id)
 
     def say(self, case: str, record: Frozen, item: str) -> None:
-        """Keep what the visitor says of a case, or of a trial of it, in their own name. Raises AccessDenied."""
+        """Store what the visitor says about a case, or about one of its trials, in their own name. Raises
+        AccessDenied.
+        """
         self._say(self._visit.labeller, case, record, item)
 
     def label(self, case: str, trial: str, label: Label) -> None:
-        """Keep what the visitor says of a case, or of a trial of it. Raises AccessDenied."""
+        """Store the visitor's label of a case, or of one of its trials. Raises AccessDenied."""
         self.say(case, label, trial)
 
     def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
-        """Keep what the visitor expects, in the round of guesses that the page's address calls `reader`, unless that is
-        what they said last. `made` gives the record for the name that the guesses of that round bear. Raises
+        """Store a guess in the round that the page's address calls `reader`, unless it equals the visitor's last guess
+        about that item. `made` makes the record from the name under which that round's guesses are stored. Raises
         AccessDenied, and what `made` raises.
         """
         journal, by = self._round(reader)
@@ -331,9 +341,9 @@ class ReadableRun:
         return [event for event in said if event.by == by]
 
     def _round(self, reader: str) -> tuple[str, str]:
-        """The names under which the visitor's guesses of that round are kept: the journal's, and the guesses' own. Both
-        come from the cookie, since a page's address or a request may name anybody. They are the bare `reader` where
-        people may speak in the name of others, and in a round that the visitor began in an earlier version.
+        """The names under which the visitor's guesses of that round are stored: the journal's, and the one on the
+        guesses. Both come from the cookie, since a page's address or a request may name anybody. Both are just
+        `reader` where people may act for others, and in a round that the visitor began in an earlier version.
         """
         if policy.allows("others") or self._jobs.keeping.speaker(self.id, reader) == self._visit.visitor.name:
             return reader, reader
@@ -344,19 +354,21 @@ class ReadableRun:
         self._jobs.keeping.say(self.id, who, case, record, item, self._visit.visitor.name, by)
 
     def label_of(self, case: str, trial: str) -> Label:
-        """What the visitor has said so far of a case, or of a trial of it."""
+        """The visitor's current label of a case, or of one of its trials."""
         said = self.labels().get(self._visit.labeller, ())
         of_it = [event for event in said if (event.record, event.case, event.item) == (name_of(Label), case, trial)]
         return Label.model_validate(of_it[-1].data) if of_it else Label()
 
     def is_of_others(self) -> bool:
-        """Whether somebody else began it, or labelled in it."""
+        """Whether somebody else began the run or labelled in it."""
         is_theirs = self._jobs.owner(self.id) not in ("", self._visit.visitor.name)
         return is_theirs or bool(self.labels().keys() - {self._visit.labeller})
 
 
 class OwnRun:
-    """A run that its visitor may change: what JobRunner and Annotations do with it, under the same names."""
+    """A run that the visitor may change, with the methods of JobRunner and Annotations that do so, under the same
+    names.
+    """
 
     def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
         name = visit.visitor.name

@@ -1,4 +1,4 @@
-"""What the host sees of all runs, and the line that the host shows to everybody."""
+"""What the host sees of all runs, and the host's message to everybody."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..runs.library import RunNotFound
 from .jobs import JobRunner
 
 LONGEST_LINE = 300
-"""Characters of the line to everybody."""
+"""The most characters that the message may have."""
 
 _ASKED = b'"kind":"asked"'
-"""Stands in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
+"""Appears in a journal's lines only for calls: within a text, quotes are escaped."""
 
 
 class ActiveRun(NamedTuple):
-    """A run that somebody's process is writing now. `owner` is the name of whose it is, empty for one of the command
-    line or of a study; `is_here`: it goes on in the app, which can stop it. `is_in_line`: it waits for a place.
+    """A run that some process is writing now. `owner` is the owner's name, empty for a run of the command line or of a
+    study. `is_here`: it runs in the app, which can stop it. `is_in_line`: it waits in the queue.
     """
 
     run: str
@@ -37,7 +37,7 @@ class ActiveRun(NamedTuple):
 
 
 def going_on(jobs: JobRunner) -> list[ActiveRun]:
-    """The runs that go on in the home, those of the longest first."""
+    """The home's runs in progress, the oldest first."""
     found = [_seen(jobs, run) for run in journal.written(jobs.folder)]
     return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
 
@@ -45,7 +45,7 @@ def going_on(jobs: JobRunner) -> list[ActiveRun]:
 def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
     path = jobs.folder / f"{run}.jsonl"
     models: tuple[str, ...] = ()
-    # Another process may end it, or delete it, between two looks.
+    # Another process may end or delete the run meanwhile.
     try:
         begun = journal.begun(path)
         calls = path.read_bytes().count(_ASKED)
@@ -67,15 +67,15 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
 
 
 def line() -> str:
-    """What the host says to everybody; empty where that is nothing."""
+    """The host's message to everybody; empty if there is none."""
     with suppress(OSError), _line().open("rb") as file:
         return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
     return ""
 
 
 def say(words: str) -> None:
-    """Say it to everybody, on every page, until something else is said or, with no words, nothing. Raises DataDirError
-    where nothing can be kept.
+    """Show the message on every page from now on; empty `words` remove it. Raises DataDirError if the home cannot be
+    written.
     """
     home.must_write(home.home())
     if not (kept := _on_one_line(words)):
@@ -85,7 +85,9 @@ def say(words: str) -> None:
 
 
 def _on_one_line(words: str) -> str:
-    """The words without what is no letter, such as marks that turn the direction of writing."""
+    """The words on one line, without characters that are not visible, such as marks that change the writing
+    direction.
+    """
     seen = "".join(" " if unicodedata.category(letter)[0] in "CZ" else letter for letter in words)
     return " ".join(seen.split())[:LONGEST_LINE]
 

@@ -1,4 +1,4 @@
-"""How people keep runs, and what they say of them: in journals of their own beside a run's, which has one writer."""
+"""What people do with finished runs and say about them, in separate journals: a run's own journal has one writer."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from ..runs.library import RunLibrary, RunNotFound, events_in, kept_path, of_tod
 from .quotas import check_stored
 
 _AWAY = 100
-"""How many deleted runs can be brought back; each is an open file."""
+"""How many deleted runs can be restored; each is an open file."""
 
 
 class _Away(NamedTuple):
-    """A deleted run: who deleted it, and its journals as a zip in a file without a name."""
+    """A deleted run: who deleted it, and its journals as a zip in an unnamed file."""
 
     by: str
     file: IO[bytes]
 
 
 class Annotations:
-    """Shares, seals, titles, hides, labels and deletes the runs of `journals`; every method may be called from any
+    """Shares, seals, titles, hides, labels and deletes the runs of `journals`. Every method may be called from any
     thread.
 
-    `ended(run_id)` is called after each change, `forget` with what happened in a run that is deleted.
+    `ended(run_id)` is called after each change, and `forget` with the events of a run that is deleted.
     """
 
     def __init__(
@@ -50,17 +50,18 @@ class Annotations:
         self._playing = threading.Lock()
 
     def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
-        """Keep what a person says about a run, such as a guess: in a journal of their own, so that the run's has one
-        writer and no two people's words replace each other. What is said bears the name `by`, or the journal's. Raises
-        RunNotFound, and QuotaExceeded where the host's room for journals is full.
+        """Store what a person says about a run, such as a guess, in a journal of their own: so the run's journal has
+        one writer, and no two people overwrite each other. The event is stored under the name `by`, or else `who`.
+        Raises RunNotFound, and QuotaExceeded if the host's storage limit is reached.
         """
         check_stored(self._journals.folder)
         said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=by or who), owner)
 
     def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
-        """Keep what `who` guesses of a trial in the game of that lab, in the journal of the pack and the player.
-        Whether it was the first guess of that trial; any other changes nothing. Raises QuotaExceeded as `say` does.
+        """Store a player's guess about a trial in the lab's game, in the journal of that pack and player. Returns
+        whether it was the player's first guess about that trial; any other is ignored. Raises QuotaExceeded as `say`
+        does.
         """
         check_stored(self._journals.folder)
         path = path_of(self._journals.folder, guess.pack, who)
@@ -77,7 +78,7 @@ class Annotations:
         return True
 
     def speaker(self, run_id: str, who: str) -> str | None:
-        """The name of the person who speaks of the run as `who`; None where nobody has. Raises RunNotFound."""
+        """The name of the person who comments on the run as `who`; None if nobody does. Raises RunNotFound."""
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
@@ -87,12 +88,12 @@ class Annotations:
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
     def told(self, run_id: str, who: str) -> tuple[Recorded, ...]:
-        """The same, kept in memory as long as it does not change. Raises RunNotFound."""
+        """What that person said about the run, cached in memory until it changes. Raises RunNotFound."""
         return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
-        """What people say of the run's cases and trials (`core.runs.labels`), by the name each says it under. Raises
-        RunNotFound.
+        """The labels of the run's cases and trials (`core.runs.labels`), by the name under which each person labels.
+        Raises RunNotFound.
         """
         name = self._journals.path(run_id).stem
         said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
@@ -102,43 +103,43 @@ class Annotations:
         }
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone look at a run, or nobody but its owner any more. Raises RunNotFound."""
+        """Let everyone view a run, or only its owner again. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
         path = shared_path(self._journals.place(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Let others see of a run what they have foretold, or all of it again. Raises RunNotFound."""
+        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
         path = sealed_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
-        """Keep the run so from now on. Raises RunNotFound."""
+        """Set the run's title and whether it is hidden. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: it stays as it is.")
         path = kept_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
     def kept(self, run_id: str) -> Kept:
-        """How its owner keeps the run. Raises RunNotFound."""
+        """The title that the owner gave the run, and whether they hid it. Raises RunNotFound."""
         path = kept_path(self._journals.place(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
-        """Delete the run, with what was said about it: nothing of it stands in the home any more. `who` may bring it
-        back until this process ends, or a hundred others were deleted. Raises RunNotFound, and JournalInUse where it
-        goes on.
+        """Delete the run with all that was said about it, so that nothing of it is left in the home. `who` may restore
+        it until this process ends or a hundred other runs were deleted. Raises RunNotFound, and JournalInUse if the
+        run is in progress.
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: it stays where it is.")
-        # Nobody goes on with it meanwhile.
+        # The lock keeps others from continuing the run meanwhile.
         with Journal(self._journals.place(run_id)):
-            # Of what a later version wrote the answers stay that were kept.
+            # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
             file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  it is open as long as it can be brought back
@@ -154,14 +155,14 @@ class Annotations:
         self._ended(run_id)
 
     def deleted(self, who: str = "") -> list[str]:
-        """The runs that `who` deleted in this process and may bring back, the latest last."""
+        """The runs that `who` deleted in this process and may restore, the latest last."""
         return [run for run, away in self._away.items() if away.by == who]
 
     def undo(self, run_id: str, who: str = "") -> None:
-        """Bring back a run that `who` deleted. Raises RunNotFound where there is none."""
+        """Restore a run that `who` deleted. Raises RunNotFound if there is none."""
         if run_id not in self.deleted(who):
             raise RunNotFound(f"{run_id} can no longer be brought back.")
-        # Not in pieces, whatever happens meanwhile.
+        # Extracted elsewhere first, so that a failure restores no half of a run.
         with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
             with zipfile.ZipFile(self._away[run_id].file) as away:
                 away.extractall(aside)
@@ -171,7 +172,7 @@ class Annotations:
         self._ended(run_id)
 
     def _add(self, run_id: str, path: Path, event: Event, owner: str = "") -> None:
-        """Write `event` into the journal of what somebody says about a run; begin it where there is none."""
+        """Append `event` to a journal about a run; begin the journal if it is new."""
         with Journal(path) as written:
             if written.is_new:
                 with of_today():

@@ -1,4 +1,4 @@
-"""The one app that serves a home: where it answers, and how a command asks it for its index."""
+"""The one app that serves a home: its address, and how a command gets a copy of its index."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import httpx2
 
 ROUTE = "/index"
-"""Where the app lends its index to a command that can read the home's key."""
+"""Where the app gives a copy of its index to a command that can read the home's key."""
 
 HEADER = "x-explain-key"
 
 _SECONDS = 600.0
-"""Seconds that a command waits: the app may still be reading the journals."""
+"""How many seconds a command waits: the app may still be reading the journals."""
 
 _leases: dict[Path, Lease] = {}
 """The homes that this process serves."""
@@ -35,9 +35,9 @@ class NotLent(Exception):
 
 
 def claim(url: str) -> None:
-    """Serve this home from now on, at `url` on this machine. A home that is read-only is not claimed.
+    """Serve this home from now on, at `url` on this machine. A read-only home is not claimed.
 
-    Raises AlreadyServed where another app does, and DataDirError.
+    Raises AlreadyServed if another app serves it, and DataDirError.
     """
     folder = home.home()
     if folder in _leases or not os.access(folder, os.W_OK):
@@ -54,7 +54,7 @@ def claim(url: str) -> None:
 
 
 def release() -> None:
-    """Serve no home any more."""
+    """Stop serving any home."""
     for folder, lease in list(_leases.items()):
         with suppress(OSError):
             _file(folder).unlink(missing_ok=True)
@@ -63,17 +63,17 @@ def release() -> None:
 
 
 def key() -> str:
-    """What a command says to show that it may read this home. Raises nothing."""
+    """What a command sends to show that it may read this home. Raises nothing."""
     return home.signature("the index")
 
 
 def is_key(given: str) -> bool:
-    """Whether it is that."""
+    """Whether `given` is that key."""
     return home.is_same(given, key())
 
 
 def borrow() -> Path:
-    """The file of a copy of the running app's index, with all that the journals hold now. Raises NotLent."""
+    """The path of a copy of the running app's index, up to date with the journals. Raises NotLent."""
     import httpx2
 
     if not (url := _url()):
@@ -90,7 +90,7 @@ def borrow() -> Path:
 
 
 def _url() -> str:
-    """Where the app that serves this home answers; empty where that is not known."""
+    """The address of the app that serves this home; an empty string if it is not known."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         return str(json.loads(_file(home.home()).read_bytes())["url"])
     return ""

@@ -1,4 +1,4 @@
-"""What keeps runs going while pages come and go: one asyncio loop in a daemon thread, and a registry of runs."""
+"""Keeps runs going while pages come and go: one asyncio loop in a daemon thread, and a registry of runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .run_queue import RunQueue
 from .usage import CallUsage
 
 Replaying = Callable[[str, Iterable[Event]], Model]
-"""A model that answers what a run's journal holds, and nothing else; by the run's id and events."""
+"""Makes a model that answers only what a run's journal holds, from the run's id and events."""
 
 
 @contextmanager
@@ -50,11 +50,11 @@ def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _stop_idle(loop: asyncio.AbstractEventLoop) -> None:
-    """Stop the loop unless tasks go on there. May be called from any thread."""
+    """Stop the loop unless it still has tasks. May be called from any thread."""
 
     def stop() -> None:
         if not asyncio.all_tasks(loop):
-            # In the next turn: what is to be done after the last task comes first.
+            # In the next turn, after what the last task left to do.
             loop.call_soon(loop.stop)
 
     loop.call_soon_threadsafe(stop)
@@ -62,9 +62,8 @@ def _stop_idle(loop: asyncio.AbstractEventLoop) -> None:
 
 @dataclass(eq=False)
 class Job:
-    """One run going on in this process, for its owner. `partial` holds the unfinished answers by call, `prior` the run
-    that is made first, while it goes on. `number` is that under which it is counted; None
-    where it does not.
+    """One run in progress in this process, for its owner. `partial` holds the unfinished answers by call; `prior` is
+    the run that it waits for, if any. `number` is the run's number in the usage counts; None if nothing is counted.
     """
 
     id: str
@@ -78,8 +77,8 @@ class Job:
     over: threading.Event = field(default_factory=threading.Event)
 
     def publish(self, event: Event) -> None:
-        """Journal an event; a token is only kept for the page until its call ends. Raises OutOfReach for a call that
-        the day has nothing left for.
+        """Write an event to the journal; a token is only held in memory for the page until its call ends. Raises
+        OutOfReach for a call that exceeds a daily limit.
         """
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
@@ -91,10 +90,11 @@ class Job:
 
 
 class JobRunner(RunLibrary):
-    """The runs of a folder as they go on: starts, resumes, cancels and shows them. One for the whole process; every
-    method may be called from any thread.
+    """Starts, resumes, cancels and shows the runs of a folder. There is one for the whole process; every method may be
+    called from any thread.
 
-    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk; `forget` as of `Annotations`.
+    `ended(run_id)` is called, on the loop's thread, after a run's last event is on disk; for `forget` see
+    `Annotations`.
     """
 
     def __init__(
@@ -119,18 +119,18 @@ class JobRunner(RunLibrary):
         self._line = RunQueue(self._allowance, self._loop)
         threading.Thread(target=_run_and_close, args=[self._loop], name="runs", daemon=True).start()
         self._stop = weakref.finalize(self, _stop_idle, self._loop)
-        # Runs that go on at the end of the process end with it.
+        # Runs in progress when the process ends end with it.
         self._stop.atexit = False
 
     def close(self) -> None:
-        """End the loop and its thread, unless something goes on there: that ends with the process, and a run can go on
-        from there later. Nothing can be started any more.
+        """End the loop and its thread, unless runs are in progress: these end with the process, and can be resumed
+        later. Nothing can be started any more.
         """
         self._stop()
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
-        """Begin a run and return its id at once. `resolve` finds this run's models, where they are not everyone's;
-        `owner` names the person it is for. Raises QuotaExceeded.
+        """Begin a run and return its id immediately. `resolve` finds this run's models if they are not the ones
+        everybody has; `owner` names the person it is for. Raises QuotaExceeded.
         """
         calls = self._calls(self.labs[lab], spec)
         for first in prerequisites.of(self.labs[lab], spec).values():
@@ -147,11 +147,11 @@ class JobRunner(RunLibrary):
         owner: str = "",
         failed_too: bool = False,
     ) -> None:
-        """Go on with a run that stopped: answered calls are not asked again. `additions` are what a person gives it.
-        One that completed is left as it is, unless it is given something, its journal has lost lines, or what failed in
-        it is to be asked again (`failed_too`).
+        """Resume a run that stopped; answered calls are not asked again. `additions` are what a person adds to it. A
+        completed run is left as it is, unless there are additions, its journal has lost lines, or its failed calls
+        are to be asked again (`failed_too`).
 
-        Raises RunNotFound, JournalInUse where it is still going on, and QuotaExceeded.
+        Raises RunNotFound, JournalInUse if the run is still in progress, and QuotaExceeded.
         """
         if self.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: it does not go on.")
@@ -169,9 +169,9 @@ class JobRunner(RunLibrary):
         self._loop.call_soon_threadsafe(self._begin, job, going, resolve)
 
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
-        """Read a run's raw answers again, by the rules of now: a new run, which asks no model.
+        """Parse a run's raw answers again with the current parsers, as a new run, which asks no model.
 
-        Raises RunNotFound, and QuotaExceeded.
+        Raises RunNotFound and QuotaExceeded.
         """
         history = self.events(run_id)
         lab, spec = self.begun(run_id, history)
@@ -179,8 +179,8 @@ class JobRunner(RunLibrary):
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
-        """What going on from the edit would ask, without a call, by the run's specification or another `spec`. Raises
-        RunNotFound.
+        """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.
+        Raises RunNotFound.
         """
         history = self.events(fork.run)
         lab, begun = self.begun(fork.run, history)
@@ -188,8 +188,8 @@ class JobRunner(RunLibrary):
             return asyncio.run(planned(lab, spec or begun, history, fork))
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
-        """Go on from an edited answer, as a new run, which asks only what depends on the edit; by the run's
-        specification or another `spec`. Raises RunNotFound, and QuotaExceeded.
+        """Continue from an edited answer as a new run, which asks only what depends on the edit, with the run's
+        specification or with `spec`. Raises RunNotFound and QuotaExceeded.
         """
         history = self.events(fork.run)
         lab, begun = self.begun(fork.run, history)
@@ -199,22 +199,22 @@ class JobRunner(RunLibrary):
         return self._new(going, models, owner, self._calls(narrowed(lab, fork), spec))
 
     def cancel(self, run_id: str) -> None:
-        """Stop a run. No call leaves after this returns; what was answered stays."""
+        """Stop a run. No call is sent after this returns; the answers so far stay."""
         if (job := self._going(run_id)) is not None:
             self._loop.call_soon_threadsafe(lambda: job.task and job.task.cancel())
             job.over.wait(timeout=5)
 
     def wait(self, run_id: str, seconds: float | None = None) -> bool:
-        """Wait until a run of this process is over; False where the time ran out first."""
+        """Wait until a run of this process is over; False if the time ran out first."""
         job = self._going(run_id)
         return job is None or job.over.wait(seconds)
 
     def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
-        """Let something else go on on the loop of the runs."""
+        """Run another coroutine on the loop of the runs."""
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     def path(self, run_id: str) -> Path:
-        """Where the run's journal lies. Raises RunNotFound, with the reason where it could not write its first line."""
+        """The path of the run's journal. Raises RunNotFound, with the reason if its first line could not be written."""
         try:
             return super().path(run_id)
         except RunNotFound:
@@ -223,71 +223,75 @@ class JobRunner(RunLibrary):
             raise
 
     def active(self, run_id: str) -> bool:
-        """Whether the run goes on now, here or in another process. Raises RunNotFound."""
+        """Whether the run is in progress, here or in another process. Raises RunNotFound."""
         return self.here(run_id) or journal.is_written(self.path(run_id))
 
     def here(self, run_id: str) -> bool:
-        """Whether the run goes on in this process, which alone can cancel it."""
+        """Whether the run is in progress in this process, which alone can cancel it."""
         return self._going(run_id) is not None
 
     def spent_today(self) -> dict[str, CallUsage]:
-        """What runs took since midnight (UTC), by the names of their owners; empty for those of the command line.
-        Raises DataDirError.
+        """What runs used since midnight (UTC), by the names of their owners; the name is empty for runs of the command
+        line. Raises DataDirError.
         """
         return self._allowance.each()
 
     def before(self, run_id: str) -> int | None:
-        """How many other people's calls or programs come first, where the run waits for its turn; None where not."""
+        """How many other people's calls or programs come before the run's, if it waits for its turn; None if not."""
         job = self._going(run_id)
         return fairness.before(job.owner or job.id) if job else None
 
     def in_line(self, run_id: str) -> int | None:
-        """How many other people come first, where the run waits in line for a place, here or in another process; None
-        where not.
+        """How many other people come before the run, if it waits in the queue of this process or another; None if
+        not.
         """
         return self._line.before(run_id)
 
     def prior(self, run_id: str) -> str:
-        """The run that is made before this one goes on, while it is; else empty."""
+        """The id of the run that this one is waiting for; empty if there is none."""
         job = self._going(run_id)
         return job.prior if job else ""
 
     def trouble(self, run_id: str) -> str:
-        """Why the run's journal could not be written on, where that is what stopped it in this process; else empty."""
+        """Why the run's journal could not be written, if that stopped the run in this process; empty if not."""
         return self._troubles.get(run_id, "")
 
     def watch(self, run_id: str, case: str = "") -> Watch:
-        """The run, to be looked at again and again. Raises RunNotFound."""
+        """A Watch of the run, to be read again and again. Raises RunNotFound."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
             watch.look()
         return watch
 
     def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
-        """What a run of the owner's would stand on without making it: None where it was not made, or has no result."""
+        """The result that a run of the owner's would use for that prerequisite; None if no run has produced one."""
         return prerequisites.record_of(first, self.folder, self._seen_by(owner))
 
     def lacks(self, first: Prerequisite, owner: str = "") -> bool:
-        """Whether what a run of the owner's stands on is wanted and has still to be made."""
+        """Whether the prerequisite is wanted, and no run that the owner may use has produced it yet."""
         return first.wanted and self.came_to(first, owner) is None
 
     def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
-        """What each specification of that lab came to, of the runs that the owner may look at (`Prerequisite.read`)."""
+        """Each specification of that lab with its result, from the runs that the owner may view
+        (`Prerequisite.read`).
+        """
         return prerequisites.records(lab, read, self.folder, self._seen_by(owner))
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
-        """The runs of that very specification that the owner may look at, the newest first."""
+        """The runs with exactly this specification that the owner may view, the newest first."""
         return prerequisites.like(lab, spec, self.folder, self._seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
-        """How many calls a run makes at most that count; None where it asks robots and replays alone. Raises
-        QuotaExceeded for more than one run may make.
+        """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises
+        QuotaExceeded if one run may not make that many.
         """
         calls = planned_calls(lab, spec)
         return calls if any(map(self._allowance.counts, spec.models)) else None
 
     def _calls_of(self, run_id: str) -> int | None:
-        """The same of a run that goes on, of which it is not known how many are left."""
+        """The calls to plan for a run that is resumed: 0, since how many are left is not known, or None if none of them
+        counts.
+        """
         with suppress(RunNotFound, NewerSchemaError, OSError):
             begun = journal.begun(self.path(run_id))
             _, spec = self.begun(run_id, [begun] if begun else [])
@@ -307,12 +311,14 @@ class JobRunner(RunLibrary):
         return dict(job.partial) if job else {}
 
     def _new(self, going: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
-        """Begin a run that makes so many calls at most, or none that counts (None); its id. Raises QuotaExceeded."""
+        """Begin a run that makes at most `calls` calls that count, or none (None), and return its id. Raises
+        QuotaExceeded.
+        """
         self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
-        """The right to write the run's journal, registered. Raises QuotaExceeded."""
+        """Register a job with the right to write the run's journal. Raises QuotaExceeded."""
         number = self._allowance.begin(run_id, owner, calls)
         try:
             return self._registered(run_id, new, owner, number)
@@ -326,7 +332,7 @@ class JobRunner(RunLibrary):
             self._jobs[run_id] = job
             self._troubles.pop(run_id, None)
             if new:
-                # Known before its first line says so.
+                # The owner is known before the journal's first line names it.
                 self._owners[run_id] = owner
         return job
 
@@ -337,7 +343,7 @@ class JobRunner(RunLibrary):
                 self._owners.pop(job.id, None)
                 if isinstance(fault, JournalFull | JournalInUse):
                     self._troubles[job.id] = str(fault)
-                # On a full disk.
+                # The disk may be full.
                 with suppress(OSError):
                     job.journal.close()
                 if job.journal.is_new:
@@ -348,12 +354,12 @@ class JobRunner(RunLibrary):
             job.over.set()
 
     def _seen_by(self, owner: str) -> Callable[[str], bool]:
-        """Whose answers a run of the owner's may stand on: of one that is sealed, its own owner's alone."""
+        """Whether a run of the owner's may use another run's answers; a sealed run's are for its own owner only."""
         everyone = policy.allows("others")
         return lambda run: everyone or self.owner(run) == owner or (self.shared(run) and not self.sealed(run))
 
     def _begin(self, job: Job, going: RunRequest, resolve: Resolve | None) -> asyncio.Task[None]:
-        """Begin the job's task, on the loop's thread."""
+        """Begin the job's task; to be called on the loop's thread."""
         # A callback and not a `finally`: a task cancelled before its first step never enters its body.
         job.task = self._loop.create_task(self._execute(job, going, resolve))
         job.task.add_done_callback(lambda task: self._end(job, None if task.cancelled() else task.exception()))
@@ -372,8 +378,8 @@ class JobRunner(RunLibrary):
         )
 
     async def _first(self, job: Job, first: RunRequest, resolve: Resolve | None) -> None:
-        """Make what `job` stands on: a run of its own, for the same owner."""
-        # Its calls were counted when the run that wants it began, in whose place it is made.
+        """Make a prerequisite of `job`: a run of its own, for the same owner."""
+        # Its calls were counted when the run that needs it began, and it uses that run's place.
         within = self._registered(first.id, True, job.owner, None)
         task = self._begin(within, first, resolve)
         job.prior = first.id

@@ -1,4 +1,6 @@
-"""What runs may take where a host limits them (`core.policy`): calls, money, places, bytes; and which are deleted."""
+"""What runs may use where a host sets limits (`core.policy`): calls, money, places and bytes; and which runs are
+deleted.
+"""
 
 from __future__ import annotations
 
@@ -24,26 +26,28 @@ from .usage import CallUsage, UsageLedger, UsageTally, of_home
 log = logging.getLogger(__name__)
 
 _OF_CALLS = (b'"kind":"asked"', b'"kind":"answered"', b'"kind":"failed"')
-"""These stand in a journal's lines for calls and nowhere else: within a text, quotes are escaped."""
+"""These appear in a journal's lines only for calls: within a text, quotes are escaped."""
 
 _MOST_TOKENS = 1_000_000_000
-"""Of one prompt, or of one answer."""
+"""The most tokens counted for one prompt or one answer."""
 
 Charge = Callable[[str, int, int], float | None]
-"""US dollars for so many tokens of a prompt, and of an answer, of a model; None where nothing of it counts."""
+"""The price in US dollars of that many tokens in a model's prompt and in its answer; None if calls of the model do not
+count.
+"""
 
 
 def free_of_charge(model: str, prompt: int, completion: int) -> float:
-    """The `Charge` where nobody pays: calls count."""
+    """The `Charge` if nobody pays: calls still count."""
     return 0.0
 
 
 class QuotaExceeded(Exception):
-    """More than is allowed here; the message says what, and what to do instead."""
+    """More than is allowed here; the message says what exceeds which limit, and what to do instead."""
 
 
 def planned_calls(lab: Lab, spec: Spec) -> int:
-    """How many calls a run makes at most; 0 where nothing limits them or the lab cannot tell. Raises QuotaExceeded."""
+    """The most calls that a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceeded."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
     if lab.calls is None or all(policy.limit(name) is None for name in limits):
         return 0
@@ -61,17 +65,17 @@ _COUNTED = (
     *("runs_at_once", "runs_of_all", "runs_in_line"),
     *("calls_a_day", "calls_of_all_a_day", "cents_a_day", "cents_of_all_a_day"),
 )
-"""Limits of what the app counts while it runs."""
+"""The limits for which the app counts usage while it runs."""
 
 
 def is_counted() -> bool:
-    """Whether there is such a limit here: where there is none, nothing is counted."""
+    """Whether such a limit is set here; if none is, nothing is counted."""
     return any(policy.limit(name) is not None for name in _COUNTED)
 
 
 class Quotas:
-    """What the runs of `folder` have taken, today's calls by the name of whose they are, and whether there is room for
-    one more. May be used from any thread.
+    """What the runs of `folder` have used, with today's calls by owner, and whether there is room for one more. May be
+    used from any thread.
     """
 
     def __init__(self, folder: Path, charge: Charge = free_of_charge) -> None:
@@ -80,7 +84,7 @@ class Quotas:
 
     @cached_property
     def counted(self) -> UsageLedger:
-        """The counts of this home."""
+        """The usage counts of this home."""
         return of_home()
 
     def counts(self, model: str) -> bool:
@@ -88,12 +92,12 @@ class Quotas:
         return self._charge(model, 0, 0) is not None
 
     def taken(self, owner: str | None) -> CallUsage:
-        """What that person's runs took since midnight (UTC); everybody's for None."""
+        """What that person's runs used since midnight (UTC); with None, what everybody's used."""
         with self._tally() as tally:
             return tally.taken(owner)
 
     def each(self) -> dict[str, CallUsage]:
-        """What each person's runs took since midnight (UTC), also where nothing is counted."""
+        """What each person's runs used since midnight (UTC), even if there is no limit to count for."""
         if not is_counted():
             return of_journals(self._folder, _today(), self._charge).of
         with self._tally() as tally:
@@ -101,7 +105,7 @@ class Quotas:
 
     @contextmanager
     def _tally(self) -> Iterator[UsageTally]:
-        """What today's calls took, in one step. At its first use on a day the journals are read; from then on `admit`
+        """Today's usage, locked while in use. Its first use on a day reads the journals; from then on `admit`
         counts.
         """
         with self.counted.turn:
@@ -111,9 +115,9 @@ class Quotas:
             yield self.counted.tally
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
-        """Count one more run, of so many calls at most, or none that counts (None). Its number; None where nothing is
-        counted. Raises QuotaExceeded where the runs that go on or wait in line leave no room for it, or the day's other
-        calls leave none for its calls.
+        """Count one more run of at most `calls` calls that count, or none (None), and return its number; None if
+        nothing is counted. Raises QuotaExceeded if the runs in progress or in the queue leave no room for it, or the
+        day's other calls leave too few for it.
         """
         try:
             home.must_write(self._folder)
@@ -131,12 +135,12 @@ class Quotas:
             return number
 
     def hand_out(self) -> set[int]:
-        """Give the places that are free to runs in line; the numbers of those that wait on."""
+        """Give free places to runs in the queue, and return the numbers of those that still wait."""
         return self.counted.hand_out(policy.limit("runs_of_all"))
 
     def admit(self, owner: str, event: Event, number: int | None) -> None:
-        """To be called with each event of a run of `owner` before it is kept. Raises OutOfReach, which ends the run,
-        for a call that the day has nothing left for.
+        """Count an event of a run of `owner`; to be called with each event before it is written. Raises OutOfReach,
+        which ends the run, for a call that exceeds a daily limit.
         """
         if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.counts(event.model):
             return
@@ -177,7 +181,7 @@ class Quotas:
             raise QuotaExceeded(words)
 
     def _spent(self, tally: UsageTally, owner: str) -> str:
-        """Why the day has no further call of `owner`; empty where it has."""
+        """Why `owner` may make no further call today; an empty string if they may."""
         for of, whose, last in ((owner, "you", "a_day"), (None, "all people together", "of_all_a_day")):
             limits = [_limit(f"{name}_{last}", of) for name in CallUsage._fields]
             if limits == [None, None]:
@@ -193,7 +197,7 @@ class Quotas:
 
 
 def _limit(name: str, owner: str | None) -> int | None:
-    """A limit of that person's; of everybody's together for None."""
+    """A limit for that person; with None, for everybody together."""
     return policy.limit(name) if owner is None else roles.limit(name, owner)
 
 
@@ -202,7 +206,7 @@ def _out_of_reach(words: str) -> OutOfReach:
 
 
 def check_stored(folder: Path) -> None:
-    """Raises QuotaExceeded where the host's limit for what is kept in the folder is reached."""
+    """Check the folder's size. Raises QuotaExceeded if the host's storage limit is reached."""
     most = policy.limit("stored_mb")
     if most is not None and stored(folder) >= most * 1_000_000:
         raise QuotaExceeded(
@@ -212,7 +216,7 @@ def check_stored(folder: Path) -> None:
 
 
 def stored(folder: Path) -> int:
-    """How many bytes the files of the folder and the kept answers take, looked up once in ten seconds."""
+    """The size in bytes of the folder's files and the answer cache, measured at most every ten seconds."""
     return _stored(folder, time.monotonic() // 10)
 
 
@@ -224,8 +228,8 @@ def _stored(folder: Path, tens: float) -> int:
 
 
 def _count(tally: UsageTally, charge: Charge, owner: str, event: Event) -> None:
-    """Count what an event says of a call. A call takes what it may take at most until its answer says what it took; one
-    whose answer never says has taken that. What came from a cache took nothing.
+    """Count what an event says about a call. A call counts as the most that it can use until its answer says what it
+    used; if no answer ever says so, it stays at that. A cached answer used no tokens.
     """
     if not isinstance(event, Asked | Answered | Failed) or event.model is None or event.call is None:
         return
@@ -251,13 +255,15 @@ def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
 
 
 def _at_most(asked: Asked) -> tuple[int, int]:
-    """Tokens of a prompt, three bytes each, where most take four; and of the longest answer."""
+    """The most tokens that a call can use: for the prompt, one for every three bytes, though most tokens have four; and
+    for the longest answer.
+    """
     prompt = sum(len(turn.content.encode("utf-8", "replace")) for turn in asked.messages) // 3
     return prompt, _bounded(asked.sampling.max_tokens)
 
 
 def _bounded(tokens: int) -> int:
-    """As many as an endpoint says, which may say anything."""
+    """The number of tokens that an endpoint reports, which may be anything, within bounds."""
     return min(max(tokens, 0), _MOST_TOKENS)
 
 
@@ -266,7 +272,7 @@ def _today() -> str:
 
 
 def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> UsageTally:
-    """What the journals of the folder tell of that day, as YYYY-MM-DD."""
+    """The usage on that day (YYYY-MM-DD) according to the folder's journals."""
     tally = UsageTally()
     midnight = datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
     on_day = f'"at":"{day}T'.encode()
@@ -279,7 +285,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Usag
             with path.open("rb") as lines:
                 for line in lines:
                     if on_day in line and any(kind in line for kind in _OF_CALLS):
-                        # A damaged line tells of no call.
+                        # A damaged line is skipped.
                         with suppress(ValueError):
                             _count(tally, charge, owner, journal.from_line(line.rstrip(b"\n"))[0])
         except (OSError, NewerSchemaError):
@@ -288,10 +294,10 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Usag
 
 
 def forget(folder: Path, days: int) -> list[str]:
-    """Delete visitors' runs that nothing was added to for so many days, with what people said about them;
-    not those that are shared, nor those of the command line. And what visitors said so long ago of runs that are not
-    here, as recordings are not. What was added to on a day that is yet to come, as the clock says after it was set
-    back, is as old as today from then on. Returns the runs.
+    """Delete visitors' runs to which nothing was added for `days` days, with what people said about them, and return
+    the deleted runs. Shared runs and runs of the command line stay. Also delete what visitors said that long ago
+    about runs that are not in the folder, such as recordings. A file dated in the future, after the clock was set
+    back, counts as changed now.
     """
     now = time.time()
     oldest = now - days * 24 * 3600

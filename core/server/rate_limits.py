@@ -1,7 +1,8 @@
-"""Places that many people want at the same time, and how fast new ones are handed out: counted by network, in memory.
+"""Limits on what many people want at the same time, and on how fast they may take it: counted by network, in memory.
 
-A school is one network, so one network may have all that nobody else wants. A single machine cannot keep others out: of
-places that are all taken, a network that holds more than half gives one back to a newcomer from another network.
+A school is one network, so one network may have all places that nobody else wants. But a single machine cannot keep
+others out: when all places are taken, a network that holds more than half of them gives one up to a newcomer from
+another network.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ class NoPlace(Exception):
 
 
 def network_of(address: str) -> str:
-    """Who counts as one: an IPv4 address, or the /64 of an IPv6 address, which one household has to itself."""
+    """What counts as one network: an IPv4 address, or the /64 of an IPv6 address, which one household has to itself."""
     try:
         found = ip_address(address)
     except ValueError:
         return address
     if not isinstance(found, IPv6Address):
         return str(found)
-    # A server that listens on `::` sees IPv4 visitors under such addresses.
+    # A server that listens on `::` sees IPv4 visitors under these addresses.
     if found.ipv4_mapped is not None:
         return str(found.ipv4_mapped)
     return str(ip_network((int(found), 64), strict=False))
@@ -44,7 +45,7 @@ class _Place:
 
 
 class Places:
-    """As many places as `most` says, None for any number. To be used on one thread."""
+    """At most as many places as `most` returns; None for no limit. To be used on one thread."""
 
     def __init__(self, most: Callable[[], int | None]) -> None:
         self._most = most
@@ -67,9 +68,9 @@ class Places:
         is_reserved: Callable[[], bool] = lambda: False,
         size: int = 1,
     ) -> Iterator[None]:
-        """Hold `size` places for what comes from that network address. `end` is called when they are given to somebody
-        else, and has to end what held them. Those for whom `is_reserved`, which is asked only where all places are
-        taken, always get places and never lose them. Raises NoPlace.
+        """Hold `size` places for that network address. `end` is called if the places are given to somebody else, and
+        has to end what holds them. A caller for which `is_reserved` is true always gets places and never loses them;
+        `is_reserved` is called only when all places are taken. Raises NoPlace.
         """
         place = _Place(network_of(address), size, end, is_reserved)
         most = self._most()
@@ -83,9 +84,11 @@ class Places:
             self._free(place)
 
     def _make_room(self, newcomer: _Place, most: int) -> None:
-        """End what took a place last in the network that has more than half of them."""
+        """Take places from the network that has more than half of them, the latest taken first. Raises NoPlace if it
+        cannot.
+        """
         while self.taken + newcomer.size > most:
-            # One that has just as many afterwards would take it back.
+            # A newcomer that had as many afterwards would lose them again.
             allowed = max(most / 2, self._taken[newcomer.network] + newcomer.size)
             largest = max(self._taken, key=lambda one: self._taken[one], default="")
             others = (place for place in reversed([*self._held.get(largest, ())]) if not place.is_reserved())
@@ -104,23 +107,23 @@ class Places:
 
 
 MOST_KNOWN = 10_000
-"""Networks or visitors of which a `Rate` knows what is left; of more, those that took something last."""
+"""The most networks or visitors that a `Rate` remembers; the least recent are forgotten."""
 
 
 class Rate:
-    """`burst` of something in a moment, and then `per_second`, for each network, or each visitor. To be used on one
-    thread.
+    """At most `burst` of something in one moment and `per_second` after that, for each network or visitor. To be used
+    on one thread.
     """
 
     def __init__(self, burst: int, per_second: float) -> None:
         self._burst, self._per_second = burst, per_second
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """By network: how many were left, and when, in seconds, the latest last. One that is not there has all."""
+        """By network: how many were left, and at what time in seconds, the latest last. A network not listed has all
+        left.
+        """
 
     def take(self, address: str, number: int = 1) -> bool:
-        """Take that many for what comes from that network address, or from the visitor of that name, if as many are
-        left. Whether they were.
-        """
+        """Take `number` for a network address or a visitor's name, if that many are left. Returns whether they were."""
         now = time.monotonic()
         network = network_of(address)
         left, then = self._left.get(network, (self._burst, now))

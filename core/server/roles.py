@@ -1,9 +1,9 @@
-"""Who is a host, a teacher or a participant: those who typed the code for it, as long as that code is the one.
+"""Who is a host, a teacher or a participant: people who typed the code for that role, as long as the code is unchanged.
 
-What a browser signed in as lies in the home, under the name that its cookie gives it, so that it holds in every process
-and after a reload. The file holds one number, which only who has the code and the home's key can make for that name: no
-code and no role stands anywhere, another code ends all that was signed in by the one before, and a file that is copied
-to another name says nothing.
+The home stores what a browser signed in as, under the visitor's name from its cookie, so that it holds in every process
+and after a reload. The file holds one number, which only the code and the home's key can produce for that name. So no
+code and no role is stored anywhere, a changed code ends all sessions that used the old one, and a file copied to
+another name is worthless.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from .rate_limits import network_of
 HOST, TEACHER, PARTICIPANT = policy.ROLES
 
 LASTS = 30 * 24 * 3600
-"""Seconds after which one types the code again."""
+"""Seconds after which people have to type the code again."""
 
 _NAME = re.compile(r"[0-9a-f]{16}")
-"""A visitor's, as `core.server.access` makes it."""
+"""A visitor's name, as `core.server.access` makes it."""
 
 _LETTERS = 64
-"""Of the number in a file, in hexadecimal digits."""
+"""The length of the number in a file, in hexadecimal digits."""
 
 
 class NotSignedIn(Exception):
-    """The message says why, and what to do."""
+    """The code was not accepted; the message says why, and what to do."""
 
 
 def enter(visitor: str, code: str, address: str) -> str:
-    """What the visitor of that name is from now on, who typed `code` at that network address. Raises NotSignedIn for a
-    wrong code, and for any while wrong ones keep that address waiting; and DataDirError.
+    """Sign in the visitor, who typed `code` at that network address, and return their role. Raises NotSignedIn for a
+    wrong code, and for any code while that address has to wait after wrong ones; and DataDirError.
     """
     role, who = policy.role_by(code), network_of(address)
     counts = usage.of_home()
@@ -59,19 +59,21 @@ def _time(seconds: float) -> str:
 
 
 def sign_in(visitor: str, role: str) -> None:
-    """Keep that the visitor of that name typed the code for `role`. Raises DataDirError where nothing can be kept."""
+    """Store that the visitor of that name typed the code for `role`. Raises DataDirError if the home cannot be
+    written.
+    """
     home.must_write(home.home())
     home.write(_file(visitor), _number(visitor, role).encode())
 
 
 def sign_out(visitor: str) -> None:
-    """Forget what the visitor signed in as."""
+    """Forget the visitor's role."""
     _file(visitor).unlink(missing_ok=True)
 
 
 def role_of(visitor: str) -> str:
-    """What the visitor of that name is: HOST, TEACHER or PARTICIPANT, which without a code for it everybody is; empty
-    for who has yet to type one.
+    """The visitor's role: HOST, TEACHER or PARTICIPANT. Without a code everybody is a participant, or, if the app opens
+    only with a code, nothing (an empty string).
     """
     kept = _kept(visitor)
     for role in policy.ROLES if kept else ():
@@ -81,7 +83,7 @@ def role_of(visitor: str) -> str:
 
 
 def limit(name: str, visitor: str) -> int | None:
-    """The limit `name` (`core.policy.LIMITS`), of what one visitor may have, as it holds for that one."""
+    """The per-visitor limit `name` (`core.policy.LIMITS`) for this visitor; teachers and hosts get a multiple of it."""
     most = policy.limit(name)
     if most is None or role_of(visitor) not in (HOST, TEACHER):
         return most
@@ -89,7 +91,7 @@ def limit(name: str, visitor: str) -> int | None:
 
 
 def forget() -> None:
-    """Remove what was kept for longer than it holds."""
+    """Delete sign-ins that have expired."""
     for path in _folder().glob("*"):
         with suppress(OSError):
             if not _lasts(path.stat().st_mtime):
@@ -97,9 +99,9 @@ def forget() -> None:
 
 
 def _kept(visitor: str) -> bytes:
-    """What lies there for the visitor; empty where nothing does that still holds."""
+    """The number stored for the visitor; empty if there is none or it has expired."""
     if not _NAME.fullmatch(visitor):
-        # The command line's runs have no name, and a journal may name anybody as its owner.
+        # The command line's runs have no owner's name, and a journal may name anybody as its owner.
         return b""
     with suppress(OSError), _file(visitor).open("rb") as file:
         if _lasts(os.fstat(file.fileno()).st_mtime):
@@ -118,7 +120,9 @@ def _number(visitor: str, role: str) -> str:
 
 @lru_cache(maxsize=8)
 def _key(code: str, salt: bytes) -> bytes:
-    """Takes long, once a process: nobody who gets hold of a home tries out codes quickly."""
+    """A key from the code, slow to compute, once per process: someone who obtained a home could not try codes
+    quickly.
+    """
     return hashlib.scrypt(code.encode(), salt=salt, n=2**14, r=8, p=1)
 
 

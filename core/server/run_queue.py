@@ -1,4 +1,4 @@
-"""The line in which runs wait for a place."""
+"""The queue in which runs wait for a place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .quotas import Quotas, is_counted
 
 
 class RunQueue:
-    """Runs that wait on `loop`, by their numbers (`Quotas.begin`); one without a number needs no place."""
+    """Runs that wait on `loop`, by number (`Quotas.begin`); a run without a number needs no place."""
 
     def __init__(self, allowance: Quotas, loop: asyncio.AbstractEventLoop) -> None:
         self._allowance = allowance
@@ -32,17 +32,19 @@ class RunQueue:
                 del self._waiting[number]
 
     def leave(self, number: int | None) -> None:
-        """Give back the place of a run that is over, in line or not. May be called from any thread."""
+        """Release the place of a run that is over, whether it ran or was still in the queue. May be called from any
+        thread.
+        """
         if number is not None:
             self._allowance.counted.over(number)
             self._hand_out()
 
     def before(self, run: str) -> int | None:
-        """How many other people come before the run; None where it is not in line. May be called from any thread."""
+        """How many other people come before the run; None if it is not in the queue. May be called from any thread."""
         return self._allowance.counted.before(run) if is_counted() else None
 
     def _hand_out(self) -> None:
-        """Hand out the free places, and wake the runs that are in line no more."""
+        """Assign the free places, and wake the runs that got one."""
         in_line = self._allowance.hand_out()
         with self._turn:
             for number in self._waiting.keys() - in_line:

@@ -1,1 +1,1 @@
-"""The store: tables made from the journals, which can be made again at any time, and the questions put to them."""
+"""The store: tables made from the journals, which can be rebuilt at any time, and the queries on them."""

@@ -1,5 +1,5 @@
-"""Blind audits: readings that are drawn by strata, judged by a person who sees the raw answer alone, and what the
-readers are worth by that. The draw and what is said of it lie in the person's label journals (`core.runs.labels`).
+"""Blind audits: parsed answers are sampled by strata, a person who sees only the raw answer judges each, and this shows
+how accurate the parsers are. The sample and the judgements are in the person's label journals (`core.runs.labels`).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from .schema import table_of
 from .store import Store
 
 UNREAD = "nothing"
-"""What stands for a reading that came to nothing, so that it can be right or wrong."""
+"""The word for a parser's empty result, so that it too can be right or wrong."""
 
 STRATA = 12
-"""Strata of a draw at most; the rarest are drawn together."""
+"""The most strata of a sample; the rarest are merged."""
 
 TOGETHER = "what is rare"
 
@@ -44,7 +44,7 @@ class SampledReading(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """One that was drawn, by whom, and what the person reads in it."""
+    """A sampled answer: where it is, who audits it, and how that person reads it."""
 
     place: RowPlace
     who: str
@@ -52,8 +52,9 @@ class AuditEntry:
 
 
 class ReaderAccuracy(NamedTuple):
-    """How often a set of rules (`paper`, `repaired`), or a detector by its name, is right by a blind audit: the `share`
-    of the whole population, with what corrects for chance; `right` of `n` of those that were judged.
+    """How often a parser (`paper`, `repaired`), or a named detector, is right according to a blind audit: the `share`
+    in the whole population, the chance-corrected agreement `kappa`, and how many of the `n` judged answers it got
+    `right`.
     """
 
     name: str
@@ -65,9 +66,9 @@ class ReaderAccuracy(NamedTuple):
 
 @dataclass(frozen=True)
 class AuditDraw:
-    """A draw of `of` readings from a `population`, of which `here` are still there. `unsure`: how many the person could
-    not tell. `readers` is empty until all that are here were judged: who looks at a figure on the way could stop where
-    it pleases.
+    """A sample of `of` answers from a `population`; `drawn` are those of them that still exist. `unsure`: for how many
+    the person could not tell. `readers` is empty until all of `drawn` are judged: someone who saw interim figures
+    could stop when they like them.
     """
 
     id: str
@@ -81,21 +82,21 @@ class AuditDraw:
 
     @property
     def left(self) -> list[AuditEntry]:
-        """What is still to be judged, in the order in which it was drawn."""
+        """The entries that are still to be judged, in the order of the sample."""
         return [one for one in self.drawn if one.entry.said is None]
 
 
 def population(
     store: Store, lab: Lab, judged: Judgement, wanted: Filter, who: str, viewer: str | None, stopped: Sequence[str] = ()
 ) -> list[SampledReading]:
-    """The answers that could be drawn, of the rows as `wanted`: those that came, and on which `who` passed no verdict
-    yet, in any version of the run, for then the person saw a reading. Robots answer in words that we wrote, and are out
-    unless they are chosen.
+    """The answers that can be sampled from the rows that `wanted` selects: existing answers on which `who` has passed
+    no verdict yet, in any version of the run, since with a verdict the person has seen the parser's result. Robots
+    are left out unless they are chosen, since we wrote their answers.
     """
     sql, values = condition(wanted, viewer, stopped)
     read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), ?)", ""
     if judged.detectors:
-        # What nobody read is nobody's to be right about.
+        # A detector that recorded nothing cannot be right or wrong.
         read = f"case {_holds(judged.detectors[0])} when true then ? when false then ? end"
         joined = f"""join {table_of(judged.detectors[0].record)} r on r.run = t.run and r."case" = t."case"
                      and r.trial = t.trial and r."{judged.detectors[0].field}" is not null"""
@@ -129,12 +130,14 @@ def population(
 
 
 def _holds(detector: Detector) -> str:
-    """SQL of whether the good word holds by a record `r` of the detector's."""
+    """SQL for whether the judgement's good word holds according to a record `r` of the detector."""
     return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
 
 
 def draw(readings: Sequence[SampledReading], judged: str, size: int, seed: int, id: str) -> dict[RowPlace, Audited]:
-    """So many of them by strata (`allotted`), in an order that tells nothing of the strata; the same for one `seed`."""
+    """A stratified sample of `size` answers (`allotted`), in an order that does not reveal the strata; the same for the
+    same `seed`.
+    """
     chance = random.Random(seed)
     strata: defaultdict[str, list[RowPlace]] = defaultdict(list)
     for one in readings:
@@ -155,8 +158,8 @@ def draw(readings: Sequence[SampledReading], judged: str, size: int, seed: int, 
 def audits(
     store: Store, lab: Lab, viewer: str | None = None, said: Mapping[tuple[str, RowPlace], Audited] | None = None
 ) -> list[AuditDraw]:
-    """The audits of the lab's readings in runs that `viewer` may see, the latest first. `said` is what is newer than
-    the store, by who said it and where.
+    """The audits of the lab's parsers in runs that `viewer` may see, the latest first. `said` are entries newer than
+    the store, by person and place.
     """
     rows = store.rows(
         f"""
@@ -185,8 +188,8 @@ def audits(
 
 
 def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
-    """The answer itself, the last where it was asked for more than once, or what of it is judged (`judged.text`); None
-    where it is gone.
+    """The raw answer, the last one if it was asked for more than once, or the part of it that is judged
+    (`judged.text`); None if it no longer exists.
     """
     if judged.text:
         record, field = judged.text
@@ -205,7 +208,7 @@ def raw(store: Store, place: RowPlace, judged: Judgement) -> str | None:
 
 
 def about(store: Store, place: RowPlace) -> str:
-    """What the trial is about; empty where it is gone."""
+    """What the trial is about; an empty string if it no longer exists."""
     rows = store.rows('select about from trials where (run, "case", trial) = (?, ?, ?)', list(place))
     return str(rows[0][0] or "") if rows else ""
 
@@ -213,9 +216,9 @@ def about(store: Store, place: RowPlace) -> str:
 def readings(
     store: Store, places: Sequence[RowPlace], judged: Judgement, viewer: str | None = None
 ) -> dict[RowPlace, dict[str, str]]:
-    """What each set of rules, or each of the judgement's detectors, reads there, in the version of the run that counts
-    (`core.store.rereadings`), or where that has no such trial, in the one that was drawn. A place that is gone has
-    nothing read; nor is a detector named that read nothing anywhere.
+    """The result of each parser, or of each of the judgement's detectors, at these places. It comes from the version of
+    the run that counts (`core.store.rereadings`) or, if that has no such trial, from the one that was sampled. A
+    place that no longer exists has the result UNREAD; a detector without any result is left out.
     """
     counts = {
         run: next((one.run for one in versions(store, run, viewer) if one.counts), run)
@@ -243,7 +246,7 @@ def readings(
 def _recorded(
     store: Store, places: Sequence[RowPlace], judged: Judgement, counts: Mapping[str, str], runs: list[str]
 ) -> dict[RowPlace, dict[str, str]]:
-    """The words of a judgement whose detectors left records, by these."""
+    """The results of a judgement's detectors, from their records."""
     found: dict[RowPlace, dict[str, str]] = {place: {} for place in places}
     for detector in judged.detectors:
         rows = store.rows(
@@ -262,8 +265,8 @@ def _recorded(
 
 
 def choices(store: Store, place: RowPlace, judged: Judgement, most: int = 8) -> list[str]:
-    """What answers to the same kind of question are read as, at most so many, and at last that there is nothing; the
-    two words of a judgement that has detectors.
+    """The `most` frequent parsed answers to the same kind of question, sorted, and UNREAD at the end; for a judgement
+    with detectors, its two words.
     """
     if judged.detectors:
         return [judged.good, judged.bad]

@@ -1,5 +1,5 @@
-"""Two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those are,
-their outcomes, and by how much the subjects differ. `core.report.comparison_text` says it in sentences.
+"""Compares two to five subjects (models, methods, runs, rules, filters) on the items that they share: which items those
+are, their outcomes, and by how much the subjects differ. `core.report.comparison_text` puts it into sentences.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ RULE_NAMES: dict[str, Rules] = {"repaired rules": "repaired", "paper rules": "pa
 
 @dataclass(frozen=True)
 class Compared:
-    """What was found. Every list has an entry for each subject of `asked`, in that order.
+    """The result of a comparison. Every list has an entry for each subject of `asked`, in that order.
 
-    - `pairs` hold places in that list; a subject without an item is in none.
-    - `rows` as filtered; `unplaced`: those of them that are no item: nothing was put to the test in them, or their
-      title names no one thing. `robots`: how many rows of robots were left out.
-    - `items`: how many `differ`, `agree` or are `not shared`, item by item and for all else that is equal (`strata`).
-      `shared`: items with a value for every subject where all else is equal, `cells` how often that is so, and `homes`
-      what these items belong to. `true`: the sum over shared items of each subject's value, the mean over its cells;
-      `fixed`: what that would be at best for one fixed guess, None where nothing is guessed or shared. `averaged`: how
-      often a subject has more than one result in a cell. `keys` name the cells for `matrix`, those on which subjects
-      differ first.
-    - `alone`: (what it is, how many rows, whose) of all that is not equal anywhere, so that it meets nothing.
+    - `pairs` refer to subjects by their place in that list; a subject without an item is in none.
+    - `rows` as filtered; `unplaced`: how many of them are no item, because nothing was tested in them or their
+      title identifies nothing that others could share. `robots`: how many rows of robots were left out.
+    - `items`: how many cells `differ`, `agree` or are `not shared`. A cell is an item with one combination of all else
+      that must be equal (`strata`). `shared`: items that have a cell with a value for every subject; `cells`: the
+      number of these cells; `homes`: how many things these items belong to. `true`: the sum over shared items of each
+      subject's value, the mean over its cells; `fixed`: the best that one fixed guess could reach, None if nothing is
+      guessed or shared. `averaged`: how often a subject has more than one result in a cell. `keys` name the cells for
+      `matrix`, those on which subjects differ first.
+    - `alone`: (values of `strata`, number of rows, subjects) for each combination that not all subjects have.
     - `meet`: how many items would be shared by each way to match.
-    - `doubtful`: how many rows of each subject count and are no verdict.
+    - `doubtful`: how many rows of each subject count but have no verdict.
     """
 
     asked: ComparisonRequest
@@ -83,8 +83,8 @@ class Compared:
 
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
-    """What an address asks to be compared: `by` and each `of` it, within the filter that stands there too; or `runs`,
-    parted by commas. Without `of` there are none, unless it is rules. Raises NotComparable.
+    """The subjects that an address asks to compare: `by` and each `of`, within the address's filter; or `runs`,
+    separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparable.
     """
     named = [one.strip() for text in query.get("runs", ()) for one in text.split(",") if one.strip()]
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
@@ -100,7 +100,7 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
 
 
 def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
-    """The rows of the subject `name` among those `wanted`. A filter is written as an address's query."""
+    """The filter for the rows of the subject `name` among those `wanted`. A filter's name is an address's query."""
     if by == "filter":
         own = from_query(parse_qs(name))
         return replace(own, chosen={**wanted.chosen, **own.chosen})
@@ -111,7 +111,7 @@ def filter_of(store: Store, by: By, name: str, wanted: Filter) -> Filter:
 
 
 class RunLine(NamedTuple):
-    """What tells a run from others."""
+    """What distinguishes a run from others."""
 
     title: str
     model: str
@@ -120,7 +120,7 @@ class RunLine(NamedTuple):
 
 
 def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, RunLine]:
-    """What tells these runs apart, of those that `viewer` may see."""
+    """What distinguishes these runs, for those that `viewer` may see."""
     columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
     of = f"run in (select unnest(?::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
     sql = f"select run, {columns} from items where {of} group by run"  # noqa: S608  our own names
@@ -130,8 +130,8 @@ def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, RunL
 def labs(
     store: Store, subjects: Sequence[Subject], viewer: str | None, stopped: Sequence[str] = (), robots: bool = False
 ) -> dict[str, int]:
-    """The labs whose rows can be compared, with how many rows the subjects have: those in which most have any first.
-    The same rows, read by several rules, count once. With `robots`, theirs count wherever they are.
+    """The labs whose rows can be compared, with the number of rows: first the labs in which the most subjects have
+    rows. The same rows under several parsers count once. With `robots`, robots' rows always count.
     """
     held: dict[str, list[int]] = {}
     for subject in apart(subjects):
@@ -145,9 +145,10 @@ def labs(
 def found(
     store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> Compared:
-    """What an address asks to be compared, in the first of its `labs` where it names none. Where `match` is not chosen,
-    rows meet by what they belong to, such as the starter question, unless that is nothing, or all of one subject's were
-    given; what happens to be shared has no say in it, so one more row moves nothing else. Raises NotComparable.
+    """The comparison that an address asks for, in the first of its `labs` if it names none. Without a chosen `match`,
+    rows are matched by what they belong to, such as the starter question, unless there is nothing of this kind or
+    one subject's tests were all given by a person. What happens to be shared does not influence this choice, so one
+    more row changes nothing else. Raises NotComparable.
     """
     by, chosen = subjects(store, query)
     if len(chosen) < 2:
@@ -170,13 +171,13 @@ def found(
 
 
 def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
-    """What else must be equal where rows meet (`else_equal`). Of models, methods and wordings everything that was not
-    chosen to be compared: else a mean of one model meets that of another.
+    """What else must be equal for rows to match (`else_equal`). For models, methods and wordings this is everything
+    that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """
     names = [name for name in _PLAIN if name != by]
     names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
     columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
-    # The columns that are looked up by run are made once a run.
+    # The columns that are looked up by run are computed only once for each run.
     of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names  # noqa: S608  our own names
     held = of_each(store, asked, f"select {columns} from {of}")  # noqa: S608  our own names
     of_names = zip(*([set(values or ()) for values in row] for row in held), strict=True)
@@ -187,7 +188,7 @@ _PLAIN = ("model", *FACETS)
 
 
 def _is_given(store: Store, asked: ComparisonRequest, given: str) -> bool:
-    """Whether all rows of one of the subjects are of runs whose tests were given to them."""
+    """Whether, for one of the subjects, all rows are from runs whose tests a person gave."""
     others = f"""count(*) filter (coalesce(json_array_length(spec, '$."{given}"'), 0) = 0)"""
     asking = f"select {others}, count(*) from (select distinct run from held) join runs using (run)"  # noqa: S608  our own names
     return bool(given) and any(number and not others for others, number in of_each(store, asked, asking))
@@ -201,8 +202,8 @@ def _meeting(store: Store, asked: ComparisonRequest) -> int:
 
 
 def compare(store: Store, asked: ComparisonRequest) -> Compared:
-    """The subjects on the items that they share. Raises NotComparable for another number of subjects than two to five,
-    and where the lab's rows cannot be compared.
+    """Compare the subjects on the items that they share. Raises NotComparable unless there are two to five subjects,
+    and if the lab's rows cannot be compared.
     """
     places = range(len(asked.subjects))
     if not 2 <= len(places) <= MOST:
@@ -222,7 +223,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
         cursor.execute(f"create temp table wide as {wide(asked, 'placed')}")
         items = cursor.execute(f"select key, unit, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
         tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
-        # A guess counts for an item as the item's values do: by the mean over the cells in which it is shared.
+        # A guess counts for an item as the item's values do: as the mean over the cells in which it is shared.
         guessed = cursor.execute(
             f"""
             with met as (select *, count(*) over (partition by unit) as cells from wide where valued = {len(places)})
@@ -263,7 +264,9 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
 
 
 def _pairs(items: DataFrame, some: Sequence[int]) -> tuple[Pair, ...]:
-    """Each two subjects over the items that both have where all else is equal, each by its mean over these cells."""
+    """Compare each two subjects over the items that both have where all else is equal, each by its mean over these
+    cells.
+    """
     has = items[[f"rows_{i}" for i in some]].set_axis(some, axis=1) > 0
     table = items[[f"value_{i}" for i in some]].set_axis(some, axis=1)
     if items["unit"].is_unique:
@@ -272,7 +275,9 @@ def _pairs(items: DataFrame, some: Sequence[int]) -> tuple[Pair, ...]:
 
 
 def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
-    """Two subjects, item by item. An item that both have and nowhere with all else equal is each one's alone."""
+    """Compare two subjects item by item. An item that both have, but nowhere with all else equal, counts for each as
+    its own.
+    """
     import pandas as pd
 
     unit, both = items["unit"], has.all(axis=1)
@@ -284,13 +289,13 @@ def _pair(items: DataFrame, table: DataFrame, has: DataFrame) -> Pair:
 
 
 def _doubtful(store: Store, asked: ComparisonRequest) -> tuple[int, ...]:
-    """Of each subject how many rows count and are no verdict."""
+    """For each subject, how many rows count but have no verdict."""
     count = "select count(*) from held where counts and coalesce(doubt, '') <> ''"
     return tuple(int(row[0]) for row in of_each(store, asked, count))
 
 
 def _robots(store: Store, asked: ComparisonRequest) -> int:
-    """How many rows of robots are left out; the same rows, read by several rules, count once."""
+    """How many rows of robots are left out; the same rows under several parsers count once."""
     left = 0
     for subject in apart(asked.subjects):
         if not subject.has_robots:

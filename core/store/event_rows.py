@@ -1,7 +1,7 @@
-"""The rows that events make. Nothing here touches a file or a database.
+"""The rows that events make. Nothing here uses a file or a database.
 
-Of several events with the same primary key the latest wins. A call's row is made by `asked` and completed by `answered`
-or `failed`, a case's by its begin and its result; a run's row is carried from event to event.
+If several events have the same primary key, the latest wins. A call's row is made by `asked` and completed by
+`answered` or `failed`, a case's by its begin and its result; a run's row is updated by every event.
 """
 
 from __future__ import annotations
@@ -40,22 +40,22 @@ _BIGINT = 2**63
 
 
 class Rows:
-    """Rows to be written, by table and primary key. `records` names the tables of record types."""
+    """Rows to be written, by table and primary key. `records` gives the tables of record types."""
 
     def __init__(self, tables: Mapping[str, StoreTable], records: Mapping[str, str]) -> None:
         self.tables = tables
         self.records = records
         self.by_table: dict[str, dict[tuple[Any, ...], Row]] = {}
         self.resumed: set[str] = set()
-        """Runs whose drops of before for an error are to be deleted: what failed is asked again."""
+        """Resumed runs: their earlier drops for an error are to be deleted, since what failed is asked again."""
 
     def put(self, table: str, row: Row) -> None:
-        """Keep a row for `table`, in place of one with the same key."""
+        """Store a row for `table`, replacing one with the same key."""
         key = tuple(row[column] for column in self.tables[table].key)
         self.by_table.setdefault(table, {})[key] = row
 
     def add(self, run: Row, event: Event) -> None:
-        """Make the rows of one event that `check` let pass, and carry the row `run` on."""
+        """Make the rows of one event that passed `check`, and update the run's row `run`."""
         name, at = run["run"], utc(event.at)
         _carry_on(run, event, at)
         match event:
@@ -98,7 +98,7 @@ class Rows:
                 self.put(table, self._fitted(table, ours, event.data))
 
     def _case(self, run: Row, event: Recorded, at: datetime) -> None:
-        """Complete a case's row with what is known of it now."""
+        """Complete a case's row with what is known about it now."""
         columns = self.tables["cases"].columns
         name, case = run["run"], event.case
         row = self.by_table.setdefault("cases", {}).setdefault((name, case), dict.fromkeys(columns))
@@ -108,8 +108,8 @@ class Rows:
         row.update(self._fitted("cases", ours, event.data))
 
     def _fitted(self, table: str, ours: Row, data: Mapping[str, Any]) -> Row:
-        """One row of `table`: `ours` and `data`. What of that has no column, or not the column's type, or a name that
-        is ours goes into the column `extra`.
+        """One row of `table` from `ours` and `data`. A value without a column, of another type than its column, or with
+        a name in `ours` goes into the column `extra`.
         """
         columns = self.tables[table].columns
         row = dict(ours)
@@ -137,14 +137,14 @@ _SCORED = ("case", "metric", "rules", "item", "n", "of")
 
 
 def new_run(name: str) -> Row:
-    """The row of a run of which nothing is known yet."""
+    """The row of a run about which nothing is known yet."""
     row = {"run": name, "status": "running", "seconds": 0.0}
     row |= dict.fromkeys(("about", "reread_from", "forked_from", "owner", "study"), "")
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
 def check(event: Event) -> None:
-    """Raises ValueError for numbers too large to keep."""
+    """Check an event's numbers. Raises ValueError if one is too large to store."""
     match event:
         case Started():
             numbers: tuple[int | None, ...] = (event.seed,)
@@ -217,7 +217,7 @@ def _call_fields(event: Asked | Answered | Failed, at: datetime) -> Row:
         asked = _picked(event, ("case", "item", "trial", "prompt", "repeat"))
         asked |= {name: as_json(value) for name, value in _picked(event, ("messages", "sampling", "tools")).items()}
         return {**_UNANSWERED, **_NOTHING_WRONG, **who, **asked, "at": at}
-    # Who loses the line that asks still says where an answer belongs.
+    # If the line with the request is lost, the answer still says where it belongs.
     where = {name: value for name, value in _picked(event, ("case", "trial")).items() if value}
     if isinstance(event, Answered):
         tokens = _picked(event.usage, ("prompt_tokens", "completion_tokens"))
@@ -240,7 +240,7 @@ def _picked(of: object, names: Iterable[str]) -> Row:
 
 
 def fits(value: object, kind: str) -> bool:
-    """Whether a column of the SQL type `kind` can hold `value` as it is."""
+    """Whether a column of the SQL type `kind` can hold `value` unchanged."""
     if value is None or kind == "JSON":
         return True
     if kind == "VARCHAR":
@@ -258,12 +258,12 @@ def _is_finite(value: float) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:
-        # An integer beyond all floating-point numbers.
+        # An integer too large for a float.
         return False
 
 
 def _time(text: str) -> datetime | str:
-    """The time that `text` writes; the text itself where it is none."""
+    """The time in `text`; `text` itself if it is not a time."""
     try:
         return utc(datetime.fromisoformat(text))
     except (ValueError, OverflowError):
@@ -271,10 +271,10 @@ def _time(text: str) -> datetime | str:
 
 
 def as_json(value: object) -> str:
-    """JSON text; NaN and infinities, which JSON has not, become null."""
+    """JSON text; NaN and infinities, which JSON lacks, become null."""
     return to_json(value, inf_nan_mode="null").decode()
 
 
 def utc(at: datetime) -> datetime:
-    """`at` in UTC, without saying so: what a TIMESTAMP holds. A time without a zone is taken for UTC."""
+    """`at` as a naive time in UTC, as a TIMESTAMP column needs it. A naive `at` is taken for UTC."""
     return at.astimezone(UTC).replace(tzinfo=None) if at.tzinfo else at

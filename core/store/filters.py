@@ -1,6 +1,6 @@
-"""One set of filters for cases, runs and counts, which an address holds as its query.
+"""One set of filters for cases, runs and counts, which an address can hold as its query.
 
-Unknown parameters of an address are ignored, so that old links still open.
+Unknown parameters of an address are ignored, so that old links still work.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ TITLES = {
     "owner": "Made by",
     "study": "Study",
 }
-"""Facets that are filtered by their values, in the order on the screen."""
+"""The facets that are filtered by values, in the order on the screen."""
 
 FLAGS = ("deep", "recordings", "hidden", "older")
-"""Fields of a filter that an address has as 1 where they are set."""
+"""Boolean fields of a filter; an address has them as 1 if they are set."""
 
 MOST_VALUES, LONGEST = 50, 500
-"""Values of one facet, and characters of one, that an address may hold."""
+"""The most values of one facet, and the most characters of a value, that an address may hold."""
 
 Where = tuple[str, list[object]]
 """A condition in SQL, and its parameters."""
 
 
 class Range(NamedTuple):
-    """A figure's value, by repaired rules, from `low` to `high`; None is no bound."""
+    """Bounds for a figure's value by the updated parser: from `low` to `high`; None is no bound."""
 
     metric: str
     low: float | None
@@ -53,19 +53,19 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class Filter:
-    """What is wanted.
+    """Selects rows of `items`.
 
-    - `chosen`: by facet (one of TITLES, or "as:<role>" for the model that a run asked as that) the values any of which
-      will do.
-    - `text`: words that must all stand in question, expectation, answer or explanation, with `deep` in any prompt or
-      raw answer too; what is in double quotes must stand together.
-    - `since`, `until`: days, the first and the last; None is no bound.
-    - `ranges`: figures of the case, or of its run where it has none of its own.
-    - `runs`: of these runs only, where it is not empty.
-    - `recordings`: the runs that came with the app, and else all others.
-    - `hidden`: the runs that their owners hid, and else all others.
-    - `older`: the runs that were read again since, and else all others, so that a run counts once. Runs that are named,
-      and those of a study, are there in any case.
+    - `chosen`: for each facet (one of TITLES, or "as:<role>" for the model that a run asked in that role) the values of
+      which a row must have one.
+    - `text`: words that must all appear in question, prediction, answer or explanation, and with `deep` also in any
+      prompt or raw answer; words in double quotes must appear together.
+    - `since`, `until`: the first and the last day; None is no bound.
+    - `ranges`: bounds for figures of the case, or of its run if the case has none of its own.
+    - `runs`: only these runs, if it is not empty.
+    - `recordings`: the runs that came with the app, instead of all others.
+    - `hidden`: the runs that their owners hid, instead of all others.
+    - `older`: the runs that were parsed again later, instead of all others, so that a run counts once. Runs selected by
+      `runs` or by a study are never left out for this.
     """
 
     chosen: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -85,16 +85,16 @@ class Filter:
         return self == Filter(recordings=self.recordings, hidden=self.hidden, older=self.older)
 
     def without(self, facet: str) -> Filter:
-        """The same, whatever the facet's value."""
+        """A copy that does not filter by the facet."""
         return replace(self, chosen={name: values for name, values in self.chosen.items() if name != facet})
 
     def choosing(self, facet: str, values: Sequence[str]) -> Filter:
-        """The same with these values of the facet; with none, whatever its value."""
+        """A copy with these values of the facet; without any, it does not filter by the facet."""
         rest = self.without(facet)
         return replace(rest, chosen={**rest.chosen, facet: tuple(values)}) if values else rest
 
     def query(self) -> dict[str, list[str]]:
-        """What an address holds for it; nothing for what is not filtered."""
+        """The parameters of an address for this filter, without those that filter nothing."""
         address = {name: list(values) for name, values in self.chosen.items() if values}
         texts = {
             "text": self.text,
@@ -111,7 +111,7 @@ class Filter:
 
 
 def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
-    """What an address asks for; see `Filter.query`."""
+    """The filter that an address asks for; see `Filter.query`."""
     chosen = {
         name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
         for name, values in query.items()
@@ -129,8 +129,8 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
 
 
 def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
-    """The condition for rows of `items` (under that name) that are wanted, in runs that `viewer` may see (None: all).
-    `stopped`: runs that are `running` by their journals, but whose process is gone.
+    """The condition for the wanted rows of `items` (under that name), in runs that `viewer` may see (None: all runs).
+    `stopped`: runs that are `running` according to their journals, but whose process is gone.
     """
     runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
     runs.append((f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})", []))
@@ -162,7 +162,7 @@ def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -
 
 
 KIND = "regexp_replace(items.outcome, ' all$', '')"
-"""An outcome without *all*: the filter *misled* includes *misled all*."""
+"""The outcome without *all*: the filter *misled* includes *misled all*."""
 
 DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.trial <> '', 'sure', ''))"
 """Whether a trial that counts is in doubt."""
@@ -170,7 +170,7 @@ DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.
 HIDDEN = "select about from labels where kind = 'hidden'"
 
 SAID = {"label": "verdict", "tag": "tag", "played": "played"}
-"""Facets of what people say: the kind of words in the table `labels`."""
+"""Facets of what people say, with the `kind` that they have in the table `labels`."""
 
 _SAID = """
     (items.run, items."case", items.trial) in
@@ -178,13 +178,13 @@ _SAID = """
 """
 
 STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
-"""A run's status; the parameter are the runs whose process is gone."""
+"""A run's status; the parameter is the list of runs whose process is gone."""
 
 MADE_BY = f"""coalesce((
     select min(json_extract_string(data, '$.sender')) from records join runs imported using (run)
     where record = '{IMPORTED}' and imported.about = runs.run
 ), runs.owner)"""  # noqa: S608  our own names
-"""Who made a run: the sender of an imported one, else its owner."""
+"""Who made a run: the sender of an imported run, else its owner."""
 
 
 OF_ITEMS = {
@@ -192,14 +192,14 @@ OF_ITEMS = {
     "doubt": DOUBT,
     "differs": "if(items.differ, 'differ', 'agree')",
 }
-"""SQL of the facets of a row of `items`."""
+"""SQL for the facets that are columns of `items`."""
 
 OF_RUNS = {"status": STATUS, "owner": MADE_BY, "study": "runs.study"}
-"""SQL of the facets of a row of `runs`."""
+"""SQL for the facets that are columns of `runs`."""
 
 
 def phrases(text: str) -> list[str]:
-    """The phrases that a text must contain: single words, and what is in double quotes."""
+    """The phrases that a text must contain: single words, and words in double quotes as one phrase."""
     parts: list[str] = []
     for number, part in enumerate(text.split('"')):
         parts += [part.strip()] if number % 2 else part.split()
@@ -219,7 +219,7 @@ def _holding(words: str, deep: bool) -> Where:
     return f"({sql})", list(values)
 
 
-# Calls that the cases of an item share belong to the item, and those of a case to the case, above its trials.
+# A call shared by an item's cases matches that item, and a call of a case matches the case, above its trials.
 _DEEP = """
     with hits as materialized (
         select distinct run, "case", coalesce(trial, '') as trial from calls

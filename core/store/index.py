@@ -1,8 +1,8 @@
-"""Journals into the store: what is new in them, and nothing twice.
+"""Indexes journals into the store: reads what is new in them, and nothing twice.
 
-A journal's rows and the number of its bytes that they came from are written in one transaction, so they agree whatever
-kills the process. A run is named after its file, not after what its events say: two files never fight over rows, and a
-copy under another name is another run.
+A journal's rows and the number of bytes that they came from are written in one transaction, so they agree even if the
+process is killed. A run is named after its file, not after what its events say: so two files never compete for the same
+rows, and a copy under another name is another run.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCK = 20_000
-"""Lines that are written in one transaction: bounds the memory, and a thousand small journals share one."""
+"""How many lines are written in one transaction: this limits memory, and a thousand small journals share one."""
 
 _ENDING = ".jsonl"
 
 
 def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
-    """Take up what the folder's journals hold beyond what the store knows, once. Who looks again and again keeps an
-    `Index`. Of `recordings`, which come with the app, those in archives too. Returns the runs that changed.
+    """Read once what the folder's journals hold beyond what the store knows; for repeated use, keep an `Index`. With
+    `recordings`, which come with the app, journals in archives are included. Returns the runs that changed.
     """
     changed = Index(store, journals, recordings).look()
     if recordings and (archived := archives.folder(journals)) is not None:
@@ -46,7 +46,7 @@ def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
 
 
 def rebuild(store: Store, journals: Path) -> list[str]:
-    """Forget everything and index the folder's journals from their beginning. Returns the runs."""
+    """Delete all rows and index the folder's journals from their beginning. Returns the runs."""
     with store.writer:
         store.empty()
         return index(store, journals)
@@ -65,7 +65,7 @@ _NOTHING = _Seen("", 0, 0, "")
 
 
 class _File(NamedTuple):
-    """A journal as it lies in the folder."""
+    """A journal's file in the folder."""
 
     run: str
     path: str
@@ -74,7 +74,7 @@ class _File(NamedTuple):
 
     @property
     def at(self) -> Path:
-        """Where it can be opened."""
+        """Its path."""
         return Path(self.path)
 
     def is_as(self, seen: _Seen) -> bool:
@@ -82,9 +82,8 @@ class _File(NamedTuple):
 
 
 class Index:
-    """A folder's journals (`*.jsonl`), looked at again and again. What they were like at the last look is kept in mind,
-    so that a look at thousands of which none has changed takes milliseconds. `recordings`: whether they are runs that
-    came with the app.
+    """A folder's journals (`*.jsonl`), read again and again. Their sizes and times are remembered, so that a look at
+    thousands of unchanged journals takes milliseconds. `recordings`: whether they are runs that came with the app.
     """
 
     def __init__(self, store: Store, journals: Path, recordings: bool = False) -> None:
@@ -93,19 +92,21 @@ class Index:
         self._folder = os.path.realpath(journals)
         self._known: dict[str, _Seen] = {}
         self._still: dict[str, tuple[int, int]] = {}
-        """Files that hold nothing new as long as they are of this size and time, by name."""
+        """Files, by name, that have nothing new as long as they have this size and time."""
         self._others: set[str] = set()
-        """Runs whose journals lie in other folders."""
+        """Runs whose journals are in other folders."""
         self._settled = False
-        """Whether each of the other runs has its file in `_still`: as long as these are there, none is gone."""
+        """Whether each of this folder's runs has its file in `_still`: as long as all these files exist, no run is
+        gone.
+        """
         self._writes = -1
 
     def look(self) -> list[str]:
-        """Take up what the journals hold beyond what the store knows.
+        """Read what the journals hold beyond what the store knows.
 
-        Returns the runs that changed, those included whose journal is gone and whose rows went with it. A torn last
-        line is left until it is whole; a line that holds no event is noted in `faults` and passed over; a journal that
-        shrank, moved, or begins otherwise than before is read afresh.
+        Returns the runs that changed, including those whose journal is gone and whose rows were deleted. An incomplete
+        last line is left until it is complete; a line that holds no event is noted in `faults` and skipped; a journal
+        that shrank, moved, or begins differently is read again from its start.
         """
         with self.store.writer as writer:
             if self._writes != writer.writes:
@@ -123,7 +124,7 @@ class Index:
         return sorted(changed)
 
     def _learn(self) -> None:
-        """Ask the store what it knows: somebody else wrote to it, or nothing is in mind yet."""
+        """Load what the store knows: somebody else wrote to it, or nothing is loaded yet."""
         with self.store.cursor() as cursor:
             rows = cursor.execute("select run, journal, bytes, modified, head from runs").fetchall()
         self._known = {run: _Seen(*seen) for run, *seen in rows}
@@ -131,7 +132,7 @@ class Index:
         self._settled = False
 
     def _gone(self, news: Iterable[_File], same: int) -> set[str]:
-        """Runs whose journals are no more, where these files are not as they were and so many are."""
+        """The runs whose journals no longer exist, given the changed files and the number of unchanged ones."""
         unsure = self._others
         if not self._settled or same < len(self._still):
             there = set(os.listdir(self._folder)) if os.path.isdir(self._folder) else set()
@@ -148,7 +149,7 @@ class Index:
         return os.path.dirname(seen.journal) == self._folder and run + _ENDING in self._still
 
     def _scan(self) -> tuple[list[_File], int]:
-        """The files that are not as they were, and how many are."""
+        """The changed files, and the number of unchanged ones."""
         news: list[_File] = []
         same = 0
         try:
@@ -165,7 +166,7 @@ class Index:
                 try:
                     status = entry.stat()
                 except OSError:
-                    # Gone since, or a link that leads nowhere.
+                    # The file was deleted meanwhile, or is a broken link.
                     still.pop(name, None)
                     continue
                 if was == (status.st_size, status.st_mtime_ns):
@@ -181,7 +182,7 @@ class Index:
         self._forget(gone | replaced)
         changed = gone | replaced
         batch = _Batch(self.store, self._recordings)
-        # As they were before they were read: what came since shows at the next look.
+        # Sizes and times from before the files were read: anything added since then is found at the next look.
         still = {file.run + _ENDING: (file.bytes, file.modified) for file in news}
         for file in files:
             try:
@@ -206,7 +207,7 @@ class Index:
 
 
 def _is_another(file: _File, seen: _Seen) -> bool:
-    """Whether the file, which has changed, must be read from its start: it moved, is shorter, or begins otherwise."""
+    """Whether the changed file must be read from its start: it moved, is shorter, or begins differently."""
     if file.path != seen.journal or file.bytes < seen.bytes:
         return True
     try:
@@ -216,7 +217,7 @@ def _is_another(file: _File, seen: _Seen) -> bool:
 
 
 def _file_of(run: str, path: str) -> _File | None:
-    """The journal at `path`, as it lies there; None where there is none."""
+    """The journal at `path` with its current size and time; None if there is none."""
     file = _File(run, path, 0, 0)
     try:
         status = file.at.stat()
@@ -235,7 +236,7 @@ def _digest(line: bytes) -> str:
 
 
 def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
-    """Put the file's whole lines that were not seen into the batch. Whether there were any."""
+    """Add the file's new complete lines to the batch. Returns whether there were any."""
     with file.at.open("rb") as opened:
         head = opened.readline()
         opened.seek(seen.bytes)
@@ -253,7 +254,7 @@ def _read(batch: _Batch, file: _File, seen: _Seen) -> bool:
 
 
 def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """The whole lines of `file`, at most BLOCK at a time."""
+    """The complete lines of `file`, at most BLOCK at a time."""
     lines: list[bytes] = []
     for line in file:
         if not line.endswith(b"\n"):
@@ -267,7 +268,9 @@ def _blocks(file: Iterable[bytes]) -> Iterator[list[bytes]]:
 
 
 class _Batch:
-    """Lines of one or more journals that are written in one transaction. `seen`: how far those go that were written."""
+    """Lines of one or more journals that are written in one transaction. `seen`: how much of each journal has been
+    written.
+    """
 
     def __init__(self, store: Store, recordings: bool) -> None:
         self.store = store
@@ -276,13 +279,14 @@ class _Batch:
         self.lines = 0
         self.seen: dict[str, _Seen] = {}
         self._all_new = True
-        """Whether the store has no row of these runs: an insert that need not replace takes a third of the time."""
+        """Whether the store has no row of these runs: a plain insert takes a third of the time of one that may replace.
+        """
 
     def stored_run(self, run: str) -> Row:
         return self._select("select * from runs where run = ?", [run])[0]
 
     def add(self, run: Row, lines: list[bytes]) -> None:
-        """Make the rows of `lines`, which follow what is indexed of `run`. Writes when enough has come together."""
+        """Make the rows of `lines`, which follow what is indexed of `run`. Writes the batch when it is large enough."""
         events: list[Event] = []
         for number, line in enumerate(lines, start=run["lines"] + 1):
             try:
@@ -307,7 +311,7 @@ class _Batch:
             self.write()
 
     def write(self) -> None:
-        """All rows and how far they go, in one transaction."""
+        """Write all rows, and how much of each journal they cover, in one transaction."""
         runs = self.rows.by_table.pop("runs", {})
         if not runs:
             return
@@ -331,7 +335,7 @@ class _Batch:
         self.rows.put("faults", {"run": run["run"], "line": line, "reason": reason})
 
     def _recall(self, run: str, events: list[Event]) -> None:
-        """Fetch the rows that were begun in lines indexed before and are completed now, of calls and of cases."""
+        """Load the rows of calls and cases that were begun in lines indexed earlier and are completed now."""
         calls = {event.call for event in events if isinstance(event, Answered | Failed) and event.call is not None}
         cases = {event.case for event in events if isinstance(event, Recorded) and event.record in (BEGUN, RESULT)}
         for table, column, names in (("calls", "call", calls), ("cases", "case", cases)):

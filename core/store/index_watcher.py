@@ -16,26 +16,26 @@ log = logging.getLogger(__name__)
 
 
 _SHARE = 20
-"""Where nothing is new, looks take a processor's time no more than one second in so many."""
+"""While nothing is new, looking takes at most one second of processor time in every _SHARE seconds."""
 
 
 def pause(every: float, took: float) -> float:
-    """Seconds until the next look, where the last took so much of a processor and found nothing."""
+    """Seconds until the next look, after one that took `took` seconds of processor time and found nothing."""
     return max(every, _SHARE * took)
 
 
 class IndexWatcher:
-    """Indexes the folder's journals every few seconds, less often where there are so many that a look takes long, and
-    at once after `wake`. `changes` counts what was new.
+    """Indexes the folder's journals every few seconds (less often if there are so many that a look takes long) and
+    immediately after `wake`. `changes` counts the looks that found something new.
 
-    What lies in the folder `recordings` never changes, and is looked at once.
+    The folder `recordings` never changes, and is indexed only once.
     """
 
     def __init__(self, store: Store, journals: Path, every: float = 2.0, recordings: Path | None = None) -> None:
         self.store = store
         self.changes = 0
         self.looked = threading.Event()
-        """Set once everything that lay there at the start is indexed."""
+        """Set once everything that was there at the start is indexed."""
         self._journals = journals
         self._recordings = recordings
         self._index = Index(store, journals)
@@ -46,16 +46,16 @@ class IndexWatcher:
         self._thread.start()
 
     def wake(self) -> None:
-        """Look now; a run has ended."""
+        """Make the thread look now, for example because a run has ended."""
         self._woken.set()
 
     def look(self) -> None:
-        """Look at once, and come back when that is done."""
+        """Look now, and return when it is done."""
         if self._index.look():
             self.changes += 1
 
     def close(self) -> None:
-        """End the thread, waiting 5 seconds for it at most, and close the store."""
+        """End the thread, waiting for it 5 seconds at most, and close the store."""
         self._closed = True
         self._woken.set()
         self._thread.join(timeout=5)
@@ -79,7 +79,7 @@ class IndexWatcher:
 
     @contextmanager
     def _reported(self, folder: Path) -> Iterator[None]:
-        """The journals are the truth and untouched, whatever goes wrong; the next look may fare better."""
+        """Log any error: the journals are the source and stay untouched, and the next look may succeed."""
         try:
             yield
         except Exception:

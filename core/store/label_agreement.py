@@ -1,7 +1,7 @@
-"""What people's labels say of who read automatically, the rules and the models that simulate, and of each other.
+"""How far people's labels agree with the parsers and the models that simulate, and with each other.
 
-Anyone who labels chose the rows and saw the reading, so these are counts, and no rate: what readers are worth is what a
-blind audit finds (`core.store.audits`).
+Anyone who labels chose the rows and saw the parser's result, so these are counts and not rates. A blind audit measures
+accuracy (`core.store.audits`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .store import Store
 
 
 class LabelledRight(NamedTuple):
-    """How many labels hold `reader` (a set of rules, or a model) right: `right` of `n`."""
+    """How many labels confirm `reader` (a parser, or a model): `right` of `n`."""
 
     reader: str
     right: int
@@ -28,7 +28,9 @@ class LabelledRight(NamedTuple):
 
 
 class Labellers(NamedTuple):
-    """Two or more of `people` gave a verdict on each of `n` rows, and all the same one on `agreed` of these."""
+    """Two or more of `people` gave a verdict on each of `n` rows, and on `agreed` of these rows all gave the same
+    one.
+    """
 
     people: int
     n: int
@@ -36,11 +38,11 @@ class Labellers(NamedTuple):
 
 
 _Place = tuple[str, str, str, str]
-"""Run (of several versions the first), case, trial and who gave the label."""
+"""The run (of several versions the first), the case, the trial, and who gave the label."""
 
 
 class _Labelled(NamedTuple):
-    """What one person said of one trial of a run, by kind and judgement, and the trial's readings."""
+    """What one person said about one trial of a run, by kind and judgement, and the parsers' results for the trial."""
 
     run: str
     words: dict[tuple[str, str], str]
@@ -48,8 +50,9 @@ class _Labelled(NamedTuple):
 
 
 def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> list[LabelledRight]:
-    """By all labels on runs of the lab that `viewer` may see. A person's label on a row counts once, whichever version
-    of the run they looked at. Empty where `judged` is no reading or has no label.
+    """The count for each parser or model, by all labels on runs of the lab that `viewer` may see. A person's label on a
+    row counts once, whichever version of the run they saw. Empty if `judged` does not judge a parser's result or has
+    no label.
     """
     if not judged.of:
         return []
@@ -60,12 +63,12 @@ def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None
         if verdict is None:
             continue
         readings = {rules: labelled.readings[f"{judged.of}_{rules}"] or UNREAD for rules in RULES}
-        # People see the reading by repaired rules, and that is what a verdict is on.
+        # People see the updated parser's result, so their verdict is on that.
         shown = readings["repaired"]
         truth = shown if verdict == judged.good else labelled.words.get(("should", judged.name))
         for rules in ("repaired",) if judged.role else RULES:
             reader = models.get(labelled.run, judged.role) if judged.role else f"{rules} rules"
-            # Where `shown` is wrong and nobody said what is right, another reading may be right or wrong.
+            # If `shown` is wrong and nobody said what is right, a different result may be right or wrong.
             if truth is not None or readings[rules] == shown:
                 n[reader] += 1
                 right[reader] += readings[rules] == truth
@@ -73,7 +76,7 @@ def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None
 
 
 def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = None) -> Labellers | None:
-    """How often those agree who labelled the same; None where nobody did."""
+    """How often people agree who labelled the same row; None if no row has two labels."""
     verdicts: defaultdict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
     for (run, case, trial, who), labelled in _labels(store, lab, viewer, readings=False).items():
         if verdict := labelled.words.get(("verdict", judged.name)):
@@ -98,8 +101,8 @@ def tags(store: Store, viewer: str | None = None, most: int = 50) -> list[str]:
 
 
 def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -> dict[_Place, _Labelled]:
-    """The latest labels of each person on each row. With `readings` only those on trials: a label on a case is then one
-    on the trial that stands for the case.
+    """The latest labels of each person on each row. With `readings`, only labels on trials are included; a label on a
+    case then counts for the trial that represents the case.
     """
     columns = [f"{of}_{rules}" for of in ("expected", "observed") for rules in RULES]
     rows = store.rows(
@@ -125,6 +128,6 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
 
 
 def _models(store: Store, role: str) -> dict[str, str]:
-    """Which model each run asked as `role`; several are named together."""
+    """Which model each run asked as `role`; several are joined by commas."""
     sql = "select run, string_agg(model, ', ' order by model) from roles where role = ? group by run"
     return dict(store.rows(sql, [role]))

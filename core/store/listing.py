@@ -1,7 +1,7 @@
-"""Lists of results, a page at a time, with how many there are and where in them one is.
+"""Lists of results by the page, with how many there are and where in the list a row is.
 
-A page begins after a row, not at a number: what is new meanwhile moves nothing, and the millionth row is as quick to
-reach as the first.
+A page begins after a row, not at a number: new rows shift nothing, and the millionth row is as quick to reach as the
+first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .store import Store
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Figures of many cases for pictures, of those that a filter leaves.
+# Figures of many cases for pictures, from the cases that a filter selects.
 
 
 EVERYTHING = Filter()
@@ -35,13 +35,14 @@ def of_cases(
     viewer: str | None = None,
     stopped: Sequence[str] = (),
 ) -> DataFrame:
-    """One row for each metric of each completed case of a lab, by repaired rules, newest run first. A case with a row
-    that is `wanted` is there; `viewer` and `stopped` as in `core.store.filters.condition`. Recordings are left out
-    unless they are wanted, for they were chosen to be shown; forks always, for a person edited one of their answers.
+    """One row for each metric of each completed case of a lab, by the updated parser, the newest run first. A case is
+    included if one of its rows is `wanted`; `viewer` and `stopped` as in `core.store.filters.condition`. Recordings
+    are left out unless they are wanted, since they were chosen for display; forks always, since a person edited one
+    of their answers.
 
-    run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and those that `cases` adds;
-    metric, value (null where it is undefined or the case has none), low, high, n, of (0 where it has none); found: how
-    many cases there were before the limit `newest`.
+    run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and each that `cases` adds;
+    metric, value (null if it is undefined or the case has none), low, high, n, of (0 if it has none); found: how many
+    cases there were before the limit `newest`.
     """
     import pandas as pd
 
@@ -85,7 +86,7 @@ def of_cases(
 
 
 def _added(store: Store, cases: Cases) -> Iterator[str]:
-    """SQL of the columns that `cases` adds."""
+    """SQL for the columns that `cases` adds."""
     for field in cases.fields:
         yield f"json_extract(spec, '$.{named([field])}') as {named([field])}"
     for name, (record, field) in cases.records.items():
@@ -101,7 +102,7 @@ def _added(store: Store, cases: Cases) -> Iterator[str]:
 
 
 def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
-    """How many of the wanted cases are not completed, and so not among `of_cases`."""
+    """How many of the wanted cases are not completed, and so are missing from `of_cases`."""
     with_a_row, values = condition(wanted, viewer, stopped)
     sql = f"""
         select count(*) from cases where status <> 'done'
@@ -111,7 +112,7 @@ def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped:
 
 
 PAGE = 50
-"""Rows of a page."""
+"""Rows on a page."""
 
 SORTS = {
     "newest": ("Newest first", ('"at" desc', "run desc")),
@@ -120,7 +121,7 @@ SORTS = {
     "outcome": ("By outcome", ("outcome", '"at" desc', "run desc")),
     "model": ("By model", ("model", '"at" desc', "run desc")),
 }
-"""Orders of a list, by the word that an address has for them; within a run it keeps the run's own order."""
+"""The orders of a list, by their word in an address; the rows of one run keep the run's own order."""
 
 _WITHIN = ("number", '"case"', "trial")
 
@@ -135,8 +136,8 @@ class RowPlace(NamedTuple):
 
 @dataclass(frozen=True)
 class Listed:
-    """A page of a list. `first`: the number of its first row, from 1; `total`: of all rows; `lost`: whether the row
-    that it was to follow is no longer there, so that this is the first page.
+    """A page of a list. `first` is the number of its first row, from 1; `total` is the number of all rows; `lost` says
+    that the row that the page was to follow no longer exists, so that this is the first page.
     """
 
     rows: DataFrame
@@ -164,8 +165,8 @@ def items(
     stopped: Sequence[str] = (),
     limit: int = PAGE,
 ) -> Listed:
-    """A page of cases and trials, with the columns of the table `items`, `status` of the run, and the beginning of the
-    case's `explanation`: those after a row, or those just before one.
+    """A page of cases and trials, with the columns of the table `items`, the run's `status`, and the beginning of the
+    case's `explanation`: the rows after a row, or those just before one.
     """
     sql, values = condition(wanted, viewer, stopped)
     order, anchor = [*SORTS[sort][1], *_WITHIN], after or before
@@ -181,7 +182,7 @@ _SHOWN = f"""
 
 
 def row(store: Store, place: RowPlace, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
-    """The row of that place with the columns of `items`; empty where `viewer` may not see it or there is none."""
+    """The row at that place with the columns of `items`; empty if there is none or `viewer` may not see it."""
     return store.query(
         f"""
         {_SHOWN} where (items.run, items."case", items.trial) = (?, ?, ?)
@@ -201,8 +202,8 @@ def runs(
     stopped: Sequence[str] = (),
     limit: int = PAGE,
 ) -> Listed:
-    """A page of the runs with a wanted row: run, "at" and `found`, how many wanted rows it has; the newest first,
-    or the oldest.
+    """A page of the runs with a wanted row: run, "at" and `found`, the number of its wanted rows; the newest first, or
+    the oldest.
     """
     sql, values = condition(wanted, viewer, stopped)
     order, anchor = SORTS["oldest" if oldest else "newest"][1], after or before
@@ -214,7 +215,9 @@ def runs(
 
 @dataclass(frozen=True)
 class _Page:
-    """The rows `of` a condition in the `order`, `limit` of them: after or before the one with the values `there`."""
+    """At most `limit` of the rows `of` a condition, in this `order`: after or before the row with the values
+    `there`.
+    """
 
     of: str
     values: list[object]
@@ -224,7 +227,9 @@ class _Page:
     is_before: bool
 
     def listed(self, store: Store, key: str, shown: str, more: list[object], anchor: object) -> Listed:
-        """What `shown` makes of the `key` of each row, which it finds in `page`; `more` are its parameters."""
+        """The page. `shown` is the query that selects from `page`, which has the `key` of each row; `more` are its
+        parameters.
+        """
         backwards = self.there is not None and self.is_before
         beyond, past = self._beyond(backwards) if self.there else ("true", [])
         ahead, before = self._beyond(backwards=True) if self.there else ("false", [])
@@ -243,8 +248,8 @@ class _Page:
         return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and self.there is None)
 
     def _beyond(self, backwards: bool) -> Where:
-        """The condition for rows after (`backwards`: before) the one with the values `there`: by the first column that
-        differs, greater, or smaller where its order is descending.
+        """The condition for rows after (`backwards`: before) the row with the values `there`: in the first column that
+        differs, they are greater, or smaller if the order is descending.
         """
         sql, values = "false", list[object]()
         for column, value in reversed(list(zip(self.order, self.there or (), strict=True))):
@@ -279,7 +284,7 @@ def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Se
 
 def elsewhere(store: Store, place: RowPlace, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
     """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
-    outcome, verdict. Another reading of the same run is no other run.
+    outcome, verdict. Other versions of the same run are left out.
     """
     sql, values = condition(Filter(), viewer)
     same = [version.run for version in versions(store, place.run, viewer)] or [place.run]
@@ -296,7 +301,7 @@ def elsewhere(store: Store, place: RowPlace, viewer: str | None = None, limit: i
 
 
 def _values(store: Store, order: Sequence[str], where: str, values: Sequence[object]) -> tuple[object, ...] | None:
-    """What the row of that condition has in the columns of `order`; None where it is gone."""
+    """The values of the row of that condition in the columns of `order`; None if there is no such row."""
     columns = ", ".join(map(_comparable, order))
     return next(iter(store.rows(f"select {columns} from items where {where} limit 1", values)), None)  # noqa: S608  our own names
 
@@ -314,8 +319,8 @@ def _by(order: Sequence[str], turned: bool = False) -> str:
 def facet(
     store: Store, wanted: Filter, name: str, viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> dict[str, int]:
-    """The values of a facet with their numbers of rows, the most frequent first, under all filters but its own. Without
-    the value '', except for the outcome, where it means that there is none yet.
+    """The values of a facet with their numbers of rows, the most frequent first, under all filters but the facet's own.
+    The value '' is left out, except for the outcome, where it means that there is none yet.
     """
     sql, values = condition(wanted.without(name), viewer, stopped)
     by_run = f"(select run, count(*) as n from items where {sql} group by run) join"  # noqa: S608  our own names
@@ -337,7 +342,9 @@ def facet(
 
 
 def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
-    """`counts`, where an outcome such as *misled all* counts for *misled* too (`filters.KIND`); most frequent first."""
+    """`counts`, with an outcome such as *misled all* counted for *misled* too (`filters.KIND`); the most frequent
+    first.
+    """
     for value, count in list(counts.items()):
         if value.endswith(" all"):
             whole = value.removesuffix(" all")
@@ -346,13 +353,13 @@ def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
 
 
 def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
-    """How many rows there are."""
+    """How many wanted rows there are."""
     sql, values = condition(wanted, viewer, stopped)
     return int(store.rows(f"select count(*) from items where {sql}", values)[0][0])  # noqa: S608  our own names
 
 
 def kinds(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> dict[str, int]:
-    """How many rows are a trial, a case, or a run that came to no case."""
+    """How many rows are a trial, a case, or a run without any case."""
     sql, values = condition(wanted, viewer, stopped)
     kind = "case when trial <> '' then 'trial' when \"case\" <> '' then 'case' else 'run' end"
     return dict(store.rows(f"select {kind}, count(*) from items where {sql} group by 1", values))  # noqa: S608  our own names
@@ -364,6 +371,6 @@ def roles(store: Store) -> list[str]:
 
 
 def interrupted(store: Store, alive: Callable[[str], bool]) -> list[str]:
-    """Runs that are `running` by their journals, but not `alive`."""
+    """The runs that are `running` according to their journals, but are not `alive`."""
     running = store.rows("select run from runs where status = 'running' and about = ''")
     return [run for (run,) in running if not alive(run)]

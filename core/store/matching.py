@@ -1,6 +1,6 @@
-"""Which rows of several runs are the same: what they belong to, what was put to the test, and all else that must be
-equal. *Side by side* has its rows at hand, as its runs go on (`met`); *Compare* has them made in the database, with
-each subject's value on them (`rows`, `wide`).
+"""Which rows of several runs are about the same thing: what they belong to, what was tested, and all else that must be
+equal. *Side by side* has its rows in memory while its runs go on (`met`); *Compare* computes them in the database,
+with each subject's value (`rows`, `wide`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Match = Literal["exact", "whole"]
 
 
 class TestedItem(NamedTuple):
-    """What was put to the test: in which case, by its title and its id, and of what settings; as the store has it."""
+    """What was tested: in which case, by its title and its id, and with which settings, as the store has them."""
 
     about: str = ""
     title: str = ""
@@ -33,15 +33,15 @@ class TestedItem(NamedTuple):
 
 
 def home_in_sql(judged: Judged) -> str:
-    """SQL of `home`, save that what no other could share has its title there."""
+    """SQL for `home`, except that a title that others cannot share stays as it is."""
     tail = _texts(judged.tail)
     split = f"array_to_string(string_split(title, {tail})[:-2], {tail})"
     return f"if(contains(title, {tail}), {split}, title)" if judged.tail else "title"
 
 
 def home(title: str, judged: Judged | None) -> str:
-    """What a row of that title belongs to: the starter question, the paragraph, the function; '' where that is no one
-    thing that another could share.
+    """What a row of that title belongs to: the starter question, the paragraph, the function; '' if it is nothing that
+    another row could share.
     """
     if judged is None or not judged.tail or judged.tail not in title:
         return "" if judged and title in judged.nameless else title
@@ -49,9 +49,10 @@ def home(title: str, judged: Judged | None) -> str:
 
 
 def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
-    """The settings, of those `held` with the values that each subject has of them, which must be equal where rows meet:
-    those that are not the same everywhere. What somebody named as a whole, such as a run, may differ as a whole; in it,
-    what varies must be equal. Where one of the subjects asks no model at all, as a baseline does, it meets any.
+    """The settings that must be equal for rows to match, given the values that each subject has for each of the
+    settings `held`: those that are not the same everywhere. If the subjects were named as a whole (`are_named`),
+    such as runs, a setting may differ between them if it is constant within each. A subject that asks no model at
+    all, such as a baseline, matches any model.
     """
     equal = []
     for name, of_each in held.items():
@@ -63,9 +64,9 @@ def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple
 
 
 def met(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[tuple[int | None, ...]]:
-    """Of each test the places that it has in the columns, which are a run each; None where it is not in one. What all
-    have comes first, in the order of the first run; what a run has twice meets the other's second. What has no name
-    that another could share meets the case of the same id.
+    """For each test, its positions in the columns, one column a run; None where a run lacks it. Tests that all runs
+    have come first, in the order of the first run; a test that a run has twice is matched with the other's second.
+    Without a name that others could share, cases are matched by their ids.
     """
     held = {name: [{one.settings.get(name, "") for one in run} for run in columns] for name in FACETS}
     equal = else_equal(held, are_named=True)
@@ -82,11 +83,11 @@ def met(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[
 
 
 class NotComparable(ValueError):
-    """These cannot be compared, in words for the person."""
+    """These subjects cannot be compared; the message tells the person why."""
 
 
 class Subject(NamedTuple):
-    """One of those that are compared: its name in the address, the rows it has, and the rules they are read by."""
+    """One subject of a comparison: its name in the address, its rows, and the parser that it uses."""
 
     name: str
     filter: Filter
@@ -94,24 +95,26 @@ class Subject(NamedTuple):
 
     @property
     def has_robots(self) -> bool:
-        """Whether robots are compared too: where models or runs are named. Else a mean over models would be of them."""
+        """Whether robots are included: only if models or runs are chosen. Otherwise a mean over models would include
+        robots.
+        """
         return bool(self.filter.chosen.get("model") or self.filter.runs)
 
 
 def apart(subjects: Sequence[Subject]) -> list[Subject]:
-    """One of those that have the same rows, read by several rules."""
+    """One subject for each set of rows: the same rows under several parsers appear once."""
     return [one for at, one in enumerate(subjects) if one.filter not in [before.filter for before in subjects[:at]]]
 
 
 @dataclass(frozen=True)
 class ComparisonRequest:
-    """What is compared: `subjects` within the rows of `lab`, for the viewer that lists are made for.
+    """What is compared: `subjects` within the rows of `lab`, for this viewer.
 
-    `match`: two rows are one item where the lab, the title and what was put to the test are the same ("exact"), or
-    where what they belong to is, such as the starter question ("whole": the mean of its rows is its value). Subjects
-    that are one filter read by several rules meet row by row. `strata` are what else must be equal where two rows
-    meet: columns of the table `items`, and "as:<role>" for whom their run asked as that. `doubtful`: what counts but
-    is no verdict, as where the predictor failed its test, has a value too.
+    `match`: two rows are the same item if lab, title and what was tested are equal ("exact"), or if they belong to the
+    same thing, such as the starter question ("whole": the mean of its rows is its value). Subjects with the same filter
+    under several parsers are matched row by row. `strata` are what else must be equal for two rows to match: columns of
+    the table `items`, and "as:<role>" for the model that their run asked in that role. `doubtful`: trials that count
+    but have no verdict, for example because the predictor failed its test, have a value too.
     """
 
     subjects: tuple[Subject, ...]
@@ -124,7 +127,7 @@ class ComparisonRequest:
 
     @property
     def same_rows(self) -> bool:
-        """Whether all subjects have the same rows, read otherwise."""
+        """Whether all subjects have the same rows, under different parsers."""
         return all(one.filter == self.subjects[0].filter for one in self.subjects)
 
     @property
@@ -134,7 +137,7 @@ class ComparisonRequest:
 
 
 def judged_of(store: Store, lab: str) -> Judged:
-    """How the rows of the lab are compared. Raises NotComparable where they are not."""
+    """How the rows of the lab are compared. Raises NotComparable if they are not."""
     judged = store.labs[lab].judged if lab in store.labs else None
     if judged is None:
         raise NotComparable(f"Results of {lab or 'no lab'} cannot be compared.")
@@ -142,13 +145,13 @@ def judged_of(store: Store, lab: str) -> Judged:
 
 
 def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
-    """Which rows of `items` the subject has, as `condition` says it."""
+    """The condition for the rows of `items` that the subject has, in the form of `condition`."""
     sql, values = condition(subject.filter, viewer, stopped)
     return (sql if subject.has_robots else f"{sql} and not {ROBOT}"), values
 
 
 def of_each(store: Store, asked: ComparisonRequest, asking: str) -> list[tuple[Any, ...]]:
-    """A row for each subject: what the SQL `asking` gives of its rows of the lab, which it calls `held`."""
+    """A row for each subject: the result of the SQL `asking` on its rows of the lab, which it calls `held`."""
     found = []
     for subject in asked.subjects:
         sql, values = where(subject, asked.viewer, asked.stopped)
@@ -158,16 +161,16 @@ def of_each(store: Store, asked: ComparisonRequest, asking: str) -> list[tuple[A
 
 
 NO_VERDICT = "no verdict"
-"""What an outcome begins with that counts and is in doubt; why follows."""
+"""How an outcome begins that counts but is in doubt; the reason follows."""
 
 ROBOT = f"starts_with(items.model, '{CONTROL}')"
 
 ITSELF = "the model itself"
-"""Whom a run asked where it asked the model that is measured."""
+"""The name for the measured model, if a run asked it in another role too."""
 
 
 def column(stratum: str) -> str:
-    """SQL of what of a row of `items` must be equal."""
+    """SQL for the value of a row of `items` that must be equal."""
     role = stratum.removeprefix("as:")
     if role == stratum:
         return f"items.{stratum}"
@@ -177,10 +180,11 @@ def column(stratum: str) -> str:
 
 
 def matrix(store: Store, asked: ComparisonRequest, keys: Sequence[int] | None = None) -> DataFrame:
-    """Outcomeems, named by `keys` (`Compared.keys`) and in their order: `title`, `about`, `among` (what else is
-    equal there, '' where nothing need be) and `agree`; of each subject i `value_i` (the mean of its results), `times_i`
-    (how many have a value), `said_i` (the outcomes of all of them), and `place_i`, the newest. Without `keys` all,
-    those on which subjects differ first. What is gone is left out.
+    """The items with the outcomes of each subject, selected by `keys` (`Compared.keys`) and in their order: `title`,
+    `about`, `among` (what else is equal there, '' if nothing has to be) and `agree`; for each subject i `value_i`
+    (the mean of its results), `times_i` (how many results have a value), `said_i` (all their outcomes), and
+    `place_i`, the newest. Without `keys` it has all items, those on which subjects differ first. Items that no
+    longer exist are left out.
     """
     sql, values = rows(store, asked)
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
@@ -205,9 +209,9 @@ ORDER = "list_position(['differ', 'agree', 'not shared'], agree), valued desc, h
 
 
 def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
-    """SQL of the rows of all subjects, and its values: `subject`, the `unit` that is one item and its `key` among those
-    of which all else is equal too (null where the row is no item), what that is (`among`), the `home` that it belongs
-    to, its `value`, and what the table `items` says of it.
+    """SQL for the rows of all subjects, and its parameters. Columns: `subject`; `unit`, which identifies an item, and
+    `key`, which identifies it together with all else that must be equal (null if the row is no item); `among`, what
+    that is; the `home` that the item belongs to; its `value`; and columns of the table `items`.
     """
     judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
     parts, values = [], list[object]()
@@ -237,7 +241,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
         placed += " and about <> ''"
     else:
         item = "title"
-    # Of a million items two have one hash by a chance of 1 in 40 million; texts as keys take ten times as long.
+    # Among a million items, the chance that two share a hash is 1 in 40 million; texts as keys take ten times as long.
     kept, broken = _texts(*lab.that_mean("kept")), _texts(*lab.that_mean("broken"))
     sql = f"""
         select * replace (if(in_doubt and counts, concat('{NO_VERDICT}: ', doubt), outcome) as outcome),
@@ -251,8 +255,8 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
 
 
 def wide(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
-    """SQL of a row an item, from `of` such rows: `key`, `unit`, `home`, whether its subjects `agree` and how many are
-    `valued`; of each subject `value_i`, `rows_i` and `times_i`; and what `more` asks.
+    """SQL that makes one row for each item from the rows `of`: `key`, `unit`, `home`, whether its subjects `agree` and
+    how many are `valued`; for each subject `value_i`, `rows_i` and `times_i`; and the columns `more`.
     """
     places = range(len(asked.subjects))
     each = ", ".join(
@@ -274,7 +278,7 @@ def wide(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
 
 
 def _told(store: Store, asked: ComparisonRequest) -> list[str]:
-    """What a reader is shown of an item, as `wide` asks it."""
+    """The columns of an item that a reader is shown, for `wide`."""
     has_about = store.labs[asked.lab].item == "trial" and not asked.by_whole
     columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]
     columns.append(f"{'any_value(about)' if has_about else _texts('')} as about")
@@ -288,5 +292,5 @@ def _told(store: Store, asked: ComparisonRequest) -> list[str]:
 
 
 def _texts(*texts: str) -> str:
-    """Texts that a lab declares, as SQL has them."""
+    """Texts that a lab declares, as SQL literals."""
     return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)

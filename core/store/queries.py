@@ -20,8 +20,8 @@ SEEN = (
     "(?::varchar is null or owner = ? or recording or (run in (select about from runs where shared) "
     "and run not in (select about from labels where kind = 'sealed')))"
 )
-"""The runs that a viewer may see whole: of others' runs those that are shared and not sealed. Both parameters are the
-viewer; null sees all.
+"""The condition for runs that a viewer may see whole: of other people's runs, those that are shared and not sealed.
+Both parameters are the viewer; null sees all.
 """
 
 
@@ -33,15 +33,15 @@ def runs(
     recordings: bool = False,
     only: Sequence[str] | None = None,
 ) -> DataFrame:
-    """One row for each run, the newest first: of all, or `only` these; with `viewer`, those that this person may see.
-    Either the `recordings` that came with the app, or all other runs; never the journals in which people speak about
-    a run. Its figures are those of the whole run (their `case` and `item` are ''), by repaired rules.
+    """One row for each run, the newest first: all runs, or `only` these; with `viewer`, those that this person may see.
+    Either the `recordings` that came with the app, or all other runs; never the journals in which people comment on
+    a run. The figures are those of the whole run (their `case` and `item` are ''), by the updated parser.
 
     run, lab, title, model, status, at, finished_at, seconds, cases (planned), done (cases), answered and failed
-    (calls), dropped (items), faults (lines of the journal that could not be read), error, message, hint, reread_from;
-    how: the specification's field that the lab declares as `how`, in words; n and of: of its first leading figure; then
-    a column for each leading figure of the labs, by its metric, null where undefined or without one.
-    A run that has not finished is `running`; with `alive`, `interrupted` where its process is gone.
+    (calls), dropped (items), faults (unreadable lines of the journal), error, message, hint, reread_from; how: the
+    specification's field that the lab declares as `how`, in words; n and of: those of its first leading figure; then a
+    column for each leading figure of the labs, by its metric, null if undefined or missing. A run that has not finished
+    is `running`; with `alive`, it is `interrupted` if its process is gone.
     """
     leading = [
         (lab.name, metric.name, place)
@@ -90,17 +90,17 @@ def runs(
 
 
 def _in_words(how: object) -> str:
-    """The value of a specification's field; several joined by commas."""
+    """The value of a specification's field; several values are joined by commas."""
     value = json.loads(how) if isinstance(how, str) else None
     return ", ".join(map(str, value)) if isinstance(value, list) else "" if value is None else str(value)
 
 
 def lab_of(store: Store, run: str) -> str | None:
-    """The name of the run's lab; None where there is no such run."""
+    """The name of the run's lab; None if there is no such run."""
     return next((lab for (lab,) in store.rows("select lab from runs where run = ?", [run])), None)
 
 
 def senders(store: Store) -> dict[str, str]:
-    """Who made the runs that were imported: run -> a name, untrusted."""
+    """Who sent the imported runs: run -> a name, which is not verified."""
     sql = "select about, json_extract_string(data, '$.sender') from records join runs using (run) where record = ?"
     return dict(store.rows(sql, [IMPORTED]))

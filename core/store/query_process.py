@@ -1,7 +1,7 @@
-"""One query of a person's, in a process of its own: `core.store.sql` starts it, and ends it when its time is up.
+"""Runs one query of a person's in a process of its own: `core.store.sql` starts it, and kills it when its time is up.
 
-What a person writes is bounded by DuckDB (read-only, no files, no network, no extensions, settings locked) and by the
-system: some of its functions take memory beyond DuckDB's own limit, and cannot be interrupted.
+The query is limited by DuckDB (read-only, no files, no network, no extensions, settings locked) and by the system: some
+functions exceed DuckDB's own memory limit, and cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pyarrow import Table
 
 _PRIVATE = {"journal", "owner", "head", "bytes", "lines", "modified"}
-"""Columns of `runs` that say where a journal lies and who has the run: nothing for visitors."""
+"""Columns of `runs` that say where a journal is and who owns the run; hidden from visitors."""
 
 
 class QueryRequest(NamedTuple):
-    """A query, and what it may take. With `viewer`, it finds nothing but what that visitor may see; `seen` is the
-    condition for that, with a `?` for each mention of the viewer.
+    """A query and its limits. With `viewer`, it finds only what that visitor may see; `seen` is the condition for that,
+    with a `?` for each mention of the viewer.
     """
 
     folder: str
@@ -39,11 +39,11 @@ class QueryRequest(NamedTuple):
 
 
 def _connected(asked: QueryRequest) -> DuckDBPyConnection:
-    """The store's file, read-only; for a visitor a database in memory that holds what they may see."""
+    """A connection to the store's file, read-only; for a visitor, to a database in memory with what they may see."""
     import duckdb
 
     config: dict[str, Any] = {**CONFIG, "memory_limit": f"{asked.memory_mb}MB"}
-    # By its name alone, so that no error tells where it lies.
+    # The file is opened by its name alone, so that no error reveals its folder.
     os.chdir(asked.folder)
     if asked.viewer is None:
         return duckdb.connect(asked.file, read_only=True, config={**config, **LOCKED})
@@ -72,7 +72,7 @@ def _connected(asked: QueryRequest) -> DuckDBPyConnection:
 
 
 def _found(connection: DuckDBPyConnection, asked: QueryRequest) -> bytes:
-    """A table as Arrow's stream."""
+    """The resulting table as an Arrow stream."""
     import pyarrow as pa
 
     try:
@@ -86,7 +86,9 @@ def _found(connection: DuckDBPyConnection, asked: QueryRequest) -> bytes:
 
 
 def _table(connection: DuckDBPyConnection, asked: QueryRequest) -> Table:
-    """The first rows, as many as may be; the table's metadata tell what cut it short: `cut` is rows, size, or empty."""
+    """The first rows, as many as the limits allow. The table's metadata `cut` says which limit applied: rows, size, or
+    empty.
+    """
     import duckdb
 
     if any("\ud800" <= letter <= "\udfff" for letter in asked.sql):
@@ -105,8 +107,8 @@ def _table(connection: DuckDBPyConnection, asked: QueryRequest) -> Table:
 
 
 def copy(source: Path, target: Path, environment: Mapping[str, str]) -> None:
-    """Copy a file that this process has open in DuckDB, in another process: where a process closes a file, it loses
-    every lock that it has on it. Raises OSError.
+    """Copy a file that this process has open in DuckDB, using another process: if a process closes a file, it loses all
+    its locks on it. Raises OSError.
     """
     import subprocess
 

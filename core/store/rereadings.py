@@ -1,6 +1,7 @@
-"""Runs whose answers were read again: each reading is a version of one run, and one of them counts, the newest.
+"""Runs whose answers were parsed again: each new parse is a version of the run, and the newest version counts.
 
-A person may read a run again whom its owner has not shown theirs, so which version counts is of the visitor.
+A person may parse a run again without sharing the result with the run's owner, so which version counts depends on the
+visitor.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ _FAMILIES = """
         select * from again union select first, first, null, 0 from again where first not in (select run from again)
     )
 """
-"""Of each run that was read again, and of each reading of it, the run that came `first`, the time `after` which it was
-read, and how many `steps` lie between; a circle of them ends too.
+"""For each run that was parsed again, and for each new version of it, the run that came `first`, the time `after` which
+it was parsed, and the number of `steps` between them; a circle of references ends too.
 """
 
 REPLACED = f"""
@@ -38,13 +39,13 @@ REPLACED = f"""
         from runs join family using (run) where about = '' and {SEEN}
     ) where place > 1
 """  # noqa: S608  our own names
-"""The runs in whose place another version counts, for whom the question marks stand. No reading is older than what it
-reads, whatever the clock said.
+"""The runs that are replaced by another version, for the viewer given by the question marks. A version never counts as
+older than the run that it parses, whatever the clock said.
 """
 
 
 class Version(NamedTuple):
-    """One reading of a run: its id, the run that it read again ('' where it is the first), and whether it counts."""
+    """One version of a run: its id, the run that it parsed again ('' for the first version), and whether it counts."""
 
     run: str
     of: str
@@ -52,7 +53,7 @@ class Version(NamedTuple):
 
 
 class Changed(NamedTuple):
-    """A row that came out otherwise: where it is, what it was about, what it was and what it is."""
+    """A row with a different outcome: where it is, what it is about, and the outcome before and now."""
 
     case: str
     trial: str
@@ -62,7 +63,9 @@ class Changed(NamedTuple):
 
 
 def versions(store: Store, run: str, viewer: str | None = None) -> list[Version]:
-    """All versions of the run that `viewer` may see, the oldest first; itself alone where it was never read again."""
+    """All versions of the run that `viewer` may see, the oldest first; only the run itself if it was never parsed
+    again.
+    """
     rows = store.rows(
         f"""
         {_FAMILIES}, replaced as ({REPLACED})
@@ -76,13 +79,13 @@ def versions(store: Store, run: str, viewer: str | None = None) -> list[Version]
 
 
 def first_of() -> str:
-    """SQL of run and `first` for every run of which there are several versions."""
+    """SQL for run and `first`, for every run that has several versions."""
     return f"{_FAMILIES} select run, first from family"  # noqa: S608  our own names
 
 
 def changed(store: Store, before: str, now: str) -> tuple[list[Changed], int]:
-    """The rows that have another outcome, by repaired rules, in the run `now` than in `before`, in order; and how many
-    rows there are in either. A row that only one of them has changed too, from or to ''.
+    """The rows whose outcome, by the updated parser, differs between the runs `before` and `now`, in order; and how
+    many rows there are in either. A row that only one run has counts as changed too, from or to ''.
     """
     rows = '(select "case", trial, number, title, about, outcome from items where run = ?)'
     both = f'{rows} old full join {rows} new using ("case", trial)'
@@ -99,11 +102,11 @@ def changed(store: Store, before: str, now: str) -> tuple[list[Changed], int]:
 
 
 NAMED = 5
-"""So many rows that changed are named; the others are counted."""
+"""How many changed rows are named; the others are counted."""
 
 
 def told(changes: Sequence[Changed], of: int, words: Mapping[str, str]) -> str:
-    """What changed, in a sentence; `words` are what outcomes are called."""
+    """The changes in one sentence; `words` gives the names of outcomes."""
     if not changes:
         return f"No outcome changed, of {of:,}."
 

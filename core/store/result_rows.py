@@ -1,5 +1,5 @@
-"""What a list of results has a row for, made from the other tables: of each lab a case or a trial, as it declares; of a
-run that came to no case, the run. So nothing that was run is missing from the list.
+"""The rows for lists of results, made from the other tables: for each lab a row is a case or a trial, as the lab
+declares; for a run without any case, the run. So nothing that was run is missing from the list.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ def _sql(name: str) -> str:
 
 
 BEGUN = _sql("begun")
-"""The cases of the runs, with what `_facets` says of each."""
+"""The cases of the runs, with what `_facets` says about each."""
 
 TRIALS = _sql("trials")
 """The rows of labs whose row is a trial."""
 
 CASES = _sql("cases")
-"""The rows of labs whose row is a case, with the trial that stands for it; and of cases that came to no trial."""
+"""The rows of labs whose row is a case, with the trial that represents it; and of cases without any trial."""
 
 RUNS = f"""
     select run, '' as "case", '' as trial, coalesce(lab, '') as lab, 0 as number,
@@ -44,11 +44,11 @@ RUNS = f"""
            coalesce(error, '') as error, {", ".join(f"'' as {name}" for name in FACETS)}
     from runs where run = any($runs) and about = '' and run not in (select run from begun)
 """  # noqa: S608  our own names
-"""The rows of runs that came to no case."""
+"""The rows of runs without any case."""
 
 
 def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
-    """Make the rows of `runs` again from the tables that the journals fill, within the transaction of `cursor`."""
+    """Replace the derived rows of `runs` from the tables that the journals fill, within the transaction of `cursor`."""
     for table in ("items", "roles", "labels"):
         cursor.execute(f"delete from {table} where run = any(?)", [list(runs)])  # noqa: S608  our own names
     cursor.execute(
@@ -68,7 +68,7 @@ def refresh(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
 
 
 def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> None:
-    """What people say in the journals `runs`, a row for each word."""
+    """Insert what people say in the journals `runs`, one row for each word."""
     found = cursor.execute(
         """
         select run, about, lab, "case", item, trial, "by", record, data, records."at" from records join runs using (run)
@@ -81,7 +81,7 @@ def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         try:
             if record == PLAYED:
                 played = Played.model_validate_json(data)
-                # It is about the run of its trial; the journal is about a pack.
+                # The guess is about the run of its trial; the journal is about a pack.
                 row = trial if name in labs and labs[name].item == "trial" else ""
                 rows.append((run, played.run, case, row, who, PLAYED, played.pack, at))
                 continue
@@ -106,7 +106,7 @@ def _words(said: Label | Kept | Sealing) -> Iterator[tuple[str, str]]:
 
 
 def _facets(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[str]) -> Any:
-    """What the labs say of the cases, one row each, with what a row of their lab is."""
+    """What the labs say about the cases, one row each, and whether their lab's row is a case or a trial."""
     import pyarrow as pa
 
     found = cursor.execute(

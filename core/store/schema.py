@@ -1,10 +1,11 @@
-"""The store's tables: those that every lab has (`tables.sql`), and one table a record type, made from its fields.
+"""The store's tables: those that every lab has (`tables.sql`), and one table for each record type, made from its
+fields.
 
-Columns bear the field names of the events. Times are naive UTC. There are primary keys and no other index: DuckDB scans
-a million rows in milliseconds, and what has no index cannot have a broken one. `at`, `case` and `by` are words of SQL's
-own: write `"at"`, or `calls.at`.
+Columns have the field names of the events. Times are naive UTC. There are primary keys and no other index: DuckDB scans
+a million rows in milliseconds, and an index that does not exist cannot break. `at`, `case` and `by` are SQL keywords:
+write `"at"`, or `calls.at`.
 
-A file whose tables are others than these is emptied, and every journal is read again.
+A file with other tables than these is emptied, and every journal is read again.
 """
 
 from __future__ import annotations
@@ -32,24 +33,24 @@ GENERIC = (
     *("version", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults"),
     *("items", "roles", "labels"),
 )
-"""Tables that are no record type's."""
+"""Tables that do not belong to a record type."""
 
 _PLACED = dict.fromkeys(("run", "case", "item", "trial", "by"), "VARCHAR")
 _REST = {"extra": "JSON", "at": "TIMESTAMP"}
 _KEY = ("run", "case", "item", "by")
 
 FIXED = frozenset(_PLACED | _REST)
-"""Columns of every record's table, whatever its fields. A field of such a name is kept in `extra`."""
+"""Columns of every record's table, whatever its fields. A field with one of these names is stored in `extra`."""
 
 
 class StoreTable(NamedTuple):
-    """A table's columns (name -> SQL type, in order) and primary key, () where it has none."""
+    """A table's columns (name -> SQL type, in order) and its primary key, () if it has none."""
 
     columns: dict[str, str]
     key: tuple[str, ...]
 
 
-# A table a record type
+# One table for each record type
 
 
 def table_of(record: type[Frozen]) -> str:
@@ -59,8 +60,8 @@ def table_of(record: type[Frozen]) -> str:
 
 
 def record_tables(labs: Mapping[str, Lab]) -> dict[str, str]:
-    """The tables of the labs' record types, by the types' names in journals. Raises ValueError where a type takes the
-    name of a table that every lab has, or that of another type, of the same lab or of another.
+    """The tables of the labs' record types, by the types' names in journals. Raises ValueError if a type has the name
+    of a table that every lab has, or the name of another type, in any lab.
     """
     known: dict[str, tuple[str, type[Frozen]]] = {}
     for lab in labs.values():
@@ -79,12 +80,14 @@ def record_tables(labs: Mapping[str, Lab]) -> dict[str, str]:
 
 
 def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, StoreTable]:
-    """What the labs' record types need: a table each (`record_tables` sees to that), with a column a field."""
+    """The tables for the labs' record types: one for each type (`record_tables` checks this), with one column for each
+    field.
+    """
     wanted = {}
     for record in (record for lab in labs.values() for record in lab.records):
         columns: dict[str, str] = {}
         for name, annotation in columns_of(record).items():
-            # Names in SQL differ by more than their capitals.
+            # SQL does not distinguish names by capitals alone.
             if name.lower() not in FIXED | {known.lower() for known in columns}:
                 columns[name] = sql_type(annotation)
         wanted[table_of(record)] = StoreTable(_PLACED | columns | _REST, _KEY)
@@ -92,7 +95,7 @@ def wanted_tables(labs: Mapping[str, Lab]) -> dict[str, StoreTable]:
 
 
 def sql_type(annotation: Any) -> str:
-    """The type of the column that holds values of a field so annotated; None beside a type changes nothing."""
+    """The type of the column for a field with this annotation. Whether None is allowed makes no difference."""
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return sql_type(parts[0])
@@ -111,8 +114,8 @@ def sql_type(annotation: Any) -> str:
 
 
 def create(connection: DuckDBPyConnection, wanted: Mapping[str, StoreTable]) -> dict[str, StoreTable]:
-    """Make the tables, those of records too, in one transaction. Returns all there are. Tables made by another version
-    of the app, or for other records, are dropped. Raises duckdb.Error for a broken file.
+    """Make all tables, also those of records, in one transaction, and return them. Tables made by another version of
+    the app, or for other records, are dropped first. Raises duckdb.Error for a broken file.
     """
     version = hashlib.sha256(f"{TABLES}{sorted(wanted.items())}".encode()).hexdigest()
     connection.execute("begin")
@@ -145,5 +148,5 @@ def tables(connection: DuckDBPyConnection) -> dict[str, StoreTable]:
 
 
 def named(columns: Iterable[str]) -> str:
-    """Names as SQL takes them."""
+    """Names quoted for SQL."""
     return ", ".join('"' + column.replace('"', '""') + '"' for column in columns)

@@ -1,8 +1,8 @@
 """Read-only SQL over the store, written by users.
 
-The app has the store's file open for writing, so a query reads a copy, which is renewed once something new was indexed,
-in a separate process (`query_process`) with a time limit. So no query can change a run, reach another file, or take the
-app's own memory and time.
+The app has the store's file open for writing, so a query reads a copy, which is replaced after something new was
+indexed, in a separate process (`query_process`) with a time limit. So no query can change a run, reach another file, or
+use the app's own memory and time.
 """
 
 from __future__ import annotations
@@ -34,26 +34,28 @@ if TYPE_CHECKING:
     from pyarrow import DataType, Table
 
 RESULT_MB = 32
-"""The largest result in megabytes; rows beyond are left out, and `QueryResult.cut` says so."""
+"""The largest result in megabytes; rows beyond that are left out, and `QueryResult.cut` says so."""
 
 LONGEST = 100_000
-"""Characters of a query."""
+"""The most characters of a query."""
 
 _turns = FairSemaphore(2)
 _copying = threading.Lock()
 _copies: dict[Path, int] = {}
-"""How often the store had been written to when its copy was made, by the copy's path."""
+"""The store's write count when its copy was made, by the copy's path."""
 
 
 class QueryResult(NamedTuple):
-    """What a query found, in `seconds`. `cut`: empty, or why rows are missing, as a sentence."""
+    """What a query found, in `seconds`. `cut`: why rows are missing, as a sentence; empty if none are."""
 
     table: Table
     cut: str
     seconds: float
 
     def frame(self) -> DataFrame:
-        """The table for pandas: whole numbers stay whole where some are missing; lists and the like are JSON."""
+        """The table for pandas: integers stay integers even if some are missing; lists and other nested values become
+        JSON.
+        """
         import pandas as pd
         import pyarrow as pa
 
@@ -71,7 +73,7 @@ class QueryResult(NamedTuple):
         return table.to_pandas(types_mapper=kinds.get, timestamp_as_object=False)
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One dict a row, of values that JSON has."""
+        """One dict for each row, with values that JSON has."""
         for batch in self.table.to_batches(1_000):
             yield from (plain(row) for row in batch.to_pylist())
 
@@ -86,7 +88,7 @@ class Example(NamedTuple):
 def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
     """Run a query on the store that this process has open; with `viewer`, on what that visitor may see.
 
-    Raises QueryRefused for SQL that is wrong, would do more than read, or takes more than it may (`core.policy`).
+    Raises QueryRefused for SQL that is wrong, would do more than read, or exceeds the limits (`core.policy`).
     """
     owner = WHOSE.set(viewer or WHOSE.get())
     try:
@@ -97,7 +99,7 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
 
 
 def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
-    """The same for a store that no process has open. Raises QueryRefused."""
+    """Run a query on a store that no process has open. Raises QueryRefused."""
     if len(sql) > LONGEST:
         raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
     seconds = most("query_seconds")
@@ -134,7 +136,7 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
 
 
 def _dates_as_text(table: Table) -> Table:
-    """The table, with a column as text where it holds a date beyond Python's years 1 to 9999, alone or in a list."""
+    """The table, with a column as text if it holds a date beyond Python's years 1 to 9999, also within lists."""
     for place, field in enumerate(table.schema):
         column, as_text = table.column(place), _without_dates(field.type)
         if as_text != field.type:
@@ -170,8 +172,8 @@ def examples() -> tuple[Example, ...]:
 
 
 def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
-    """The tables that a query may read: table -> (what it holds, column -> its type and, where the name does not say
-    it, what it is).
+    """The tables that a query may read: table -> (what it holds, column -> its type and, if the name does not say it,
+    what it is).
     """
     described, records = _described(), {}
     for lab in store.labs.values():
@@ -191,7 +193,7 @@ def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
 
 
 def plain(value: Any) -> Any:
-    """`value` as JSON has it: times as text, whole decimals as whole numbers; NaN and infinities are null."""
+    """`value` for JSON: times become text, whole decimals integers, NaN and infinities null."""
     if isinstance(value, dict):
         return {str(name): plain(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
@@ -212,7 +214,7 @@ def _described() -> dict[str, Any]:
 
 
 def _kind(error: str) -> str:
-    """DuckDB's message, with an explanation where it needs one."""
+    """DuckDB's message, with an explanation if it needs one."""
     if "Out of Memory" in error or "bad_alloc" in error:
         limit, first = f"{most('query_mb')} MB, EXPLAIN_QUERY_MB", error.splitlines()[0]
         return f"The query needs more memory than it may use ({limit}). DuckDB says: {first}"
@@ -222,7 +224,7 @@ def _kind(error: str) -> str:
 
 
 def copied(store: Store) -> Path:
-    """A read-only copy of the store as it is now. Raises QueryRefused where there is no room for it."""
+    """The path of an up-to-date, read-only copy of the store. Raises QueryRefused if it cannot be made."""
     path = store.copy
     with _copying, store.writer as writer:
         if _copies.get(path) == writer.writes and path.exists():

@@ -1,7 +1,7 @@
 """The DuckDB file: opening it, one writer, readers with limits.
 
-The file is an index of the journals and nothing else: it can be deleted at any time and made again from them. Only one
-process can have it open; within that process every call gets a cursor of its own, for a shared one mixes up threads.
+The file is only an index of the journals: it can be deleted at any time and rebuilt from them. Only one process can
+have it open; within that process every call gets a cursor of its own, since threads cannot share one.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 SECONDS = 10.0
-"""Seconds that `query` may take unless its caller asks for another limit."""
+"""Seconds that `query` may take unless its caller sets another limit."""
 
 MEMORY = "2GB"
-"""What DuckDB may use; what needs more is refused."""
+"""The memory that DuckDB may use; a query that needs more is refused."""
 
 _ROWS = 100_000
-"""Rows that are copied at once."""
+"""How many rows are copied at a time."""
 
 _QUIET = 2.0
-"""Seconds that `rewrite` waits until nobody reads."""
+"""How many seconds `rewrite` waits for readers to finish."""
 
 CLOSING = 300
-"""How often, a tenth of a second apart, a store tries to close while a query is still being broken off."""
+"""How often, every tenth of a second, a store tries to close while a query is still being interrupted."""
 
-# Whatever is asked here reaches no other file, loads no extension and cannot change these settings.
+# With these settings no query reaches another file, loads an extension or changes the settings.
 _CONFIG: dict[str, str] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -53,11 +53,11 @@ _REBUILD = (
 
 
 class StoreError(Exception):
-    """Something about the store that the person can mend; the message says how."""
+    """A problem with the store that the person can solve; the message says how."""
 
 
 class StoreBusy(StoreError):
-    """Another process has the file open. `pid` is its number, None where DuckDB does not tell."""
+    """Another process has the file open. `pid` is its number, None if DuckDB does not say."""
 
     def __init__(self, message: str, pid: int | None) -> None:
         super().__init__(message)
@@ -77,7 +77,7 @@ class QueryRefused(StoreError):
 
 
 class Writer:
-    """The right to write a file, one thread at a time; a context manager. `writes` counts what was written."""
+    """The right to write a file, one thread at a time; a context manager. `writes` counts the writes."""
 
     def __init__(self) -> None:
         self.writes = 0
@@ -98,11 +98,11 @@ _writers_lock = threading.Lock()
 
 
 class Store:
-    """The store at `path`, made if it is not there, with a table for each record type of `labs`. A context manager.
+    """The store at `path`, made if it does not exist, with a table for each record type of `labs`. A context manager.
 
     Several stores of one process may open the same path: they share the database and its one writer.
 
-    Raises StoreBusy where another process has it open, StoreUnusable where the file cannot be read.
+    Raises StoreBusy if another process has it open, StoreUnusable if the file cannot be read.
     """
 
     def __init__(self, path: Path, labs: Mapping[str, Lab]) -> None:
@@ -110,7 +110,7 @@ class Store:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.labs = labs
         self.records = schema.record_tables(labs)
-        """Tables of record types, by the types' names in journals."""
+        """The tables of record types, by the types' names in journals."""
         with _writers_lock:
             self.writer = _writers.setdefault(self.path, Writer())
         with self.writer:
@@ -121,16 +121,16 @@ class Store:
 
     @property
     def indexed(self) -> list[str]:
-        """Tables that hold what the journals say."""
+        """The tables that are filled from the journals."""
         return [name for name, table in self.tables.items() if "run" in table.columns]
 
     @property
     def copy(self) -> Path:
-        """Where the copy lies that people's queries read, while there is one."""
+        """The path of the copy that people's queries read, if it exists."""
         return self.path.with_name(f"{self.path.stem}.copy{self.path.suffix}")
 
     def close(self) -> None:
-        """Close the file. Queries that still run are broken off; on a busy machine that takes a moment."""
+        """Close the file. Running queries are interrupted; on a busy machine that takes a moment."""
         import duckdb
 
         for _ in range(CLOSING):
@@ -155,7 +155,7 @@ class Store:
     def write(self) -> Iterator[DuckDBPyConnection]:
         """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time.
 
-        Raises StoreUnusable where the file turns out to be broken, StoreFull where it cannot be written.
+        Raises StoreUnusable if the file turns out to be broken, StoreFull if it cannot be written.
         """
         import duckdb
 
@@ -178,7 +178,7 @@ class Store:
                 raise
 
     def empty(self) -> None:
-        """Forget everything. The next indexing reads all journals from their beginning."""
+        """Delete all rows. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
             for table in self.indexed:
                 cursor.execute(f'delete from "{table}"')  # noqa: S608  our own names
@@ -192,10 +192,10 @@ class Store:
         self.stale = True
 
     def rewrite(self) -> None:
-        """Put all rows into a new file, where nothing is left of deleted ones, and delete the copies of the old file.
-        Where somebody reads all the time, it stays `stale`, for the next call.
+        """Copy all rows into a new file, so that nothing is left of deleted ones, and delete the copies of the old
+        file. If somebody reads all the time, the store stays `stale` for the next call.
 
-        Raises duckdb.Error and OSError where there is no room for the new file.
+        Raises duckdb.Error and OSError if there is no room for the new file.
         """
         fresh = self.path.with_suffix(".new")
         with self.writer:
@@ -221,12 +221,13 @@ class Store:
                 _remove(other)
 
     def rows(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """The rows that SQL of ours finds; as `query`."""
+        """The rows that our own SQL finds, with the limits of `query`."""
         with self.limited() as cursor:
             return cursor.execute(sql, list(params)).fetchall()
 
     def query(self, sql: str, params: Sequence[object] = (), seconds: float = SECONDS) -> DataFrame:
-        """What SQL of ours finds; `?` in it stand for `params`. What a person wrote goes through `core.store.sql`.
+        """The result of our own SQL; each `?` in it is replaced by one of `params`. SQL written by a person goes
+        through `core.store.sql`.
 
         Raises QueryRefused for SQL that is wrong or would write, and after `seconds`; StoreUnusable for a broken file.
         """
@@ -236,7 +237,7 @@ class Store:
 
     @contextmanager
     def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
-        """A cursor, the work of which is broken off after `seconds`.
+        """A cursor whose work is interrupted after `seconds`.
 
         Raises QueryRefused for SQL that is wrong, and after `seconds`; StoreUnusable for a broken file.
         """
@@ -292,7 +293,7 @@ def _open(
 
 
 def _remove(path: Path) -> None:
-    """Delete an index that nobody has open: anyone who wants it makes it again, and anyone who has it open keeps it."""
+    """Delete an index, unless somebody has it open: it can always be rebuilt."""
     import duckdb
 
     with suppress(duckdb.Error, OSError):

@@ -1,1 +1,1 @@
-"""A study: a set of specifications. Planned from one file, executed run by run, read as tables."""
+"""A study: a set of specifications, planned from one file, executed run by run, and reported as tables."""

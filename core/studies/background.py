@@ -18,13 +18,13 @@ from .plan import Study
 
 
 class AlreadyGoing(Exception):
-    """The message says which study is in the way, and what to do."""
+    """Another study is in the way; the message says which, and what to do."""
 
 
 @dataclass
 class UnderWay:
-    """A study that `whose` started in this process. Once it is over: `outcome` of its runs; `off`, which controls do
-    not read what they must; `fault`, why no more could be written.
+    """A study that `whose` started in this process. Once it is over: `outcome` is the result of its runs; `off` lists
+    the controls whose figures are not what they must be; `fault` says why nothing more could be written.
     """
 
     study: Study
@@ -37,9 +37,9 @@ class UnderWay:
 
 @dataclass
 class Studies:
-    """Runs studies, one at a time for each person; every method may be called from any thread. To pause one use
-    core.studies.desired_state. `beside` runs a coroutine on the event loop of another thread; `ended()` is called after
-    each run.
+    """Runs studies, one at a time for each person; every method may be called from any thread. To pause a study, use
+    core.studies.desired_state. `beside` runs a coroutine on the event loop of another thread; `ended()` is called
+    after each run.
     """
 
     labs: Mapping[str, Lab]
@@ -52,7 +52,7 @@ class Studies:
 
     def start(self, study: Study, resolve: Resolve, whose: str = "") -> UnderWay:
         """Start the study, or resume it from its journals. Raises AlreadyGoing, CallFailed for a model that cannot be
-        asked, BadStudy where a budget of money cannot be kept, and OSError where nothing can be written.
+        asked, BadStudy if a budget of money cannot be enforced, and OSError if nothing can be written.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
@@ -67,13 +67,13 @@ class Studies:
         return started
 
     def started(self, name: str) -> UnderWay | None:
-        """The study of that name, if it was started in this process, over or not."""
+        """The study of that name if it was started in this process, whether it is over or not; None if it was not."""
         with self._lock:
             return self._under_way.get(name)
 
     async def _make(self, started: UnderWay, making: Making) -> None:
         study = started.study
-        # Where the controls do not read what they must, nothing else is asked.
+        # If a control's figure is wrong, nothing else is asked.
         started.outcome = await making.make(study.controls)
         if len(started.outcome.completed) == len(study.controls):
             frame = await asyncio.to_thread(tables.measured, study, self.labs, self.folder)

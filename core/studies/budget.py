@@ -1,4 +1,4 @@
-"""What stands between the runs of a study and its models: budgets, pauses, and waiting for endpoints out of reach."""
+"""What stands between a study's runs and its models: budgets, pauses, and waiting for unreachable endpoints."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .run_status import Tokens
 log = logging.getLogger(__name__)
 
 PATIENCE = 600.0
-"""Seconds that an endpoint which had answered may be out of reach before its runs fail."""
+"""Seconds that an endpoint which has answered before may be unreachable before its runs fail."""
 
 MANY, ALONE = 3, 90.0
-"""While fewer than `MANY` calls fail, each is taken to be at fault itself after `ALONE` seconds."""
+"""While fewer than `MANY` calls fail, a call that fails for `ALONE` seconds is itself taken to be the cause."""
 
 _LONGEST_REST = 15.0
 
 FAULTS, REFUSALS = 3, 20
-"""How often a call may fail, or be refused by a rate limit, while others of its endpoint are answered."""
+"""How often a call may fail, or be refused by a rate limit, while its endpoint answers other calls."""
 
 
 class BudgetGate:
-    """Lets the calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars)
-    are what is left of the budgets, None without a limit. Answers from the response cache are free.
+    """Lets calls of all runs through until a budget is spent or somebody pauses. `calls` and `money` (US dollars) are
+    what is left of the budgets, None without a limit. Answers from the response cache are free.
 
-    Further calls wait. `over` is set once the calls under way are answered, so none of these is wasted.
+    Further calls wait. `over` is set once the calls in progress are answered, so none of these is wasted.
     """
 
     def __init__(self, calls: int | None, money: float | None) -> None:
@@ -51,7 +51,7 @@ class BudgetGate:
         self._settle()
 
     async def take(self, most: float) -> None:
-        """Wait until one call that costs `most` US dollars at most is within the budgets, and reserve that."""
+        """Wait until a call that costs at most `most` US dollars is within the budgets, and reserve that amount."""
         while not self._has_room(most):
             self._held.append(most)
             self._given_back.clear()
@@ -83,7 +83,7 @@ class BudgetGate:
 
 
 class _Reach:
-    """Whether one endpoint can be reached, by the calls of this study."""
+    """Whether one endpoint can be reached, according to this study's calls."""
 
     def __init__(self) -> None:
         self.answers = 0
@@ -96,11 +96,11 @@ class _Reach:
 
     @property
     def lost_for(self) -> float:
-        """Seconds since it was lost; 0 where it is not."""
+        """Seconds since the endpoint became unreachable; 0 if it is reachable."""
         return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
 
     async def wait(self, failure: CallFailed, leave: Leave) -> None:
-        """Wait until it is worth trying again. Raises OutOfReach where that has lasted too long."""
+        """Wait until it is worth trying again. Raises OutOfReach if the endpoint has been unreachable for too long."""
         if self._lost_at is None:
             self._lost_at = time.monotonic()
             log.warning("waiting: %s", failure.message)
@@ -122,13 +122,13 @@ class Meter:
         self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
 
     def of(self, model: Model) -> Model:
-        """`model`, asked through the gate, and again after failures that may pass."""
+        """`model` with calls that go through the gate, and are repeated after temporary failures."""
         return _Metered(model, self.gate, self._reach[model.id.partition("/")[0]])
 
 
 class _Metered:
-    """One model. Raises OutOfReach, which ends the run, where its endpoint cannot be reached or refuses the key: no
-    item is to be lost for that.
+    """One model. Raises OutOfReach, which ends the run, if its endpoint cannot be reached or refuses the key: no item
+    should be lost for that.
     """
 
     def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
@@ -140,7 +140,7 @@ class _Metered:
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         sent = sum(len(message.content) for message in request.messages)
-        # A token is hardly ever less than two characters; what it really was is counted when the answer is there.
+        # A token hardly ever has less than two characters; the real number is counted once the answer is there.
         most = self._cost(Tokens(1, sent / 2, request.sampling.max_tokens))
         while True:
             await self._gate.take(most)
@@ -171,11 +171,12 @@ class _Metered:
                     raise OutOfReach(failure) from None
                 if not (is_down or failure.may_pass):
                     raise
-                # Where others are answered meanwhile, or none ever was, it may be this call's own fault.
+                # If other calls are answered meanwhile, or none ever was, this call itself may be the cause.
                 faults += not is_down and (self._reach.answers > before or not before)
                 failing_since = failing_since or time.monotonic()
                 is_alone = self._reach.waiting < MANY and time.monotonic() - failing_since > ALONE
-                # Once the endpoint is given up, who waited with others is not alone for being the last to hear of it.
+                # Once the endpoint is given up, a call that waited with others is not the cause just because it fails
+                # last.
                 is_alone = is_alone and self._reach.lost_for <= PATIENCE
                 is_refused = isinstance(failure, RateLimited)
                 if faults >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):

@@ -1,10 +1,10 @@
-"""The runs of a study made on many machines: each a task of a Dask cluster, made as `core.studies.execute` makes it
-here.
+"""Makes a study's runs on many machines: each run is a task of a Dask cluster, made as `core.studies.execute` makes it
+locally.
 
-Who makes a run writes its journal: in the study's folder, where the worker sees that very folder; else in a folder of
-its own, and the whole journal travels back. A task holds what is to be measured and no key: workers take keys from
-their own environment. What has completed is what the journals say, so a worker that is lost costs what it was asking.
-The scheduler is handed bytes and needs nothing of this app.
+The process that makes a run writes its journal: in the study's folder if the worker can see it, else in a folder of its
+own, and the whole journal is sent back. A task holds what is to be measured and no key: workers take keys from their
+own environment. The journals say what has completed, so a lost worker costs only the call that it was making. The
+scheduler is given bytes and needs nothing of this app.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from distributed import Client
 
 AHEAD = 2
-"""Tasks that the scheduler is given for each thread of its workers: none waits for its next, and few are in hand when
-somebody wants a pause, or a budget of money is spent.
+"""How many tasks the scheduler is given for each thread of its workers: enough that no thread waits for its next one,
+and few enough when somebody pauses or a budget of money is spent.
 """
 
 PATIENCE = 5.0
-"""Seconds in which workers hear of a pause."""
+"""Seconds that workers have to receive a pause."""
 
 
 class Task(NamedTuple):
-    """What a worker is told of one run. `study` names no runs, and its budgets are what the run's journal may come to
-    hold; `folder` is where journals lie, where a file `sign` holds its own name; `begun` the journal as far as it goes,
-    for a worker that does not see the folder.
+    """What a worker is told about one run. `study` has no runs, and its budgets are the limits for the whole of the
+    run's journal. `folder` is where journals are; a file `sign` there contains its own name. `begun` is the journal
+    so far, for a worker that does not see the folder.
     """
 
     run: str
@@ -64,23 +64,26 @@ class Task(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What came of a task; `journal` where the worker wrote it elsewhere."""
+    """The result of a task; `journal` is the run's journal if the worker wrote it elsewhere."""
 
     outcome: StudyOutcome
     journal: bytes = b""
 
 
 _paused: set[str] = set()
-"""What is paused among that which this process makes as a worker: the `sign` of each making of a study."""
+"""The studies that are paused in this process as a worker, each by the `sign` of its execution."""
 
 
 def pause(sign: str) -> None:
-    """In the process of a worker: no further call of that making leaves; what was asked is answered first."""
+    """In a worker's process: send no further call of that execution of a study; calls in progress are answered
+    first.
+    """
     _paused.add(sign)
 
 
 async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
-    """Make the run, on a worker; cancelled once nobody wants it any more: its owner was stopped, or is gone.
+    """Make the run on a worker; it is cancelled once nobody wants it any more, because its owner was stopped or is
+    gone.
 
     Raises JournalFull.
     """
@@ -112,12 +115,12 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     path = folder / f"{task.run}.jsonl"
     if not is_shared and task.begun and not path.exists():
         journal.put(path, task.begun)
-    # A worker may not see the other shards of a cell, so it makes each whole; between them the cell may stop.
+    # A worker may not see the other shards of a cell, so it makes each shard whole; the cell may stop between shards.
     stop_width = task.study.stop_width if run.spec == run.spec.whole else None
     alone = replace(task.study, runs=(run,), stop_width=stop_width)
     making = Making(alone, labs, resolve, folder, paused=lambda: task.sign in _paused)
     outcome = await making.make([run])
-    # The lease of a worker that was lost on another machine runs out.
+    # Wait until the lease of a worker that was lost on another machine runs out.
     until = time.monotonic() + 1.5 * lease.TTL
     while outcome.elsewhere and time.monotonic() < until:
         await asyncio.sleep(LOOK)
@@ -126,8 +129,8 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
 
 
 def _holds(path: Path, words: str) -> bool:
-    """Whether the file is there and holds these words. It is opened, since a network storage may remember what is not
-    there.
+    """Whether the file exists and holds these words. It is opened, since a network file system may report stale
+    entries.
     """
     with suppress(OSError):
         return path.read_text(encoding="utf-8") == words
@@ -138,8 +141,8 @@ def _holds(path: Path, words: str) -> bool:
 class Cluster:
     """Makes the runs of one study on the workers of `connected`, as `core.studies.execute.Making` does in this process.
 
-    `task` is what a worker calls: a function of a module that workers have. `ended(run, state)` hears of each run as it
-    ends. Raises BadStudy as `Making` does.
+    `task` is what a worker calls: a function of a module that workers have. `ended(run, state)` is called with each run
+    that ends. Raises BadStudy as `Making` does.
     """
 
     study: Study
@@ -154,35 +157,35 @@ class Cluster:
         self._sizes = Sizes()
 
     async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
-        """Make those that have not completed. A cancelled task ends the runs under way in good order.
+        """Make the runs that have not completed. A cancelled task ends the runs in progress in good order.
 
-        Raises JournalFull where a worker can write nothing more, and ConnectionError where the cluster is out of reach.
+        Raises JournalFull if a worker can write nothing more, and ConnectionError if the cluster cannot be reached.
         """
         self._outcome = outcome = StudyOutcome()
         groups = still_to_make(self.study, runs, self.folder, outcome)
         if not any(groups):
             return outcome
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        """What several runs stand on is made once, by the first of them."""
+        """A lock for each prerequisite of several runs: the first of these runs makes it."""
         self._calls, self._money = (inf if of is None else of for of in left(self.study, self.folder))
-        """What is left of the budgets, without the calls that runs under way were given."""
+        """What is left of the budgets, without the calls allotted to runs in progress."""
         self._given_back = asyncio.Condition()
         self._flying = 0
-        """Runs under way that were given calls."""
+        """The number of runs in progress that were allotted calls."""
         self._rounds: Counter[str] = Counter()
-        """How often each run was given calls."""
+        """How often each run was allotted calls."""
         self._killers: list[Planned] = []
-        """The runs with which a worker was lost."""
+        """The runs during which a worker was lost."""
         self._room, self._looked = 1, -inf
         self._sign = f".cluster-{secrets.token_hex(8)}"
-        """The name of a file in the folder that holds its own name, for as long as workers may look for it."""
+        """The name of a file in the folder that contains its own name, for as long as workers may look for it."""
         sign = self.folder / self._sign
         sign.write_text(self._sign, encoding="utf-8")
         try:
-            # Workers end what nobody waits for any more, once this client is gone.
+            # Workers end tasks that nobody waits for, once this client is gone.
             async with self.connected() as self._client:
                 await hand_out(groups[0], self._in_turn, self._at_once, one_after_another(self.study))
-                # Each alone: which of those on a worker that was lost is to blame cannot be told.
+                # One at a time: if a worker with several runs is lost, it is unknown which of them is the cause.
                 alone = groups[1:] + [[run] for run in self._killers]
                 self._killers.clear()
                 for group in alone:
@@ -197,15 +200,16 @@ class Cluster:
         return outcome
 
     async def _at_once(self) -> int:
-        """How many runs may be in hand now: as the study's file says, else twice as many as the workers have threads.
-        Tells them of a pause.
+        """How many runs may be given to workers now: the number in the study's file, else twice as many as the workers
+        have threads; 0 if the study is paused or its budget is spent. Passes a pause on to the workers.
         """
         if time.monotonic() >= self._looked + LOOK:
             now = wanted(home.home(), self.study.name)
             try:
                 if now.paused:
                     self._outcome.paused = True
-                    # Again and again, for a worker may have come only now; one that stands still keeps nobody waiting.
+                    # Repeated, since a new worker may have joined; the timeout keeps a stalled worker from holding up
+                    # the rest.
                     with suppress(TimeoutError):
                         await asyncio.wait_for(self._client.run(pause, self._sign, on_error="ignore"), PATIENCE)
                 threads: dict[str, int] = await self._client.nthreads()  # type: ignore[no-untyped-call]
@@ -220,13 +224,13 @@ class Cluster:
         return journal.at(self.folder, run.id)
 
     async def _in_turn(self, run: Planned) -> Planned | None:
-        """Make one run, after what it stands on was made. The run, where it has to be made again."""
+        """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""
         priors = prerequisites.of(run.lab, run.spec).values()
         before = {
             first.spec.model_dump_json(): first for first in priors if isinstance(first, Prerequisite) and first.wanted
         }
         async with AsyncExitStack() as locks:
-            # Always in one order, so that no two runs wait for each other.
+            # Always in the same order, so that no two runs wait for each other.
             for name in sorted(before):
                 await locks.enter_async_context(self._first[name])
             for first in before.values():
@@ -241,11 +245,11 @@ class Cluster:
             outcome.early.append(run.id)
             return None
         before = standing(path)
-        # Tries that fail are calls too: what was not enough is doubled.
+        # Failed tries are calls too, so each further try gets twice as many.
         wants = 0 if self._calls == inf else self._calls_of(run, before) << self._rounds[run.id]
         self._rounds[run.id] += 1
         async with self._given_back:
-            # Where no calls are left, once others gave theirs back.
+            # If no calls are left, wait until other runs return some.
             await self._given_back.wait_for(lambda: self._calls or not wants or not self._flying)
             given = int(min(wants, self._calls))
             if self._money <= 0 or (wants and not given):
@@ -277,7 +281,7 @@ class Cluster:
             return None
         of_run = made.outcome
         if of_run.spent or of_run.paused:
-            # It is money that it wants, and all that was left was too little for its next call.
+            # The run lacks money, not calls: all that was left was too little for its next call.
             outcome.spent = outcome.spent or (of_run.spent and money is not None and now.paid < (calls or inf))
             outcome.paused = outcome.paused or of_run.paused
             return run if of_run.spent and not outcome.spent else None
@@ -291,12 +295,12 @@ class Cluster:
         return None
 
     async def _made(self, run: Planned, task: Task) -> Made | None:
-        """What a worker made of the task, with its journal in our folder; None where none could make it."""
+        """A worker's result for the task, with the run's journal in our folder; None if no worker could make it."""
         from distributed import KilledWorker
         from distributed.client import FutureCancelledError
 
         try:
-            # The scheduler reads the function that it is given: one of no module, so that it needs no module of ours.
+            # The scheduler unpickles the function that it is given: a lambda, so that it needs no module of ours.
             made: Made = await self._client.submit(
                 lambda packed: pickle.loads(packed)(),  # noqa: S301  our own
                 pickle.dumps(partial(self.task, task)),
@@ -318,7 +322,9 @@ class Cluster:
         return None
 
     def _calls_of(self, run: Planned, now: RunStatus) -> int:
-        """How many calls of models the run may still want; 1 where that cannot be told, for it to say so itself."""
+        """The most calls of models that the run may still need; 1 if that is not known, so that the run itself can
+        report why.
+        """
         if all(is_free(model) for model in run.spec.models):
             return 0
         try:

@@ -1,4 +1,4 @@
-"""A study's file, written from what somebody chose: each setting with one value, or with several, which make a grid."""
+"""Writes a study's file from a person's choices: each setting has one value, or several, which make a grid."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from .plan import MOST_EXCLUDED, BadStudy
 Point = dict[str, Any]
 
 MOST_POINTS = 2_000
-"""Combinations of a part, each of which is checked; for more, write the file by hand."""
+"""The most combinations of a part, each of which is checked; for more, write the file by hand."""
 
 
 @dataclass(frozen=True)
 class Composed:
-    """The file's text. Of `points` of its grid, `left_out` are not possible and excluded; `why`, each reason once."""
+    """The file's text. Of the `points` of its grid, `left_out` are impossible and excluded; `why` has each reason
+    once.
+    """
 
     text: str
     points: int
@@ -31,14 +33,14 @@ class Composed:
 
 
 Chosen = Mapping[str, Sequence[Any]]
-"""The values of each setting of a lab's specification that were chosen for one part of a study."""
+"""The chosen values of each setting of a lab's specification, for one part of a study."""
 
 
 def compose(parts: Sequence[tuple[Lab, Chosen]], general: Mapping[str, Any]) -> Composed:
-    """A study of these parts, each a grid of one lab. `general` is what the file holds beside them, as
-    core.studies.plan reads it; what is None or empty there is left out.
+    """Write a study of these parts, each a grid of one lab. `general` has the file's other fields, as core.studies.plan
+    reads them; None and empty values are left out.
 
-    Raises BadStudy where a part has too many combinations, or none that can be.
+    Raises BadStudy if a part has too many combinations, or no possible one.
     """
     made = []
     for number, (lab, chosen) in enumerate(parts, 1):
@@ -55,7 +57,7 @@ def compose(parts: Sequence[tuple[Lab, Chosen]], general: Mapping[str, Any]) -> 
 
 
 def _part(lab: Lab, chosen: Chosen) -> tuple[dict[str, Any], list[str]]:
-    """A part as the file has it, and what is wrong with each point of its grid, "" where nothing is."""
+    """A part as it is in the file, and what is wrong with each point of its grid, "" if nothing is."""
     spec = {name: values[0] for name, values in chosen.items() if len(values) == 1}
     grid = {name: list(values) for name, values in chosen.items() if len(values) > 1}
     points = [dict(zip(grid, values, strict=True)) for values in islice(product(*grid.values()), MOST_POINTS + 1)]
@@ -80,7 +82,9 @@ def _fault(lab: Lab, fields: Point) -> str:
 
 
 def _excluded(points: Sequence[Point], wrong: Sequence[bool]) -> list[Point]:
-    """The wrong points in as few words as can be: values that no point can have, pairs of them, then single points."""
+    """The wrong points, described as briefly as possible: values that no possible point has, then pairs of them, then
+    single points.
+    """
     excluded: list[Point] = []
     bad = [point for point, is_wrong in zip(points, wrong, strict=True) if is_wrong]
     good = [point for point, is_wrong in zip(points, wrong, strict=True) if not is_wrong]
@@ -107,8 +111,8 @@ def _tables(parts: Sequence[tuple[Lab, Chosen]]) -> list[dict[str, Any]]:
 
 
 def _table(lab: Lab, parts: Sequence[Chosen]) -> dict[str, Any]:
-    """A row for each combination of what varies within a part or between parts, a column for each way to explain; seeds
-    are only repeats.
+    """A row for each combination of what varies within a part or between parts, and a column for each way to explain;
+    seeds are only repeats.
     """
     names = dict.fromkeys(name for chosen in parts for name in chosen)
     varied = [

@@ -1,4 +1,4 @@
-"""How to control a study that runs: a small file, written by anybody, read by the process that runs the study."""
+"""Controls a running study: a small file that anybody may write, and the process that runs the study reads."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ MOST_AT_ONCE = 64
 
 
 class DesiredState(Frozen):
-    """`paused`: no further call leaves, and what goes on ends once it is answered. `at_once` runs at a time, in place
-    of what the study's file says; None leaves it as it stands there.
+    """`paused`: no further call is sent, and runs end once their calls are answered. `at_once` overrides how many runs
+    the study's file makes at a time; None leaves that as it is.
     """
 
     paused: bool = False
@@ -23,7 +23,7 @@ class DesiredState(Frozen):
 
 
 def wanted(home: Path, name: str) -> DesiredState:
-    """What is wanted of the study of that name; the defaults where its file is missing or cannot be read."""
+    """The desired state of the study of that name; the defaults if its file is missing or unreadable."""
     try:
         return DesiredState.model_validate_json(_file(home, name).read_bytes())
     except (OSError, ValidationError):
@@ -31,9 +31,9 @@ def wanted(home: Path, name: str) -> DesiredState:
 
 
 def want(home: Path, name: str, **changes: object) -> DesiredState:
-    """Change what is wanted, and leave the rest as it was. Atomic: a reader sees the old or the new file.
+    """Change some fields of the desired state. The change is atomic: a reader sees the old or the new file.
 
-    Raises pydantic.ValidationError, and OSError where the file cannot be written.
+    Raises pydantic.ValidationError, and OSError if the file cannot be written.
     """
     now = DesiredState.model_validate({**wanted(home, name).model_dump(), **changes})
     write(_file(home, name), now.model_dump_json().encode())

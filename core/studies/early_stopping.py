@@ -1,4 +1,4 @@
-"""When a study's cell may end early: once its always-valid interval, seen after every item, is narrow enough
+"""When a study's cell may end early: once its always-valid interval, checked after every item, is narrow enough
 (`stop_width`). The shards of a cell are pooled, in the order of the plan.
 """
 
@@ -20,7 +20,7 @@ SHIFT = (
     "A cell stops sooner where what came so far lies near 0 or 1, so its mean comes out further from one half than it "
     "is: by up to a tenth of the width (at a width of 0.3 by 0.02 at 0.9)."
 )
-"""The bias of the mean by early stopping, shown wherever `stop_width` is set or reported."""
+"""The bias that early stopping gives the mean, shown wherever `stop_width` is set or reported."""
 
 
 Counted = tuple[float, int]
@@ -28,9 +28,9 @@ Counted = tuple[float, int]
 
 
 class Early:
-    """The headline figure over the first items of a run in planned order, up to the first that is not completed: quick
-    items do not count before slow ones. `before` is what the shards before it count, `cases` are those counted of this
-    run. Called again and again while the run goes on.
+    """The headline figure over the first items of a run in planned order, up to the first that is not completed, so
+    that quick items do not count before slow ones. `before` is the count of the shards before it; `cases` are the
+    counted cases of this run. It is called again and again while the run is in progress.
     """
 
     def __init__(self, lab: Lab, rules: Rules, width: float, before: Counted = (0.0, 0)) -> None:
@@ -41,12 +41,12 @@ class Early:
         self._rules = rules
         self.width = width
         self._passed: list[str] = []
-        """Cases of the item that may still have more."""
+        """The cases of the current item, which may still get more."""
         self._values: list[float] = []
         self._total, self._n = before
 
     def __call__(self, state: Transcript) -> bool:
-        """Whether the interval is narrow enough. Items after those at which it first was are ignored."""
+        """Whether the interval is narrow enough. Items after the one that made it so are ignored."""
         by_number = {progress.number: case for case, progress in state.cases.items()}
         while not self.is_narrow and (case := by_number.get(len(self.cases) + len(self._passed) + 1)) is not None:
             score = state.case(case).score(self._metric, self._rules)
@@ -62,17 +62,17 @@ class Early:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether the interval is as narrow as was wanted."""
+        """Whether the interval is as narrow as wanted."""
         low, high = self.interval.low, self.interval.high
         return low is not None and high is not None and high - low <= self.width
 
     @property
     def counted(self) -> Counted:
-        """What the shards before it and this run count so far."""
+        """The count of the shards before it and of this run so far."""
         return self._total, self._n
 
     def whole(self, state: Transcript) -> Counted:
-        """What the shards before it and all items of this run count, which has completed."""
+        """The count of the shards before it and of all items of this run, which has completed."""
         self(state)
         self._end_item()
         return self.counted
@@ -87,8 +87,8 @@ class Early:
 
 
 def stopped_early(study: Study, folder: Path) -> dict[str, Early]:
-    """The runs that stopped early, by their names, with what was counted of each: also the shards of a cell that need
-    not be made, since those before them were enough. A run that has completed counts whole.
+    """The runs that stopped early, by name, with their counts; also the shards of a cell that need not be made, since
+    those before them were enough. A run that has completed counts whole.
     """
     if study.stop_width is None:
         return {}
@@ -97,20 +97,20 @@ def stopped_early(study: Study, folder: Path) -> dict[str, Early]:
 
 
 def early_of(study: Study, run: Planned, folder: Path) -> Early | None:
-    """Says when that run of the study may end, while it is made. None where it is to be made whole: without a
-    `stop_width`, for controls, and where a shard before it has not ended.
+    """The counter that says when a run of the study may end, for use while it is made. None if it is to be made whole:
+    without a `stop_width`, for controls, and if a shard before it has not ended.
     """
     if study.stop_width_of(run) is None:
         return None
     cell = next(cell for cell in study.cells if run in cell)
     early = next(early for one, early in _seen(study, cell, folder) if one == run)
-    # What others have seen is kept for them; this one goes on counting.
+    # The cached counter is shared; this run gets one of its own, which it changes.
     return early and Early(run.lab, study.rules, early.width, early.before)
 
 
 def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tuple[Planned, Early | None]]:
-    """Each shard of the cell with what its journal counts; None for one that has completed or comes after one that
-    has not ended.
+    """Each shard of the cell with the count of its journal; None for one that has completed or comes after one that has
+    not ended.
     """
     before: Counted | None = (0.0, 0)
     for run in cell:
@@ -127,7 +127,7 @@ def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tup
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Size and time of change. What was read is kept for as long: a running study asks again and again."""
+    """The file's size and time of change. The cached count is valid for these: a running study asks again and again."""
     file = path.stat()
     return file.st_size, file.st_mtime_ns
 

@@ -1,4 +1,4 @@
-"""What a study will take, before anything is asked: calls by role, tokens, money, and how sure it can be."""
+"""What a study will use, before anything is asked: calls by role, tokens, money, and how precise the result can be."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from .progress import labels
 from .run_status import RunStatus, Tokens, busy_rate, standing, standings
 from .tables import measured
 
-# How many items and cases the runs of a study have, by formula where a data set tells, so that none has to be made.
+# How many items and cases the runs of a study have; for a data set by formula, so that no case has to be made.
 
 
 class Size(NamedTuple):
-    """The items that a run is about, and its cases, of which an item may have several."""
+    """The number of a run's items, and of its cases; an item may have several cases."""
 
     items: int
     cases: int
 
 
 class Sizes:
-    """The sizes of runs. Each data set is looked at once, however many shards it is cut into."""
+    """The sizes of runs. Each data set is read only once, however many shards it is split into."""
 
     def __init__(self) -> None:
         self._held: dict[Spec, int] = {}
 
     def of(self, run: Planned) -> Size:
-        """The size of that run. Raises CallFailed, ValueError (DatasetError among them) or OSError where its items
-        cannot be had.
+        """The size of that run. Raises CallFailed, ValueError (including DatasetError) or OSError if its items cannot
+        be read.
         """
         spec = run.spec
         if isinstance(spec, OnData) and spec.dataset:
@@ -79,19 +79,18 @@ class StudyEstimate:
     """What a study still needs.
 
     - `runs`, of which `completed` are over (completed, or stopped early); `cases` of the others.
-    - `calls` by role, at most: without those answered and those `cached` (in the response cache); `free` ask robots.
-      `unlooked`: runs of which there was no time to look up the whole response cache.
-    - `tokens` ("prompt", "completion") and `price` in US dollars, None where `unknown` says why. `priced`: the day of
-      the oldest price; `unverified`: whether one was never compared with the provider's list.
-    - `missing`: runs that cannot be made (without their data, or by a robot that knows nothing of these), with what to
-      do. No figure counts them.
+    - `calls` by role, at most, without those answered and those `cached` (in the response cache); `free` ask robots.
+      `unlooked`: runs for which there was no time to look up the whole response cache.
+    - `tokens` ("prompt", "completion") and `price` in US dollars, None if `unknown` says why. `priced`: the day of the
+      oldest price; `unverified`: whether a price was never compared with the provider's list.
+    - `missing`: runs that cannot be made (their data are missing, or a robot does not know them), with what to do. No
+      figure counts them.
     - `items` of the smallest run, with which an interval around a share of one half is `width` wide; `wanted_items` for
       `wanted_width`. A cell may end earlier, at `stop_width`.
     - `minutes` at the rate at which this study's calls were answered so far; None before the first.
     - `power_items`: how many shared items detect a difference with `wanted_power`, by the difference (stated rates, or
-      two runs of this study so far); None for more than anybody makes.
-    - `broken`: rows of data sets that cannot be used. `made_of_other`: runs on another content of a data file, which do
-      not count.
+      two runs of this study so far); None if more are needed than anybody collects.
+    - `broken`: unusable rows of data sets. `made_of_other`: runs on another content of a data file, which do not count.
     """
 
     study: str
@@ -123,7 +122,7 @@ class StudyEstimate:
 
 
 def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Path, recordings: Path) -> StudyEstimate:
-    """What there is still to be done of a study. No model is asked."""
+    """Estimate what is still to be done for a study. No model is asked."""
     plan = StudyEstimate(
         study.name,
         runs=len(study.all),
@@ -174,7 +173,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
 
 
 def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached: Counter[str]) -> Wanted:
-    """The calls of one run that has so many cases; what is cached of them, or not known, `plan` is told."""
+    """The calls of one run with this number of cases; `plan` is updated with those that are cached or not known."""
     wanted: Wanted = Counter()
     if run.lab.asks is None:
         plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
@@ -184,27 +183,27 @@ def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached
         hits = min(cached[role], left)
         plan.cached += hits
         models = run.spec.roles.get(role) or ("",)
-        # Models that take turns share the calls equally; the first ones have the remainder.
+        # Models that take turns share the calls equally; the first ones get the remainder.
         each, more = divmod(left - hits, len(models))
         wanted.update({(run.lab.name, role, model): each + (number < more) for number, model in enumerate(models)})
     return wanted
 
 
 def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
-    """The calls of the runs that these need first and that are not made yet, each once."""
+    """The calls of prerequisites of these runs that are not made yet, each counted once."""
     wanted: Wanted = Counter()
     pairs = ((run, first) for run in runs for first in prerequisites.of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prerequisite) and first.wanted}
     for run, first in priors.values():
         if first.lab.asks is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
-            # The same prompt as in the runs, so that their tokens tell what these take.
+            # They use the same prompt as the runs, so their tokens are estimated from the runs'.
             for role, calls in first.lab.asks(first.spec, 1).items():
                 wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
     return wanted
 
 
 class _FromCache:
-    """Answers what the cache holds, and nothing else; `hits` by role."""
+    """Answers only what the cache holds; `hits` counts by role."""
 
     def __init__(self, id: str, model: object, hits: Counter[str]) -> None:
         self.id = id
@@ -223,8 +222,8 @@ def _kept(
     runs: Iterable[Planned], stand: Mapping[str, RunStatus], resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
     """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
-    there was no time to look up all: what a run does besides its calls, such as fits and sandboxes, may take minutes.
-    Runs whose first case is in the cache go before others.
+    there was no time to look up all calls: the other work of a run, such as fits and sandboxes, may take minutes.
+    Runs whose first case is in the cache are looked up first.
     """
     began = time.monotonic()
 
@@ -232,7 +231,7 @@ def _kept(
         try:
             yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
         except (CallFailed, ValueError, OSError):
-            # Nothing of it is in the cache; the run says why it cannot be made.
+            # Nothing of this run is in the cache; the run itself says why it cannot be made.
             return
 
     first: Counter[str] = Counter()
@@ -249,7 +248,7 @@ def _kept(
 def _cached(
     run: Planned, left: Iterator[Case], resolve: Resolve, folder: Path, until: float
 ) -> tuple[Counter[str], bool]:
-    """How many calls of the cases `left` the cache answers, by role, and whether there was time for all: the run is
+    """How many calls of the cases `left` the cache answers, by role, and whether there was time for all. The run is
     executed on the cache alone.
     """
     hits: Counter[str] = Counter()
@@ -266,7 +265,7 @@ def _cached(
         return hits, True
     path = journal.at(folder, run.id)
     history = journal.read(path).events if path.exists() else []
-    # Without figures and whatever starts slowly: only the requests matter here.
+    # Without figures and slow starts: only the requests matter here.
     lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
     going = execute(RunRequest(lab, run.spec, run.id, history=history), RunIO(known.__getitem__, lambda event: None))
@@ -278,7 +277,9 @@ def _cached(
 
 
 def _sample(study: Study, stand: Mapping[str, RunStatus], recordings: Path) -> dict[tuple[str, str], Tokens]:
-    """Tokens of calls so far, by lab and role: of this study's models, or of the recordings where it has none yet."""
+    """Tokens of calls so far, by lab and role: those of this study's models, or those of the recordings if it has none
+    yet.
+    """
     own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
     for run in study.runs:
         for role, tokens in stand[run.id].tokens.items():
@@ -292,7 +293,7 @@ def _sample(study: Study, stand: Mapping[str, RunStatus], recordings: Path) -> d
 
 
 def _price(plan: StudyEstimate, wanted: Wanted, sample: Mapping[tuple[str, str], Tokens]) -> None:
-    """Estimate tokens and money of the wanted calls; None where one of them is unknown."""
+    """Estimate tokens and money of the wanted calls; None if one of them is unknown."""
     if plan.missing:
         plan.unknown.append("What the runs whose data are not here would take is not known.")
         return
@@ -316,7 +317,7 @@ def _price(plan: StudyEstimate, wanted: Wanted, sample: Mapping[tuple[str, str],
         if price is None:
             money = nan
         elif price.prompt or price.completion:
-            # What runs here costs nothing, however long it is.
+            # What runs on this machine costs nothing, however long the prompts are.
             money += price.of(*tokens)
     if not isnan(prompt):
         plan.tokens = {"prompt": round(prompt), "completion": round(completion)}
@@ -326,7 +327,7 @@ def _price(plan: StudyEstimate, wanted: Wanted, sample: Mapping[tuple[str, str],
 
 
 def _minutes(wanted: Wanted, stand: Iterable[RunStatus]) -> float | None:
-    """Endpoints are asked in parallel, so the slowest decides; None where one was never asked."""
+    """Minutes left at the slowest endpoint, since endpoints are asked in parallel; None if one was never asked."""
     pace: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for run in stand:
         for (endpoint, second), calls in run.pace.items():
@@ -340,7 +341,7 @@ def _minutes(wanted: Wanted, stand: Iterable[RunStatus]) -> float | None:
 
 
 def _power(study: Study, power: float, labs: Mapping[str, Lab], folder: Path) -> Iterator[tuple[str, int | None]]:
-    """How many shared items it takes, by what is to be told apart."""
+    """How many shared items are needed, by the difference to detect."""
     if study.rates is not None:
         first, second = study.rates
         items = items_for_power(first * (1 - second), second * (1 - first), power)

@@ -1,4 +1,6 @@
-"""Where the runs of a study are made: here, many at a time on one loop. What has completed is what its journal says."""
+"""Makes the runs of a study in this process, many at a time on one event loop. A run's journal says whether it has
+completed.
+"""
 
 from __future__ import annotations
 
@@ -29,21 +31,21 @@ from .plan import BadStudy, Planned, Study, dataset_of, unpriced
 from .run_status import is_completed, standing, standings
 
 LOOK = 1.0
-"""Seconds between two looks at what people want of the study."""
+"""Seconds between two checks of the study's desired state."""
 
 TRIES = 3
-"""How often a run that fails is made in one go; one whose input is bad fails the same way each time, and once will do.
+"""How often a failing run is tried in one go; a run with bad input fails the same way each time, so it is tried once.
 """
 
 VAIN = 3
-"""A run that was begun so often for nothing may be what ended the process: it goes last, and alone."""
+"""A run that was begun this often without a result may be what ended the process: it is made last, and alone."""
 
 
 @dataclass
 class StudyOutcome:
-    """Outcome. `early` are runs that the study's `stop_width` stopped, or made needless; `failed` says why, by run;
-    `elsewhere` are runs that somebody else is making; `spent`: a budget stopped it, `paused`: somebody who wanted a
-    pause.
+    """The result of making runs. `early` are runs that the study's `stop_width` stopped or made unnecessary; `failed`
+    says why, by run; `elsewhere` are runs that another process is making; `spent`: a budget ended it; `paused`:
+    somebody paused it.
     """
 
     completed: list[str] = field(default_factory=list)
@@ -61,10 +63,10 @@ async def hand_out(
     at_once: Callable[[], Awaitable[int]],
     after: Mapping[str, str] | None = None,
 ) -> bool:
-    """Have `make` make each run; one that it gives back is made again, behind all others. As many go on at a time as
-    `at_once()` says, which is asked whenever one ends, and every second; where it says 0, those under way end, and no
-    further one begins. A run named in `after` begins once the run that it names there has ended. Whether all were made.
-    Raises what `make` raises.
+    """Have `make` make each run; a run that it returns is made again, after all others. `at_once()` says how many are
+    made at a time; it is called whenever a run ends, and every second. If it returns 0, runs in progress end, and no
+    further one begins. A run named in `after` begins only once the run that it names there has ended. Returns
+    whether all were made. Raises what `make` raises.
     """
     waiting, going = {run.id: run for run in runs}, set[asyncio.Task[Planned | None]]()
 
@@ -87,10 +89,10 @@ async def hand_out(
 
 
 def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: StudyOutcome) -> list[list[Planned]]:
-    """The runs that have not ended, in groups to be made one after another: first those that can go on side by side,
-    then each alone that was begun in vain too often. Of the others `outcome` is told.
+    """The runs that have not ended, in groups to be made one after another: first those that can be made in parallel,
+    then each run that was begun in vain too often by itself. The other runs are added to `outcome`.
 
-    Raises BadStudy where the study is packed.
+    Raises BadStudy if the study is packed.
     """
     refuse_packed(study, folder)
     groups: list[list[Planned]] = [[]]
@@ -109,13 +111,15 @@ def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: 
 
 
 def one_after_another(study: Study) -> dict[str, str]:
-    """Which shard of its cell each shard comes after, where a cell may stop early, so that none is made in vain."""
+    """For each shard, the shard of its cell that it comes after, if a cell may stop early, so that none is made in
+    vain.
+    """
     pairs = (pair for cell in study.cells for pair in pairwise(cell)) if study.stop_width else ()
     return {later.id: earlier.id for earlier, later in pairs}
 
 
 def check_budget(study: Study) -> None:
-    """Raises BadStudy where what a call costs is not known and there is a budget of money."""
+    """Check the study's budget of money. Raises BadStudy if there is one and the price of a model is not known."""
     if study.budget_money is not None and (unknown := unpriced(study)):
         raise BadStudy(
             f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
@@ -124,7 +128,9 @@ def check_budget(study: Study) -> None:
 
 
 def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
-    """Of the study's budgets of calls and of money, by its journals in `folder`; None where there is none."""
+    """What is left of the study's budgets of calls and of money, by its journals in `folder`; None for a budget that is
+    not set.
+    """
     calls, money = study.budget_calls, study.budget_money
     if calls is None and money is None:
         return None, None
@@ -137,10 +143,10 @@ def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
 
 @dataclass
 class Making:
-    """The runs of one study, made in this process. `ended(run, state)` hears of each run that ends; `owner` is for whom
-    they are made: their calls wait in turn with those of others. It pauses once `paused()`, as where somebody wants it.
+    """Makes the runs of one study in this process. `ended(run, state)` is called with each run that ends; `owner` is
+    the person they are made for: their calls take turns with those of others. Making pauses once `paused()` is true.
 
-    Raises BadStudy where what a call costs is not known and there is a budget of money.
+    Raises BadStudy if there is a budget of money and the price of a model is not known.
     """
 
     study: Study
@@ -155,9 +161,9 @@ class Making:
         check_budget(self.study)
 
     async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
-        """Make those that have not completed. A cancelled task leaves every journal fit to go on from.
+        """Make the runs that have not completed. After a cancelled task every journal can be resumed.
 
-        Raises JournalFull where nothing more can be written.
+        Raises JournalFull if nothing more can be written.
         """
         outcome, gate = StudyOutcome(), BudgetGate(*left(self.study, self.folder))
         making = asyncio.create_task(self._all(runs, outcome, gate))
@@ -189,7 +195,7 @@ class Making:
 
         async def make(run: Planned) -> Planned | None:
             tries[run.id] += 1
-            # What was out of reach may have come back when it is tried again.
+            # An unreachable endpoint may be back by the next try.
             return run if await self._once(run, tries[run.id] >= TRIES, outcome, driver) else None
 
         async def at_once() -> int:
@@ -203,7 +209,7 @@ class Making:
                 outcome.paused = True
 
     async def _once(self, run: Planned, is_last: bool, outcome: StudyOutcome, driver: Driver) -> bool:
-        """Make one run. Whether to try again, unless this try `is_last`."""
+        """Make one run. Returns whether to try again, which is never so if this try `is_last`."""
         if (dataset := dataset_of(run.spec)) in self.study.changed:
             outcome.failed[run.id] = f"{dataset} was changed after the study was read: begin the study again"
             return False

@@ -1,4 +1,4 @@
-"""What people said of a study's cases, beside what was read there: their guesses, and their verdicts."""
+"""What people said about a study's cases, beside the parser's results: their guesses, and their verdicts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .table_cells import Row
 
 
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
-    """The journals of what people said, by the run that they are about, those of games among the rest of each; none
-    where no table of the study asks.
+    """The journals of what people said, by the run that they are about; journals of games are included for each of
+    their runs. Empty if no table of the study needs them.
     """
     kinds = {table.kind for table in study.tables}
     if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
@@ -38,17 +38,17 @@ def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, l
 
 
 def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
-    """The size of these journals together: it grows when somebody says more."""
+    """The total size in bytes of these journals: it grows when somebody says more."""
     return sum(path.stat().st_size for several in journals(study, labs, folder).values() for path in several)
 
 
 def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:
-    """A row for each guess and verdict, the last that each person gave of a place: `who`, `trial` ("" for the case as a
-    whole) and `word`, by `rules`; of a guess also `read`, what the run expected there, `came`, its outcome, and
-    `exam`, what the person guessed in the exam for people, as JSON; and of a verdict `value`, 1 for the good word and 0
-    for the other. In the game the first guess of a trial counts, if its reason was shown; where somebody guessed it
-    there and on the run's own page, the earlier of the two. What else tells of the case is as in its rows of
-    `measured`, and cases that have none there are left out.
+    """A row for each guess and verdict, the last that each person gave about a place: `who`, `trial` ("" for the whole
+    case) and `word`, by `rules`. A guess also has `read`, what the run predicted there, `came`, the actual answer,
+    and `exam`, the person's guesses in the qualification test for people, as JSON. A verdict has `value`, 1 for the
+    good word and 0 for the other. In the game the first guess about a trial counts, if its reason was shown; if
+    somebody guessed a trial there and on the run's own page, the earlier guess counts. The other columns are those
+    of the case's rows in `measured`; cases without rows there are left out.
     """
     state = transcript(journal.read(journal.at(folder, run.id)).events)
     cases = {row["case"]: row for row in measured}
@@ -61,14 +61,15 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
         if path.stem.startswith(ABOUT):
             continue
         begun = journal.begun(path)
-        # A person has another name in each run, but is one `owner`.
+        # A person has a different name in each run, but is one `owner`.
         who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
         said_here = {
             (who, event.case, event.item, event.record): event
             for event in journal.read(path).events
             if isinstance(event, Recorded) and event.case in cases
         }
-        # Within one journal its order tells which came last, whatever the clock was; between two only the clock can.
+        # Within a journal, order shows which came last, whatever the clock said; between two journals only the clock
+        # can.
         for place, event in said_here.items():
             before = last.get(place)
             last[place] = event if before is None or before.at <= event.at else before
@@ -83,7 +84,7 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
             words[of] = one.event.at, "" if one.played.without else one.played.value
     for (who, case, item), (_, word) in words.items():
         trial = trials[case][item][rules] if item in trials[case] else None
-        # What was set aside, or added by hand after the explanation was read, is in no figure.
+        # A trial that was excluded, or added by hand after the explanation was parsed, is in no figure.
         if word and trial is not None and trial.reason in _GUESSED:
             about = {**cases[case], **_SINGLE, "who": who, "trial": item, "exam": exams.get(who, "{}")}
             yield about | {"metric": GUESS, "word": word, "read": trial.expected, "came": trial.observed}
@@ -96,13 +97,13 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
 
 LABEL = name_of(Label)
 _GUESSED = ("", "not simulatable")
-"""Why a trial may count for nothing else and yet was guessed: that it cannot be guessed is a guess like others."""
+"""Why a trial that does not count may have been guessed all the same: "cannot be predicted" is a guess too."""
 
 _SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
 
 
 def _exams(folder: Path) -> dict[str, str]:
-    """What people guessed in the exam for people, by question, as JSON; of those who sat it."""
+    """What people guessed in the qualification test for people, by question, as JSON; only for those who took it."""
     found: dict[str, dict[str, str]] = {}
     for path in guesses.journals(folder):
         if path.stem.startswith(f"{ABOUT}{EXAM}~"):

@@ -1,4 +1,4 @@
-"""Each headline figure as it would be under other choices, from the same answers."""
+"""Each headline figure as it would be under other analysis choices, from the same answers."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NAMED = "otherwise: "
-"""Prefix of the metric in such rows of `tables.measured`."""
+"""The prefix of the metric in these rows of `tables.measured`."""
 
 TITLE = "Multiverse: "
-"""Prefix of the title of such a table."""
+"""The prefix of the title of these tables."""
 
 RANGE = "range"
-"""The column in which the range stands."""
+"""The column with the range."""
 
 MOVED = "moved by "
-"""Prefix of a column that says how far a choice moves the figure, and how many items (`n` of `of`)."""
+"""The prefix of a column that says how far a choice moves the figure, and how many items (`n` of `of`)."""
 
 ITEMS = 5
-"""Items that are named among those that a choice moves."""
+"""How many of the items that a choice moves are named."""
 
 
 def otherwise(lab: Lab, view: View) -> Iterable[Otherwise]:
-    """The headline figure of a case by either rules, or what the lab has under further choices."""
+    """A case's headline figure by either parser, or the lab's own list with further choices."""
     if lab.studies.otherwise is not None:
         return lab.studies.otherwise(view)
     scores = {rules: view.log.score(lab.headline, rules) for rules in RULES}
@@ -42,10 +42,10 @@ def otherwise(lab: Lab, view: View) -> Iterable[Otherwise]:
 
 
 def rows(lab: Lab, frame: DataFrame) -> list[Row]:
-    """For each headline figure and model and way of explaining: between which values it lies under all combinations of
-    choices that were made somewhere in the study or can be made from its answers, how far each choice alone moves it,
-    and which items it does that to. `low` and `high` are a range, no confidence interval; `value` is the middle of all
-    combinations. `frame` is what `tables.measured` has of the lab.
+    """For each headline figure, model and way of explaining: the range of values under all combinations of choices that
+    were made somewhere in the study or can be made from its answers, how far each choice alone moves the figure, and
+    for which items. `low` and `high` are a range, not a confidence interval; `value` is the mean over all
+    combinations. `frame` is the lab's part of `tables.measured`.
     """
     table_rows: list[Row] = []
     for metric in dict.fromkeys(frame["metric"]):
@@ -63,8 +63,8 @@ def rows(lab: Lab, frame: DataFrame) -> list[Row]:
 
 
 def moved(cells: Sequence[Row]) -> tuple[list[Row], str]:
-    """Those cells of one table that stand in a row in which a choice moves the figure or an item, and in words how many
-    rows do not; of any other table all.
+    """The cells of one table in whose row a choice moves the figure or an item, and a sentence on how many rows stay
+    the same. For any other table, all cells.
     """
     if not cells[0]["table"].startswith(TITLE):
         return list(cells), ""

@@ -1,5 +1,6 @@
-"""A study's journals in one archive, and back. Nothing is removed before its copy was read back and is right: whenever
-the process ends, every journal is in the folder or in the archive, and the same call again completes the work.
+"""Packs a study's journals into one archive, and unpacks them. Nothing is removed before its copy was read back and is
+right: whenever the process ends, every journal is in the folder or in the archive, and the same call again completes
+the work.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from .run_status import is_completed
 
 
 class Packing(NamedTuple):
-    """The file, its runs, its size and that of the journals in it; which runs are left out, and why."""
+    """The archive, the number of its runs, its size and that of the journals in it, in bytes; and which runs are left
+    out, and why.
+    """
 
     file: Path
     runs: int
@@ -26,9 +29,9 @@ class Packing(NamedTuple):
 
 
 def pack(study: Study, folder: Path) -> Packing:
-    """Put the journals of the study's completed runs into `archives/<study>.zip`, from which `unpack` brings them back.
-    The journals of what people said stay. Raises JournalFull, which changes nothing, and JournalInUse while another
-    process packs the study.
+    """Pack the journals of the study's completed runs into `archives/<study>.zip`, from which `unpack` restores them.
+    The journals of what people said stay. Raises JournalFull, in which case nothing changes, and JournalInUse while
+    another process packs the study.
     """
     file = _file(study, folder)
     file.parent.mkdir(exist_ok=True)
@@ -37,7 +40,7 @@ def pack(study: Study, folder: Path) -> Packing:
 
 
 def refuse_packed(study: Study, folder: Path) -> None:
-    """Raises BadStudy where the study's journals are in its archive: nothing reads them there."""
+    """Check that the study is not packed, since journals in an archive cannot be read. Raises BadStudy if it is."""
     if (file := _file(study, folder)).exists():
         raise BadStudy(f"The runs of this study are packed in {file}. Unpack them first (`study unpack`).")
 
@@ -82,8 +85,8 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
 
 
 def unpack(study: Study, folder: Path) -> int:
-    """Put the journals of the study's archive back into the folder; how many. Raises JournalFull, and then keeps the
-    archive, as where it is damaged.
+    """Restore the journals of the study's archive to the folder; returns how many. Raises JournalFull if that fails,
+    for example because the archive is damaged, and then keeps the archive.
     """
     file = _file(study, folder)
     if not file.exists():

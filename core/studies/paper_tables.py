@@ -1,5 +1,5 @@
-"""Tables that a lab declares by name (`core.labs.base.declared.Table`), such as its paper's, beside what the paper
-printed.
+"""Tables that a lab declares by name (`core.labs.base.declared.Table`), such as its paper's, beside the values that the
+paper printed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 TOGETHER = "all columns together"
-"""The column of a comparison of rows in which each item has the mean of its columns."""
+"""The column for comparing rows in which each item has the mean of its columns."""
 
 
 def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
-    """The table's cells over the cases of `frame` (`tables.measured`), `title` in place of its own; one cell without a
-    value that says so where none of them belongs into it.
+    """The table's cells over the cases of `frame` (`tables.measured`), under `title` or else its own. If no case
+    belongs in it, one cell without a value that says so.
     """
     chosen = table.cases(frame)
     title = title or table.title
@@ -37,7 +37,7 @@ def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]
         named = ": ".join(filter(None, (title, label(where, apart))))
         ours = _one(table, lab, part)
         if table.is_shared:
-            # What the table leaves out stays in the number that n is of.
+            # The items that the table leaves out still count in the `of` of its n.
             met = frame.loc[(frame[apart] == list(where.values())).all(axis=1), "item"].nunique()
             ours = [{**cell, "of": met} for cell in ours]
         rows, columns = table.their_rows, table.their_columns
@@ -66,7 +66,9 @@ def _one(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
 
 
 def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[str, str]:
-    """What row and column are called: several metrics have a column each, and one stands where nothing else does."""
+    """The names of row and column: each of several metrics has a column; a single one names the row or column that has
+    no name.
+    """
     title = lab.metric(metric).title_of_several
     if len(table.metrics) > 1:
         return {"row": row or "all", "column": " · ".join(filter(None, (column, title)))}
@@ -74,7 +76,7 @@ def _place(table: Table, lab: Lab, metric: str, row: str, column: str) -> dict[s
 
 
 def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
-    """The rows of items that have a value in every cell; where none has, all rows without their values."""
+    """The rows of items that have a value in every cell; if there are none, all rows without their values."""
     defined = frame[frame["value"].notna()]
     settings = len(frame[[*by]].drop_duplicates())
     met = defined[["item", *by]].drop_duplicates().groupby("item").size()
@@ -83,8 +85,8 @@ def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
 
 
 def _differences(table: Table, frame: DataFrame, kind: Kind) -> list[Row]:
-    """Rows in each column and over all columns together, and columns in each row, two by two over the items that both
-    have: a paired t test, as the papers make it, and its p by Holm's for all tests of the table.
+    """Compare rows in each column and over all columns together, and columns in each row, two by two over the items
+    that both have: a paired t test, as in the papers, and its p corrected by Holm for all tests of the table.
     """
     rows = frame[frame["metric"] == table.metrics[0]].copy()
     rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
@@ -125,7 +127,7 @@ def _labels(frame: DataFrame, names: Sequence[str]) -> list[str]:
 
 
 def _in_all(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
-    """One row an item that has a value in each of the columns: the mean over them, each counting alike."""
+    """One row for each item that has a value in each of the columns, with the unweighted mean over them."""
     defined = frame[frame["value"].notna()]
     wide = defined.pivot_table("value", "item", "column", aggfunc="mean").reindex(columns=columns).dropna()
     of_item = frame.drop_duplicates("item").set_index("item")
@@ -141,8 +143,8 @@ def _by_item(frame: DataFrame) -> dict[str, float | None]:
 def _beside(
     ours: list[Row], table: Table, lab: Lab, where: Mapping[str, str], metrics: Sequence[str], needed: Sequence[str]
 ) -> list[Row]:
-    """Our cells, each with what the paper printed of the same row and column, and after them, in rows that name the
-    paper, what it printed of others. A figure that names no row belongs to all of them.
+    """Our cells, each with the value that the paper printed for the same row and column, followed by rows named after
+    the paper for the values that it printed for others. A printed figure that names no row belongs to all rows.
     """
     paper = paper_figures.source(lab.name)
     keys = {*table.apart, *needed}

@@ -1,7 +1,7 @@
-"""What a study is: a TOML file becomes runs, each named by a hash of its content.
+"""Reads a study: a TOML file becomes runs, each named by a hash of its content.
 
-So a completed run is recognised by its name, wherever it was made, and to resume a study is to make the other runs.
-docs/commands.md says what a file may hold.
+So a completed run is recognised by its name, wherever it was made, and resuming a study means making the other runs.
+docs/commands.md describes the file.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ from ..runs.context import complaints
 from .desired_state import MOST_AT_ONCE
 
 Key = tuple[str | int, ...]
-"""Where something stands in the file: names of tables and settings, and places in arrays of tables."""
+"""A position in the file: names of tables and settings, and indices in arrays of tables."""
 
 
 LARGEST = 256_000
-"""Bytes of a study's file."""
+"""The most bytes of a study's file."""
 
 MOST_RUNS = 10_000
-"""Runs of one study, before those that are left out."""
+"""The most runs of one study, before exclusions."""
 
 MOST_EXCLUDED = 500
-"""Points, or kinds of points, that one part leaves out."""
+"""The most points, or kinds of points, that one part may exclude."""
 
 _DEEPEST = 1_000
-"""Dots between two signs of equality on one line: the parser takes time by the square of a dotted key's length."""
+"""The most dots between two equals signs or line ends: parsing a dotted key takes time by the square of its length."""
 
 
 class BadStudy(ValueError):
@@ -66,9 +66,9 @@ class _Part(_Strict):
 
 class TableOf(_Strict):
     """What a table shows: a row and a column for each combination of the values of those fields, which are settings of
-    the runs or of core.labs.base.declared.FACETS. Without `metrics` those that lead in the lab. `kind` is a table that
-    the lab knows by name (core.labs.base.declared.Table), such as one of its paper's, which has rows, columns and
-    metrics of its own.
+    the runs or of core.labs.base.declared.FACETS. Without `metrics`, the lab's leading metrics. `kind` is a table
+    that the lab knows by name (core.labs.base.declared.Table), such as one of its paper's, which has its own rows,
+    columns and metrics.
     """
 
     kind: str = ""
@@ -83,10 +83,10 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class ClusterOf(_Strict):
-    """What SLURM is asked for: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, in each of
-    which `at_once` runs go on. At most `in_hand` runs are given to workers, twice as many as go on where it is not set.
-    `directives` are further lines for #SBATCH, `setup` lines of shell before a worker
-    starts, `python` the interpreter there, `interface` the network on which workers and this machine see each other.
+    """The request to SLURM: `jobs` jobs of `cpus` processors and `memory` each, for at most `walltime`, each with
+    `at_once` runs at a time. At most `in_hand` runs are given to workers; if it is not set, twice as many as run at
+    a time. `directives` are further lines for #SBATCH, `setup` shell lines to run before a worker starts, `python`
+    is the interpreter there, and `interface` the network by which workers and this machine reach each other.
     """
 
     jobs: Annotated[int, Field(ge=1)] = 1
@@ -105,15 +105,15 @@ class ClusterOf(_Strict):
 
 @dataclass(frozen=True, kw_only=True)
 class _Settings:
-    """What a study's file settles for the whole study.
+    """The settings of a study's file that apply to the whole study.
 
-    `at_once` runs are made at a time. `budget_calls` and `budget_money` (US dollars) limit all calls of models together
-    where they are set. `width` is the wanted width of an interval, `power` the probability of detecting a difference,
-    between two `rates` where these are stated. With `stop_width` a cell ends as soon as the always-valid interval of
-    its headline figure is so narrow, which moves its mean away from one half by up to a tenth of that width
-    (`core.studies.early_stopping`). The tables are by `rules`. `cluster` is the request to SLURM. `thinking_room` are
-    the tokens that models behind endpoints get for their thinking, by id; where it names none, what was learned about
-    it holds.
+    `at_once` runs are made at a time. `budget_calls` and `budget_money` (US dollars), if set, limit all calls of models
+    together. `width` is the wanted width of an interval, `power` the probability of detecting a difference, between two
+    `rates` if these are stated. With `stop_width` a cell ends as soon as the always-valid interval of its headline
+    figure is that narrow, which moves its mean away from one half by up to a tenth of that width
+    (`core.studies.early_stopping`). The tables are by the parser `rules`. `cluster` is the request to SLURM.
+    `thinking_room` are the tokens that models behind endpoints get for thinking, by id; for other models, what was
+    learned about them applies.
     """
 
     at_once: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 4
@@ -141,7 +141,7 @@ _FILE = TypeAdapter(_File)
 
 
 class Planned(NamedTuple):
-    """One run of a study: its name, its lab, what it is to measure."""
+    """One run of a study: its name, its lab, and its specification."""
 
     id: str
     lab: Lab
@@ -150,8 +150,8 @@ class Planned(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Study(_Settings):
-    """A study as its file has it. `controls` come first, and show whether the instrument reads what it must; `runs` are
-    the others. `data`: the digest of each own data file, by data set.
+    """A study as read from its file. `controls` come first, and show whether the instrument measures correctly; `runs`
+    are the others. `data`: the digest of each data file of one's own, by data set.
     """
 
     name: str
@@ -169,25 +169,25 @@ class Study(_Settings):
 
     @cached_property
     def cells(self) -> tuple[tuple[Planned, ...], ...]:
-        """The runs, with the shards of one specification together, in their order."""
+        """The runs, with the shards of one specification together, in order."""
         cells: dict[tuple[str, Spec], list[Planned]] = {}
         for run in self.runs:
             cells.setdefault((run.lab.name, run.spec.whole), []).append(run)
         return tuple(map(tuple, cells.values()))
 
     def stop_width_of(self, run: Planned) -> float | None:
-        """The width of the interval of its cell at which that run stops; None for none, as for controls."""
+        """The width of its cell's interval at which that run stops; None if it does not stop early, as for controls."""
         return None if run in self.controls else self.stop_width
 
     @property
     def changed(self) -> list[str]:
-        """The data files that hold something else now than when the study was read."""
+        """The data files whose content has changed since the study was read."""
         return [name for name, digest in self.data.items() if own.digest(name) != digest]
 
 
 def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> str:
-    """The run's name: a hash of the lab, the specification, the prompts and the content of an own data file alone.
-    `prompts` are the lab's for the specification, where they are known already.
+    """The run's name: a hash of only the lab, the specification, the prompts, and the content of a data file of one's
+    own. `prompts` are the lab's for the specification, if they are already known.
     """
     content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": prompts or lab.prompts(spec)}
     if held := own.digest(dataset_of(spec)):
@@ -197,7 +197,7 @@ def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> st
 
 
 def dataset_of(spec: Spec) -> str:
-    """The data set that a run is about; empty where it has none."""
+    """The data set that a run is about; an empty string if it has none."""
     return str(getattr(spec, "dataset", ""))
 
 
@@ -212,7 +212,7 @@ def read(path: Path, labs: Mapping[str, Lab]) -> Study:
 
 
 def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """The study that a file of that name and content describes, no matter who wrote it. Raises BadStudy."""
+    """The study that a file with this name and content describes, no matter who wrote it. Raises BadStudy."""
     if len(content) > LARGEST:
         raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
     try:
@@ -229,18 +229,18 @@ def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
 
 
 def unpriced(study: Study) -> list[str]:
-    """The models whose prices data/models.toml does not know."""
+    """The models whose prices are not in data/models.toml."""
     models = {model for run in study.all for model in run.spec.models}
     return sorted(model for model in models if price_of(model) is None)
 
 
 _NO_SUCH = "a study has no such setting."
 _WORDS = {"extra_forbidden": _NO_SUCH, "unexpected_keyword_argument": _NO_SUCH, "missing": "this has to be there."}
-"""For kinds of errors what pydantic's own words do not say well."""
+"""Our own words for kinds of errors that pydantic describes badly."""
 
 
 class _Reader:
-    """Reads one file, and knows where in it things stand."""
+    """Reads one file, and knows the line of each setting."""
 
     def __init__(self, file: str, text: str, labs: Mapping[str, Lab]) -> None:
         self.file = file
@@ -249,11 +249,11 @@ class _Reader:
         try:
             data = tomllib.loads(text)
         except ValueError as error:
-            # A number of thousands of digits raises the like, too.
+            # A number with thousands of digits raises a ValueError too.
             raise BadStudy(f"{file}: this is not TOML: {error}.") from None
         self.is_one = "part" not in data
         if self.is_one:
-            # A study of one part needs no heading for it.
+            # A study with one part needs no heading for it.
             data["part"] = [{name: data.pop(name) for name in _Part.model_fields if name in data}]
         try:
             self.data = _FILE.validate_python(data)
@@ -305,7 +305,7 @@ class _Reader:
 
     def specs(self, part: _Part, lab: Lab, key: Key) -> Iterator[Spec]:
         """The specifications of a grid, in the order of its axes, the last changing fastest."""
-        # An axis whose values are tables sets several settings at once.
+        # An axis whose values are tables sets several settings at the same time.
         axes = [
             [(value if isinstance(value, dict) else {axis: value}) for value in values]
             for axis, values in part.grid.items()
@@ -368,7 +368,7 @@ class _Reader:
                     raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
 
     def fault(self, key: Key, words: str) -> BadStudy:
-        """The error for what stands at `key`."""
+        """The error for the setting at `key`."""
         shown = key[2:] if self.is_one and key[:1] == ("part",) else key
         named = ".".join(str(part + 1) if isinstance(part, int) else part for part in shown)
         return BadStudy(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")

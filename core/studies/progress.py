@@ -1,4 +1,4 @@
-"""How far a study has come, cell by cell, how fast it goes, and what it has spent."""
+"""How far a study is, cell by cell, how fast it runs, and what it has spent."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .plan import Planned, Study
 from .run_status import RunStatus, standings
 
 _LATELY = 60
-"""Seconds over which the rate is taken."""
+"""Seconds over which the rate is measured."""
 
 CONTROLS = "Controls"
 
 
 @dataclass
 class Cell:
-    """One point of the grid, seeds and shards put together: of `runs` some have `completed`, others `stopped_early`;
-    `cases` of `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it is
-    done, from 0 to 1.
+    """One point of the grid, with seeds and shards pooled: of `runs` some have `completed`, others `stopped_early`;
+    `cases` of `of` (None until each run has begun), `answered` calls, `failures` by class. `share` is how much of it
+    is done, from 0 to 1.
     """
 
     lab: str
@@ -41,11 +41,11 @@ class Cell:
 
 @dataclass
 class StudyProgress:
-    """How a study stands. `status` counts its runs, `stopped` says why some failed,
-    `stopped_early` which ended once their interval was as narrow as `stop_width`. `paid` calls were asked of models
-    that are no robots and cost `money` US dollars, but for `unpriced` ones. `rate` is in calls a minute, over the last
-    minute, and `minutes` are left at that; None where nobody makes the study, or nothing can be told yet. `limits` is,
-    by endpoint, its concurrency limits one after another. `at_once` runs go on at a time.
+    """A study's progress. `status` counts its runs; `stopped` says why some failed; `stopped_early` lists those that
+    ended once their interval was as narrow as `stop_width`. `paid` calls asked models that are not robots and cost
+    `money` US dollars, not counting `unpriced` ones. `rate` is in calls per minute over the last minute, and
+    `minutes` are left at that rate; None if nobody is making the study, or nothing is known yet. `limits` has, for
+    each endpoint, its successive concurrency limits. `at_once` runs are made at a time.
     """
 
     study: str
@@ -70,12 +70,12 @@ class StudyProgress:
 
     @property
     def ended(self) -> int:
-        """Runs that are over: completed, or stopped early."""
+        """The number of runs that are over: completed, or stopped early."""
         return self.status.get("completed", 0) + self.status.get("stopped early", 0)
 
 
 def progress(study: Study, folder: Path, stand: Mapping[str, RunStatus] | None = None) -> StudyProgress:
-    """How the study stands by its journals in `folder`, or by `stand` where these have been read already."""
+    """The study's progress by its journals in `folder`, or by `stand` if these have been read already."""
     stand = standings(study.all, folder) if stand is None else stand
     want: DesiredState = wanted(home.home(), study.name)
     early = list(stopped_early(study, folder))
@@ -113,7 +113,7 @@ def _share(run: RunStatus, is_early: bool) -> float:
 
 
 def _cells(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> list[Cell]:
-    """In the order of the file, the controls first."""
+    """The cells in the order of the file, the controls first."""
     names = labels(study)
     cells: dict[tuple[str, str], Cell] = {}
     for run in study.all:
@@ -134,7 +134,9 @@ def _cells(study: Study, stand: Mapping[str, RunStatus], early: Collection[str])
 
 
 def labels(study: Study) -> dict[str, str]:
-    """By run, the values of the settings in which it differs from others of its lab; all controls have one label."""
+    """For each run, the values of the settings in which it differs from others of its lab; all controls have the same
+    label.
+    """
     by_run = dict.fromkeys((run.id for run in study.controls), CONTROLS)
     by_lab: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for run in study.runs:
@@ -147,7 +149,7 @@ def labels(study: Study) -> dict[str, str]:
 
 
 def _varied(runs: Collection[Mapping[str, str]]) -> list[str]:
-    """The settings that tell these runs apart, without seed and shard, and without those that follow from others, such
+    """The settings that distinguish these runs, without seed and shard, and without those that follow from others, such
     as a title or a role that the model itself takes.
     """
     varied: list[str] = []
@@ -162,8 +164,8 @@ def _kinds(runs: Iterable[Mapping[str, str]], names: Iterable[str]) -> int:
 
 
 def _rate(stand: Iterable[RunStatus], now: float) -> float | None:
-    """Calls answered in the last minute; in proportion where fewer seconds are known. Seconds that are yet to come were
-    counted before the clock was set back.
+    """Calls answered in the last minute, extrapolated if fewer seconds are known. Times in the future are ignored: the
+    clock was set back after them.
     """
     lately = Counter[int]()
     for run in stand:
@@ -174,8 +176,8 @@ def _rate(stand: Iterable[RunStatus], now: float) -> float | None:
 
 
 def _calls_left(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> float | None:
-    """How many calls are still to come, if the rest of each lab's runs takes as many as their share so far. None where
-    a lab has not begun.
+    """How many calls are still to come, if the rest of each lab's runs needs as many in proportion as so far. None if a
+    lab has not begun.
     """
     by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
     for run in study.all:

@@ -1,4 +1,4 @@
-"""What there is to say of a study's data files: which rows are broken, and which runs were made of other content."""
+"""Reports on a study's data files: which rows are broken, and which runs were made from other content."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..datasets.sources import Source, source_of
 from .plan import Study, dataset_of
 
 NAMED = 10
-"""Broken rows that are named one by one; the journals have more."""
+"""How many broken rows are named one by one; the journals have more."""
 
 _SOON = 10
-"""The first lines of a journal, one of which says what the run's data set held."""
+"""How many first lines of a journal to read; one of them says what the run's data set contains."""
 
 
 def held(study: Study, folder: Path) -> Iterator[Loaded]:
-    """What the data sets of the study's runs held, as the journals in `folder` have it."""
+    """What the data sets of the study's runs contain, according to the journals in `folder`."""
     for run in study.runs:
         if not dataset_of(run.spec):
             continue
@@ -33,14 +33,16 @@ def held(study: Study, folder: Path) -> Iterator[Loaded]:
 
 
 def absent(study: Study) -> list[Source]:
-    """Where the data sets can be downloaded that the study's runs look for in the home and that are not here."""
+    """The download sources of the data sets that the study's runs look for in the home and that are missing."""
     names = dict.fromkeys(dataset_of(run.spec) for run in study.all if not getattr(run.spec, "path", None))
     missing = [name for name in names if name and not own.is_own(name) and not registry.is_here(name)]
     return list(dict.fromkeys(source for name in missing if (source := source_of(registry.find(name).name))))
 
 
 def broken(loaded: Iterable[Loaded]) -> list[str]:
-    """The first broken rows by file and line, and how many there are; runs over one file name each row once."""
+    """The first broken rows by file and line, and how many there are; if several runs use a file, each row is named
+    once.
+    """
     rows: dict[str, None] = {}
     unnamed: dict[str, int] = {}
     for data in loaded:
@@ -56,7 +58,7 @@ def broken(loaded: Iterable[Loaded]) -> list[str]:
 
 def made_of_other(study: Study, folder: Path) -> int:
     """How many runs in `folder` belong to an earlier content of one of the study's own data files: their settings are
-    those of a run of the study, their names are not.
+    those of a run of the study, but their names are not.
     """
     wanted = [run for run in study.runs if dataset_of(run.spec) in study.data]
     settings = {json.dumps(run.spec.model_dump(mode="json"), sort_keys=True) for run in wanted}

@@ -1,4 +1,4 @@
-"""How the runs of a study stand by their journals, without parsing every event."""
+"""The status of a study's runs according to their journals, without parsing every event."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _TELLING += (b'"record":"begun"', b'"record":"result"')
 
 @dataclass
 class Tokens:
-    """How many calls one role made, and their tokens: as the endpoint counted, else a quarter of the characters."""
+    """How many calls one role made, and their tokens: as the endpoint counted them, else a quarter of the
+    characters.
+    """
 
     calls: int = 0
     prompt: float = 0.0
@@ -37,7 +39,9 @@ class Tokens:
 
     @classmethod
     def of(cls, usage: Mapping[str, Any], sent: int, text: str) -> Tokens:
-        """What one call took, as the endpoint counted it, or by what was `sent` in characters and the answer's text."""
+        """The tokens of one call, as the endpoint counted them, or estimated from the `sent` characters and the
+        answer's text.
+        """
         return cls(1, usage.get("prompt_tokens") or sent / 4, usage.get("completion_tokens") or len(text) / 4)
 
     def add(self, other: Tokens) -> None:
@@ -49,12 +53,12 @@ class Tokens:
 
 @dataclass
 class RunStatus:
-    """How one run stands. `cases` have a result, of so many (`of`; 0 where that is not known yet). `answered` counts
-    its calls by role, `paid` those that a model was asked for, with tries that failed; `money` is what they cost in US
-    dollars, but for the `unpriced` ones, whose price is not known; `failures` counts the classes of errors since it was
-    last begun. `pace` counts what endpoints answered by second (of the epoch), and `limits` are their concurrency
-    limits, each with the second and the endpoint. `vain` counts the starts since the last answer or end: many of them
-    look like a run that ends the process that makes it.
+    """The status of one run. `cases` are those with a result, of the planned number `of` (0 if it is not known yet).
+    `answered` counts its calls by role; `paid` counts those that asked a model that is not free, including failed
+    tries; `money` is what they cost in US dollars, without the `unpriced` ones, whose price is not known. `failures`
+    counts the classes of errors since the run was last begun. `pace` counts answers by endpoint and second (of the
+    epoch); `limits` are the endpoints' concurrency limits, each with the second and the endpoint. `vain` counts the
+    starts since the last answer or end: a run with many of them may be what ends the process that makes it.
     """
 
     status: Status = "absent"
@@ -86,20 +90,20 @@ def is_completed(path: Path) -> bool:
 
 
 def standing(path: Path) -> RunStatus:
-    """How the run of that journal stands; lines that cannot be read are ignored, and a journal that has not changed is
-    not read again.
+    """The status of the run of that journal. Unreadable lines are ignored, and an unchanged journal is not read
+    again.
     """
     try:
         file = path.stat()
     except OSError:
         return RunStatus()
     run = _read(path, file.st_size, file.st_mtime_ns)
-    # The process that writes it may start or end without writing a line.
+    # The process that writes the journal may start or end without writing a line.
     is_running = run.status != "completed" and journal.is_written(path)
     return replace(run, status="running") if is_running else run
 
 
-# With those of its controls, so that looking at the largest study again and again finds all of its runs here.
+# Large enough for all runs of the largest study and its controls, which are read again and again.
 @lru_cache(maxsize=2 * MOST_RUNS)
 def _read(path: Path, size: int, changed: int) -> RunStatus:
     run = RunStatus("interrupted", vain=1)
@@ -163,12 +167,12 @@ def _second(event: Mapping[str, object]) -> int:
 
 
 def busy_rate(pace: Counter[int]) -> float | None:
-    """Calls a minute, from those answered in each second and without pauses; None for too few."""
+    """Calls per minute, from the answers in each second and without pauses; None if there are too few."""
     seconds = sorted(pace)
     busy = sum(min(later - earlier, _PAUSE) for earlier, later in pairwise(seconds))
     return 60 * pace.total() / busy if busy else None
 
 
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, RunStatus]:
-    """How each run stands, by its name."""
+    """The status of each run, by its name."""
     return {run.id: standing(journal.at(folder, run.id)) for run in runs}

@@ -1,4 +1,4 @@
-"""Where studies' files lie: those that ship, and those that people keep in `$EXPLAIN_HOME/studies`."""
+"""Where studies' files are: those that come with the app, and those that people keep in `$EXPLAIN_HOME/studies`."""
 
 from __future__ import annotations
 
@@ -23,20 +23,22 @@ def own(home: Path) -> Path:
 
 
 def files(home: Path) -> dict[str, Path]:
-    """Every study's file by its name, those of people first, then those that ship; of one name theirs."""
+    """Every study's file by name: people's own first, then those that come with the app; if both have a name, people's
+    own.
+    """
     paths = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
     kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
     return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
 
 
 def name_for(text: str) -> str:
-    """A study's name by its title: the words, as an address can hold them."""
+    """A study's name from its title: the words, in a form that is valid in an address."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
 def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """Save a study's file under that name. Raises BadStudy where the name cannot be used or another study has it, and
-    OSError where the file cannot be written.
+    """Save a study's file under that name. Raises BadStudy if the name is invalid or another study has it, and OSError
+    if the file cannot be written.
     """
     if not _NAME.fullmatch(name):
         raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
@@ -50,7 +52,7 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
 
 
 def free(home: Path, name: str, content: bytes) -> str:
-    """`name`, with a number behind it where another study has that name."""
+    """`name`, followed by a number if another study has that name."""
     known = files(home)
     names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))
     return next(unused for unused in names if unused not in known or known[unused].read_bytes() == content)

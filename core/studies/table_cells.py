@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = dict[str, Any]
-"""One cell: `table`, `row`, `column`, `value`, `n` items that it rests on of `of`, `low` and `high` of its 95 %
-interval (over items), `trials`, `truth` where it is known what must be read, `thin` where less than 70 % counts,
-`complete`, whether all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
+"""One cell: `table`, `row`, `column`, `value`; `n` items with a value, of `of`; `low` and `high` of its 95 % interval
+(over items), `trials`, `truth` if the correct value is known, `thin` if less than 70 % counts, `complete`, whether
+all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
 
-`published`, `published_n`, `source`: what a paper printed there, on how much, and where; a cell of the paper's alone
-has no value. `p`, `p_holm`: of a paired test, and corrected for all tests of the table. `note` says what else to know.
-`mixed`: its table holds several figures, which are not to be compared with one another. `behind`: the (run, case) that
-it rests on, which is not printed.
+`published`, `published_n`, `source`: the value that a paper printed there, its n, and where; a cell that only the paper
+has lacks a value. `p`, `p_holm`: p of a paired test, and corrected for all tests of the table. `note` says what else to
+know. `mixed`: its table has several figures, which must not be compared with one another. `behind`: the (run, case)
+pairs of its cases, which are not printed.
 """
 
 BLANK: Row = {
@@ -32,11 +32,11 @@ BLANK: Row = {
 
 
 def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, metric: Metric) -> list[Row]:
-    """A cell for each combination of the values of `rows` and `columns`, columns of `frame` (`tables.measured`);
-    `otherwise` is what a row or column is called that no value names. Cases of which a lab gives no such figure at all
-    (`applies`) have no cell. `metric` is the figure.
+    """A cell for each combination of the values of `rows` and `columns`, which are columns of `frame`
+    (`tables.measured`); `otherwise` is the name of a row or column without a value. Cases for which a lab gives no
+    such figure at all (`applies`) have no cell. `metric` is the figure.
     """
-    # Names of their own, for a figure of a group may be called as a field is (how).
+    # Prefixed, since a group's statistic may have the same name as a field (how).
     by = {name: f"by {name}" for name in (*rows, *columns)}
     if not len(frame):
         return []
@@ -68,8 +68,9 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
 
 
 def truth_of(frame: DataFrame, kind: Kind = "share") -> float | None:
-    """What the figure of the cases of `frame`, of this `kind`, must be: that of their truths over the same cases and in
-    the same way, each item counting alike. None where the truth of one is not known, and where none has a value.
+    """The correct value of the figure of this `kind` for the cases of `frame`: computed from their truths over the same
+    cases and in the same way, each item counting equally. None if the truth of one is not known, or no case has a
+    value.
     """
     defined = frame[frame["value"].notna()]
     if not len(defined) or defined["truth"].isna().any():
@@ -78,7 +79,7 @@ def truth_of(frame: DataFrame, kind: Kind = "share") -> float | None:
 
 
 def origins(frame: DataFrame) -> dict[str, str]:
-    """What to beware of in the runs, in words, by run: that it was made elsewhere, that its journal is damaged."""
+    """Cautions about the runs, in words, by run: that it was imported, or that its journal is damaged."""
     told: dict[str, list[str]] = {}
     for run, *words in frame.reindex(columns=["run", "imported", "damaged"]).drop_duplicates().itertuples(index=False):
         imported, damaged = words
@@ -88,17 +89,17 @@ def origins(frame: DataFrame) -> dict[str, str]:
 
 
 def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
-    """The cell, whose note says how many of its runs have what is to beware of: `sent` has that by run (`origins`)."""
+    """The cell with a note on how many of its runs have which caution; `sent` has the cautions by run (`origins`)."""
     runs_from = Counter(words for words in sent.values() if words)
     told = (f"{counted(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
     return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
 
 
 def label(values: Any, names: Sequence[str]) -> str:
-    """The values of these names, as they stand at a row or above a column."""
+    """The values of these names, as the label of a row or column."""
     return " · ".join(str(values[name]) for name in names if str(values[name]))
 
 
 def number(value: Any) -> float | None:
-    """None for what pandas has as NaN."""
+    """The value as a float; None for pandas' NaN."""
     return None if value is None or value != value else float(value)

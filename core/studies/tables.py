@@ -1,4 +1,4 @@
-"""What a study found, as rows of tables, each with its n and its interval; what controls read comes before it."""
+"""A study's results as rows of tables, each with its n and its interval; the controls' come first."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
 
 
 DIFFERENCES = ", differences"
-"""Suffix of the title of such a table."""
+"""The suffix of the title of these tables."""
 
 MOST = 300
-"""The most pairs of a table: corrected for more tests, hardly any difference is left, so none are made."""
+"""The most pairs of a table; corrected for more tests, hardly any difference would be left, so none are computed."""
 
 
 def differences(
     lab: Lab, frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwise: str, kind: Kind = "share"
 ) -> list[Row]:
-    """Rows in each column, and columns in each row, two by two: the cells' `value` is the first minus the second, over
-    `n` items that both have of `of` that either has. `frame` holds the cases of one figure
-    (`tables.measured`) of this `kind`; `otherwise` is what a row or column is called that no value names.
+    """Compare rows in each column, and columns in each row, two by two. The cells' `value` is the first minus the
+    second, over the `n` items that both have, of the `of` items that either has. `frame` has the cases of one figure
+    (`tables.measured`) of this `kind`; `otherwise` is the name of a row or column without a value.
 
-    An item meets itself where every other setting is equal that varies within a cell (`compare_where_equal`).
+    An item is compared with itself where every other setting that varies within a cell is equal
+    (`compare_where_equal`).
     """
     named = frame.astype(object).fillna("").to_dict("records")
     places = [(label(case, rows) or otherwise, label(case, columns) or otherwise) for case in named]
@@ -77,11 +78,11 @@ def _over(first: str, second: str) -> str:
 
 
 def _settings(lab: Lab, frame: DataFrame, named: Sequence[Row], given: Sequence[str]) -> DataFrame:
-    """What is known of each case beside what is `given` by its row and column."""
+    """The known settings of each case, without those `given` by its row and column."""
     import pandas as pd
 
     names = [name for name in dict.fromkeys([*knobs(lab.spec), *FACETS]) if name != "title" and name in frame]
-    # Two models that both take this part themselves have the same setting.
+    # If two models both take this role themselves, they have the same setting.
     settings = {
         name: [ITSELF if name != "model" and case[name] == case["model"] else str(case[name]) for case in named]
         for name in names
@@ -124,16 +125,15 @@ def measured(
     kept: MutableMapping[str, DataFrame] | None = None,
     said: Path | None = None,
 ) -> DataFrame:
-    """A row for each case of each run that has begun and each figure of the case, by the study's rules.
+    """A row for each case of each run that has begun and each figure of the case, by the study's parser.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether its cell
-    stopped at the study's `stop_width`), imported (from whom, in words; empty where it was made here), damaged (lines
-    of its journal), metric, value (NaN where undefined), n, of, truth (of the figure that decides; NaN where it is not
-    known), and a column for each setting, facet and trait, as text. A case without the figure, as one that failed, has
-    a row all the same. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices,
-    those of `people` what people said, where a table of the study asks for it. `kept` is what an earlier call read of
-    runs that had completed, by their names; this one adds to it. `said`: the folder of what people said, where it is
-    another.
+    stopped at the study's `stop_width`), imported (from whom, in words; empty if it was made here), damaged (number of
+    damaged lines of its journal), metric, value (NaN if undefined), n, of, truth (of the figure that decides; NaN if it
+    is not known), and a column for each setting, facet and trait, as text. A case without the figure, such as a failed
+    one, has a row too. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices;
+    those of `human` what people said, if a table of the study needs it. `kept` holds what an earlier call read of
+    completed runs, by name; this call adds to it. `said` is the folder of what people said, if it is a different one.
     """
     import pandas as pd
 
@@ -142,7 +142,7 @@ def measured(
     stopped = stopped_early(study, folder)
     frames: list[DataFrame] = []
     for run in study.all:
-        # A frame for each run: rows of all runs, as dictionaries, would take ten times the memory.
+        # A frame for each run: the rows of all runs as dictionaries would take ten times the memory.
         of_run = (kept or {}).get(run.id)
         if of_run is None:
             of_run = pd.DataFrame(_of_run(run, folder, study, stopped.get(run.id)), dtype=object)
@@ -160,7 +160,7 @@ def measured(
     frames.clear()
     for name in frame:
         inferred = frame[name].infer_objects()
-        # Texts stay objects: a pointer a row to a text that many rows share, and not a copy of it in each.
+        # Texts stay objects: each row then points to a text that many rows share, instead of holding a copy.
         if not isinstance(inferred.dtype, pd.StringDtype):
             frame[name] = inferred
     frame["control"] = frame["run"].isin(controls)
@@ -173,9 +173,7 @@ def measured(
 
 
 def imported(study: Study, folder: Path) -> dict[str, str]:
-    """The runs of the study that were made elsewhere: from whom, and whether their figures are what their answers give,
-    in words.
-    """
+    """The study's imported runs: from whom, and whether their figures follow from their answers, in words."""
     origins = {run.id: verify.origin(folder, run.id) for run in study.all}
     return {run: one.words for run, one in origins.items() if one is not None}
 
@@ -190,7 +188,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
     found = journal.read(path)
     state = transcript(found.events)
     rules = study.rules
-    # A field that is left out of the JSON at its default is a setting too.
+    # A field that is left out of the JSON because it has its default is a setting too.
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
     settings |= {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
@@ -202,7 +200,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         truth = run.lab.robots.truth(view)
         decides = run.lab.robots.decides(view) or run.lab.headline
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
-        # Cases of one item stand beneath it; where a run has one case only, its id may be every run's.
+        # The cases of one item are grouped by its id; if a run has only one case, that id may be the same in every run.
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
         item = "/".join(filter(None, [*parts, "" if state.planned > 1 else progress.title]))
         about: Row = {
@@ -234,7 +232,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
 
 
 def text(value: object) -> str:
-    """A setting's value as a row or column is named by it."""
+    """A setting's value as the name of a row or column."""
     if isinstance(value, list):
         return ", ".join(map(text, value))
     return "" if value is None else str(value)
@@ -246,9 +244,9 @@ def rows(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 
 def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """All tables, cell by cell: what the controls read, then those that the study asks for, each with the differences
-    between its cells where that is no paper's (`core.studies.tables`), what hangs on choices, and
-    where the truth of several models is known, how many items tell them apart. Empty where nothing has been run.
+    """All tables, cell by cell: the controls', then those that the study asks for, each with the differences between
+    its cells unless it is a paper's, then how much depends on analysis choices and, if the truth of several models
+    is known, how many items distinguish them. Empty if nothing has been run.
     """
     made = controls(labs, frame)
     own = frame[~frame["control"]]
@@ -270,7 +268,7 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 
 def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """What the controls read in the figures that decide; `truth` is what they must read."""
+    """The controls' values of the figures that decide; `truth` is what they must be."""
     of_controls = frame[frame["control"] & frame["truth"].notna()]
     rows = []
     for (name, metric), chosen in of_controls.groupby(["lab", "metric"], sort=False):
@@ -281,9 +279,10 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
 
 
 def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
-    """What is wrong with the instrument, a sentence for each control that does not read what it must; none where all
-    do. A case that has no value where it must have one is wrong too; of runs that go on or were stopped nothing is
-    said. Of a dial with an `error` of its own no case need come to what is to be expected: its interval tells.
+    """What is wrong with the instrument: a sentence for each control whose figure is not what it must be; empty if all
+    are right. A case without a value where it must have one is wrong too. Runs in progress or stopped are ignored,
+    and so are robots of a dial that err at random: no single case of theirs needs the expected value, and their
+    interval tells.
     """
     sentences = []
     known = frame[frame["truth"].notna() & frame["complete"]]
@@ -313,7 +312,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
     rows = []
     for name in names:
         chosen = frame[frame["metric"] == name]
-        # A figure that a lab gives of no case at all is not in its tables.
+        # A figure that a lab gives for no case at all is not in its tables.
         if len(chosen) and (chosen["of"] > 1).any() | chosen["value"].notna().any():
             metric = lab.metric(name)
             title = metric.title_of_several
@@ -329,9 +328,9 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
 
 
 def power(cells: Iterable[Row]) -> list[Row]:
-    """How surely so many shared items tell a model of each known truth from one that keeps to half of its
-    explanations, where each keeps to them on items of its own (exact McNemar test, 5 %): of the truths from a half up,
-    for those below are their mirror image. Empty where fewer than three are known outside of the controls' table.
+    """The probability that this many shared items distinguish a model of each known truth from one that is consistent
+    with half of its explanations, if the two are independent (exact McNemar test, 5 %). Only truths from a half up
+    are listed, for those below mirror them. Empty if fewer than three truths are known outside the controls' table.
     """
     apart = (cell for cell in cells if cell["table"] != CONTROLS and not cell["mixed"])
     known = [cell["truth"] for cell in apart if cell["truth"] is not None]

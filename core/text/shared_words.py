@@ -53,7 +53,7 @@ _LONGEST_STEMMED = 40
 
 
 def stem(word: str) -> str:
-    """The stem of an English word in lower case, by the Snowball algorithm: "swimming" and "swims" both give "swim".
+    """Return the Snowball stem of an English word in lower case: "swimming" and "swims" both give "swim".
 
     The first call loads NLTK, which takes some seconds: never call it first where a page or the event loop waits.
     """

@@ -10,11 +10,11 @@ SHIPPED = DATA / "stopwords_english.txt"
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a list: one or more a line, `#` begins a comment."""
+    """Return the words of a list: one or more per line, `#` begins a comment."""
     return frozenset(word for line in text.splitlines() for word in line.partition("#")[0].split())
 
 
 @cache
 def english() -> frozenset[str]:
-    """The list, in lower case."""
+    """Return the list, in lower case."""
     return words_of(SHIPPED.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Connecting a provider or a server by its address, a key and what else it needs; and what is connected."""
+"""Connecting a provider or a server by its address, key and further settings, and the list of those connected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIELDS = {"endpoint_key": "", "endpoint_model": "", "endpoint_query": "", "endp
 
 
 def section() -> None:
-    """The form, where people may connect endpoints of their own, and what is connected."""
+    """Draw the form, if visitors may connect endpoints, and the connected endpoints."""
     allowed = policy.allows("endpoints")
     st.header("Connect a model" if allowed else "Connected", anchor=False)
     if allowed:
@@ -128,7 +128,7 @@ def _connect(provider: str) -> None:
         config = EndpointConfig.model_validate(
             {
                 "name": state["endpoint_name"].strip(),
-                # Azure's address is often copied with its query.
+                # Azure's address is often copied together with its query.
                 "base_url": address if mark and "api-version" in more else state["endpoint_url"],
                 "key": SecretStr(state["endpoint_key"]),
                 "preset": provider if provider in PRESETS else "",
@@ -151,10 +151,10 @@ def _connect(provider: str) -> None:
 
 
 def add(config: EndpointConfig, model: str = "") -> None:
-    """Keep the endpoint in this session, with the models that it lists and the one that was typed. A list that cannot
-    be read is said, and is no obstacle; where nothing answers at the address, nothing is kept.
+    """Add the endpoint to this session, with the models that it lists and the one that was typed. If its list cannot be
+    read, this is reported and the endpoint is added anyway; if nothing answers at the address, it is not added.
     """
-    # A person may paste the whole id.
+    # People may paste the whole id.
     model = model.removeprefix(f"{config.name}/")
     note, listed = "", []
     try:
@@ -181,8 +181,8 @@ def add(config: EndpointConfig, model: str = "") -> None:
 
 
 def _row(config: EndpointConfig) -> None:
-    """A connected endpoint: what it lists, and what can be done with it."""
-    # The host's key lists nothing for a visitor, and so lets nobody name what it could ask.
+    """Draw a connected endpoint: its models, and what can be done with it."""
+    # Visitors may not list models with the host's key, so they cannot see which models it gives access to.
     may_list = config.of_visitor or session.visitor().is_host or not policy.hosted()
     with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
         st.markdown(
@@ -207,7 +207,7 @@ def _row(config: EndpointConfig) -> None:
 
 
 def _type_a_name(config: EndpointConfig) -> None:
-    """A field for the name of a model, where the server lists none."""
+    """Draw a field for the name of a model, for a server that lists none."""
     preset = config.known_server()
 
     def take() -> None:

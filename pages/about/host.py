@@ -1,4 +1,4 @@
-"""The host's page: who runs what, what was spent today, and a line to everybody. Nobody else is led to it."""
+"""The host's page: who runs what, what was spent today, and a message to everybody. Only the host can open it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pages.components.text import plain
 from pages.components.throttle import PACE
 
 _EVERY = 3.0
-"""Seconds between two looks at what goes on, at least."""
+"""Least seconds between two drawings of the running runs."""
 
 _MOST = 50
-"""Rows that are drawn; a click on *Stop all* stops the others too."""
+"""Most rows that are drawn; *Stop all* stops the others too."""
 
 
 def line() -> None:
-    """What everybody is told."""
+    """Draw the form for the message to everybody."""
     st.header("A line to everybody", anchor=False)
     said = admin.line()
     with st.form("line", border=False):
@@ -55,7 +55,7 @@ def line() -> None:
 
 @st.fragment(run_every=PACE.seconds(_EVERY))
 def going_on() -> None:
-    """The runs that go on in all apps on this home, each with what stops it."""
+    """List the runs in progress in all apps that use this home, each with a button that stops it."""
     with PACE.drawing(f"host {session.tab()}"):
         found = admin.going_on(entry.jobs())
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
@@ -116,7 +116,7 @@ def _look(lab: Lab, run: str) -> None:
 
 
 def _stop(runs: list[str]) -> None:
-    # In a callback: who is no host any more has no such button, and may all the same have had one.
+    # Checked here, in the callback, because a person who is no longer host may still have the button on an old page.
     if not session.visitor().is_host:
         return
     for run in runs:
@@ -131,7 +131,7 @@ def _whose(owner: str, study: str = "") -> str:
 
 
 def spent() -> None:
-    """What was taken today, and by whom."""
+    """Show what was spent today, and by whom."""
     st.header("Spent today", anchor=False)
     try:
         spent = entry.jobs().spent_today()
@@ -155,7 +155,7 @@ def spent() -> None:
 
 
 if not session.visitor().is_host:
-    # The navigation leads nobody else here.
+    # The navigation does not lead other visitors here.
     st.switch_page(addresses.WELCOME)
 st.title("Host", anchor=False)
 line()

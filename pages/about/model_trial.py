@@ -1,4 +1,4 @@
-"""*Try it*: what one model accepts, by at most six small calls, and the tests that it can take."""
+"""*Try it*: what one model accepts, found out with at most six small calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MARKS = {True: ":green[:material/check:]", False: ":orange[:material/close:]", 
 
 
 def section(offered: list[str]) -> None:
-    """The model that was chosen last, and what it accepts; `offered` are the ids that can be asked."""
+    """Draw the last chosen model and what it accepts; `offered` are the ids that can be asked."""
     st.header("Try a model", anchor=False)
     if TRIED not in st.session_state:
         st.session_state[TRIED] = (chosen() or offered)[-1 if chosen() else 0]
@@ -61,8 +61,8 @@ def _pick() -> None:
 
 
 def may_try(id: str) -> bool:
-    """Whether the visitor may have the model tried: a visitor tries only what they connected themselves, for other
-    calls are counted for them and these are not.
+    """Whether the visitor may try the model. In a hosted app, visitors may try only models that they connected
+    themselves: other calls count against their limits, but these calls do not.
     """
     config = session.endpoints().get(id.partition("/")[0])
     return not policy.hosted() or session.visitor().is_host or (config is not None and config.of_visitor)
@@ -87,7 +87,9 @@ def _result(model: Model, may: bool) -> None:
 
 
 def _room(model: Endpoint) -> None:
-    """The tokens that the model gets for its thinking, beside those of each answer."""
+    """Let the user change the number of tokens reserved for the model's thinking, in addition to those of each
+    answer.
+    """
     room, for_all = model.connection.room(model.model), model.connection.config.thinking_room is not None
     key = f"room-{model.id}-{room}"
 
@@ -123,7 +125,9 @@ def _shown(found: Capabilities, room: int) -> None:
 
 
 def run(model: Model) -> None:
-    """Try the model on the loop of the runs; the page shows which call is made. It goes on if the page is left."""
+    """Try the model on the event loop of the runs, showing which call is being made. It continues if the page is
+    left.
+    """
     steps: list[str] = []
 
     async def trial() -> None:

@@ -30,20 +30,20 @@ from pages.components.run import problems
 from pages.components.text import plain
 
 FEW = 8
-"""An endpoint with so few models has all of them in use."""
+"""All models of an endpoint count as in use if it has at most this many."""
 
 MOST_FOUND = 10
-"""Models that a search shows."""
+"""Most models that a search shows."""
 
 
 def available() -> list[ModelInfo]:
-    """What can be asked now, without robots."""
+    """Return the models that can be asked now, without robots."""
     return [info for info in session.catalog().offered() if not info.needs and info.kind != "control"]
 
 
 def in_use() -> list[str]:
-    """The ids of models that were asked, tried or chosen, and of those that need no choice: local models, and those of
-    an endpoint that has few.
+    """Return the ids of models that were asked, tried or chosen, of local models, and of all models of an endpoint that
+    has few.
     """
     offered = {info.id: info for info in session.catalog().offered() if not info.needs}
     named = {*chosen(), *_asked(), *capabilities.tried(home.home())}
@@ -56,7 +56,7 @@ def in_use() -> list[str]:
 
 
 def _asked() -> set[str]:
-    """The models of the runs that this person may see."""
+    """Return the models of the runs that this visitor may see."""
     try:
         keeper = entry.keeper()
         return _models_of_runs(keeper.store, session.viewer(), keeper.changes)
@@ -70,7 +70,7 @@ def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]
 
 
 def used() -> None:
-    """The models in use, each with a button that tries it, and a search over the rest."""
+    """List the models in use, each with a button that tries it, and draw a search over the others."""
     st.header("Models in use", anchor=False)
     about = {info.id: info.about or info.title for info in available()}
     results = capabilities.all_kept(session.catalog().get, using := in_use(), home.home())
@@ -95,7 +95,7 @@ def used() -> None:
 
 
 def _standing(id: str, found: Capabilities | None, about: Mapping[str, str]) -> str:
-    """In a line: what trying it brought, else what it is."""
+    """Return a line with the result of trying the model, or else what it is."""
     if found is None:
         return about.get(id, "")
     if not found.answers:
@@ -106,7 +106,7 @@ def _standing(id: str, found: Capabilities | None, about: Mapping[str, str]) -> 
 
 
 def _search(rest: list[str]) -> None:
-    """A field to find one of the models that are not in use."""
+    """Draw a search for models that are not in use."""
     if not rest:
         return
     wanted = st.text_input(
@@ -129,7 +129,9 @@ def _search(rest: list[str]) -> None:
 
 
 def tests() -> None:
-    """Whether each model in use is fit for its role, by the labs that test models: the result, or the button."""
+    """Show, for each lab that tests models, whether each model in use is fit for its role: the result, or a button for
+    the test.
+    """
     using = in_use()
     for lab in entry.labs().values():
         fit = [(id, spec) for id in using if (spec := lab.of_model(id)) is not None]
@@ -150,7 +152,7 @@ def tests() -> None:
 
 
 def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
-    """The newest run that has a result or goes on, and what it says; both empty where there is none."""
+    """Return the newest run that has a result or is in progress, and its verdict; both empty if there is none."""
     visit = session.runs()
     for run_id, state in visit.like(lab, spec):
         view = lab.view(state.case(state.only))
@@ -160,7 +162,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 
 
 def _take(lab: Lab, spec: Spec, model: str) -> None:
-    """The button that begins the test of a model, and leads to it."""
+    """Draw the button that starts the test of a model and leads to it."""
     calls = f" · {lab.calls(spec, 1)} calls" if lab.calls else ""
     if not st.button(f"Take the {lab.title.lower()}{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
         return
@@ -174,7 +176,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
 
 
 def download_row(model: HubModel, here: bool) -> None:
-    """One larger model: get it, watch it come, or see that it is here."""
+    """Draw one larger model: a button to download it, the progress, or a note that it is installed."""
     fetch = entry.fetches().get(model.name)
     with st.container(border=True, key=f"download-{model.name}"):
         words, button = st.columns([3, 1], vertical_alignment="center")
@@ -198,7 +200,7 @@ def download_row(model: HubModel, here: bool) -> None:
 
 
 def larger() -> None:
-    """Local models to download, with progress."""
+    """List the local models that can be downloaded, with progress."""
     st.header("Larger local models", anchor=False)
     st.markdown("They run on this machine, without a key. A download goes on while you do something else.")
     folder = session.catalog().models_folder
@@ -216,7 +218,7 @@ def larger() -> None:
 
 
 def own_file() -> None:
-    """Any GGUF file by its path."""
+    """Draw a field for the path of any GGUF file."""
     st.header("A model file of your own", anchor=False)
     path = st.text_input("Path of a GGUF file", key="gguf", placeholder="~/models/my-model.gguf")
     if path.strip():
@@ -231,7 +233,7 @@ def own_file() -> None:
 
 
 def allowed() -> None:
-    """What people may do here, and why."""
+    """Show what people may do here, and why."""
     with st.expander("What this app allows here", key="allowed", icon=":material/shield:"):
         who = "People on other machines" if policy.hosted() else "Only people on this machine"
         st.markdown(f"{who} can reach this app.")
@@ -250,7 +252,7 @@ def allowed() -> None:
 
 
 def _walls() -> None:
-    """What holds the programs that models write, on this machine."""
+    """Show what confines the programs that models write, on this machine."""
     st.markdown("What holds the programs that models write:")
     try:
         walls = sandbox.walls()

@@ -1,4 +1,4 @@
-"""Where hosts and teachers sign in and out."""
+"""The page where hosts and teachers sign in and out."""
 
 import streamlit as st
 

@@ -1,4 +1,6 @@
-"""Stories: the runs that came with the app, in one list. The stage tells each; what it showed stands at its end."""
+"""Stories: the runs that came with the app, in one list. The stage presents each one and shows the finding at its
+end.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,13 @@ from pages.components.text import plain
 from pages.viewer.component import Together, Where, stage
 
 TOLD = "told"
-"""Names in the address which of them have been told, by their places in the list from 1 on: what they showed is no
-secret any more.
-"""
+"""Query parameter with the stories already told, by their places in the list from 1; the list shows their findings."""
 
 
 def scene(one: Recording) -> Scene:
-    """What is told of a recording: of what describes a function the words, and not the code, nor what became of it."""
+    """Return the scene of a recording for the presentation. From the description of a function, it leaves out domain,
+    code and note.
+    """
     lab, state = recording_note.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
     untold = {"domain": "", "code": "", **({"note": ""} if whole.claim and whole.claim.code else {})}
@@ -32,20 +34,20 @@ def scene(one: Recording) -> Scene:
 
 
 def told() -> list[int]:
-    """Places in the list, in the order in which they were told."""
+    """Return the places of the stories in the list, in the order in which they were told."""
     said = st.query_params.get(TOLD, "")[:200].split(",")
     return list(dict.fromkeys(int(one) for one in said if one.isdecimal() and len(one) < 4))
 
 
 def address(places: list[int], run: str = "") -> str:
-    """The address of the list, or of one story, with what has been told."""
+    """Return the address of the list, or of one story, with the stories already told."""
     named = {"run": run, TOLD: ",".join(map(str, places))}
     query = urlencode({name: value for name, value in named.items() if value}, safe=",")
     return f"/story?{query}" if query else "/story"
 
 
 def tell(one: Recording) -> None:
-    """One of them, and at its end what it showed and the ways on."""
+    """Present one story, and at its end the finding and links to go on."""
     before, lab, shown = told(), recording_note.lab_of(one), scene(one)
     after = [*before, number] if (number := STORIES.index(one) + 1) not in before else before
     rest = [other for at, other in enumerate(STORIES, 1) if at not in after]
@@ -72,7 +74,7 @@ def tell(one: Recording) -> None:
 
 
 def rows() -> None:
-    """All of them: what was asked and who answers. Outcome is said where it has been told."""
+    """List all stories: what was asked and who answers; the finding only of those already told."""
     st.title("Stories", anchor=False)
     st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
     seen = told()

@@ -1,4 +1,4 @@
-"""The front door: a question to anyone who comes, and the ways in."""
+"""The front page: a game with one question, and links to the labs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages import addresses
 from pages.components import lab_page
 from pages.viewer.component import game
 
-# The four small pictures of the front page: one a lab, each a link to its page.
+# The small pictures of the front page: one per lab, each a link to its page.
 
 
 _HERE = Path(__file__).parent
@@ -30,7 +30,7 @@ def _component() -> Any:
 
 
 def doors(labs: list[Lab]) -> None:
-    """A picture for each lab, with one verb; a lab that has none is its name."""
+    """Draw a picture for each lab, with one verb; a lab without a picture shows its name."""
     shown = [
         {"path": lab.path, "title": lab.title, "verb": lab_page.of(lab).verb, "picture": _picture(lab)} for lab in labs
     ]
@@ -46,7 +46,7 @@ def _picture(lab: Lab) -> str:
 
 
 WIDTH = 1120
-"""Pixels, at most: the card and beside it, where there is room, the pictures."""
+"""Greatest width in pixels of the card with, if there is room, the pictures beside it."""
 
 with st.container(horizontal_alignment="center"), st.container(width=WIDTH):
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

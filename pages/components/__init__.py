@@ -1,1 +1,1 @@
-"""Pieces that several pages draw."""
+"""Parts that several pages draw."""

@@ -1,4 +1,4 @@
-"""The way to runs side by side: the same once more with another model or another way to explain."""
+"""Starting runs to compare side by side: the same run again with another model or another way to explain."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pages.components.text import plain
 
 
 def button(run_id: str, transcript: Transcript) -> None:
-    """Offer to set a run that is over beside others of the same."""
+    """Offer to start runs to be compared with a finished run."""
     lab = entry.labs().get(transcript.started.lab) if transcript.started else None
     if lab is None or lab.hidden or session.run(run_id).active() or "model" not in lab.spec.model_fields:
         return
@@ -36,7 +36,7 @@ def button(run_id: str, transcript: Transcript) -> None:
 
 @st.dialog("Side by side")
 def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
-    """Which others to begin: one run each, and then all in columns."""
+    """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
     side = lab_page.of(lab).side
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
     own = getattr(spec, "model", "")
@@ -65,8 +65,8 @@ def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
 
 
 def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
-    """Begin a run of each and show them side by side, after those that are `there`. Raises CallFailed and ValueError
-    where one cannot be had, before any begins; QuotaExceeded.
+    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallFailed and
+    ValueError before any run begins if one of them cannot; QuotaExceeded.
     """
     for spec in specs:
         if lab.check is not None:
@@ -78,7 +78,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
 
 
 def first(lab: Lab) -> None:
-    """A button for the runs that a newcomer sees side by side, where the lab has any."""
+    """Draw a button for the side-by-side runs that the lab offers to newcomers, if it has any."""
     sides = lab.robots.sides() if lab.robots.sides else None
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:

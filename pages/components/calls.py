@@ -1,4 +1,4 @@
-"""The call inspector: what was sent, what came back, and how it was read. Every number leads here."""
+"""The call inspector: what was sent, what came back, and how it was parsed. Every figure links to it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pages.components import reader_accuracy
 from pages.components.text import plain
 
 LONG = 2_000
-"""Characters of a text, such as worked examples, that has a scroll bar of its own."""
+"""Characters beyond which a text, such as worked examples, gets its own scroll bar."""
 
 
 def inspector(call: Call, behind: CallEvidence) -> None:
-    """Draw one call, of which `behind` is what stands behind it."""
+    """Draw one call; `behind` is its evidence."""
     asked = call.asked
-    # A link that leads to the page on which it stands changes no address.
+    # A button, because a link to the page it is on would not change the address.
     if st.button(
         "Edit this answer and go on from it",
         icon=":material/fork_right:",

@@ -1,4 +1,4 @@
-"""Choosing a data set in a lab's form: a known one, or the user's own file and what its columns hold."""
+"""Choosing a data set in a lab's form: a known one, or the user's own file and what its columns contain."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pages.components.widgets import widget
 
 SHOWN_COLUMNS = 12
 SHOWN_LETTERS = 80
-"""Of a file's first rows."""
+"""Characters per cell in the preview of a file's first rows."""
 
 
 def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
-    """What the widgets of `from_dataset` hold where the specification is `spec`, by their keys."""
+    """Return the values, by key, that the widgets of `from_dataset` have for the specification `spec`."""
     choices = [name.strip() for name in spec.columns.get("choices", "").split(",")]
     columns = {**spec.columns, **({"choices": choices} if "choices" in spec.columns else {})}
     return {
@@ -36,8 +36,9 @@ def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
 
 
 def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
-    """Which data set, where it lies or what its columns hold, and how many of its items (`counted` names them);
-    `prefix` begins the keys. Raises ValueError for what is no data set, and for a file that cannot be read.
+    """Let the user choose a data set, its path or the content of its columns, and the number of items (labelled
+    `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no such data set or its file cannot
+    be read.
     """
     fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
     key = f"{prefix}dataset-{task}"
@@ -86,13 +87,15 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
 
 
 def items_of(lab: Lab) -> dict[str, Any]:
-    """The task of a lab that has no form of its own, and the data set. Raises ValueError as `from_dataset` does."""
+    """Draw the task, for a lab without its own form, and the data set. Raises ValueError as `from_dataset` does."""
     task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
     return {"task": task, **from_dataset(task, "Items")}
 
 
 def _add(key: str) -> None:
-    """An upload of the user's own file, kept in the home folder; not where the app serves several people."""
+    """Draw an upload for the user's own file, which is saved in the home folder; not offered if visitors may not use
+    files.
+    """
     if not policy.allows("files"):
         return
 
@@ -120,7 +123,7 @@ def _add(key: str) -> None:
 
 
 def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
-    """Which column holds what, with the file's first rows beside. Raises DatasetError."""
+    """Let the user say which column contains what, beside a preview of the file. Raises DatasetError."""
     with waits("Looking at the file …" if not name.startswith(hub.SCHEME) else "Fetching the file …"):
         look = own.look(name)
     columns: dict[str, str] = {}
@@ -163,5 +166,5 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
 
 
 def _distinct(names: list[str]) -> list[str]:
-    """Names for a table's head, in which none may come twice."""
+    """Return unique names for a table's columns."""
     return [name if names.count(name) == 1 else f"{name} ({number})" for number, name in enumerate(names, start=1)]

@@ -1,4 +1,6 @@
-"""Forking: a person edits one answer of a case, sees what that will ask, and goes on from there as a new run."""
+"""Forking: a person edits one answer of a case, sees what would be asked again, and continues from there as a
+new run.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from pages.components.throttle import waits
 
 
 def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
-    """The answer of one call, to be edited; with what depends on it, and the button to go on."""
+    """Draw an editor for the answer of one call, with what depends on it and the button that starts the new run."""
     asked, before = call.asked, call.answered.text if call.answered else ""
     with st.container(border=True, key="fork"):
         st.markdown("#### Edit one answer, and go on from there", anchors=False)
@@ -50,8 +52,8 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
 
 
 def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
-    """The specification that puts the same tests to the case, where these were made from the edited answer and the
-    person wants them to stay.
+    """Return the specification that keeps the case's tests, if they were made from the edited answer and the user wants
+    to keep them; None otherwise.
     """
     lab = entry.labs()[state.started.lab] if state.started else None
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
@@ -69,7 +71,7 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
 
 
 def _told(fork: Fork, spec: Spec | None) -> bool:
-    """Say what going on from here will ask. Whether it can."""
+    """Say what the fork will ask, and return whether it can be started."""
     try:
         plan = _plan(fork, spec)
     except (RunNotFound, CallFailed, ValueError) as error:
@@ -106,7 +108,7 @@ def _plan(fork: Fork, spec: Spec | None) -> ForkPlan:
 
 
 def _price(plan: ForkPlan) -> str:
-    """What the calls cost, as far as that is known; nothing is said where there are none."""
+    """Return the price of the calls as far as it is known; empty if there are no calls."""
     if not plan.least:
         return ""
     known = cost(plan.again)
@@ -131,7 +133,7 @@ def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
 
 
 def note(state: Transcript) -> None:
-    """That the run goes on from an edited answer of another, and of which."""
+    """Say that the run continues from an edited answer of another run, and link to it."""
     if state.started is None or (fork := state.started.forked_from) is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="forked-from"):

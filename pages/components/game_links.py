@@ -1,4 +1,4 @@
-"""The games of a lab: packs of cards that were recorded of it, which ask nobody."""
+"""Links to the games of a lab: packs of recorded cards, which need no model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pages.components.text import plain
 
 
 def links(lab: Lab) -> None:
-    """A line that leads to them; nothing where the lab has none."""
+    """Draw a line of links to the lab's games; nothing if it has none."""
     packs = [one for path in pack.shipped() if (one := pack.named(path.stem)).kind == lab.path]
     packs.sort(key=lambda one: one.name != FIRST)
     if packs:

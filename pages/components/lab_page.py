@@ -1,4 +1,4 @@
-"""What a lab's page draws by hand, where the lab has such a room; what stands in where it has none."""
+"""The parts of a lab's page that are written by hand, and what is drawn for a lab that has none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Offer = Literal["question", "input", "draw"]
 
 
 def _line(spec: Spec) -> list[str]:
-    """Its title, or what of it was chosen; and the model."""
+    """Return the specification's title, or its chosen fields, and the model."""
     model = getattr(spec, "model", "")
     chosen = {name: getattr(spec, name) for name in spec.model_fields_set if name not in ("model", "title")}
     words = [
@@ -37,32 +37,33 @@ def _line(spec: Spec) -> list[str]:
 
 @dataclass(frozen=True)
 class LabPage:
-    """The parts of a lab's page that need a hand.
+    """The parts of a lab's page that are written by hand.
 
-    - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does so in the folded part.
-      Raises ValueError in words for the person. What neither returns is drawn from the specification.
-    - `drawn`: fields that `fields` or `settings` see to, also where they return none of them.
-    - `words`: what values of the specification and in the papers' own figures are called on the screen, beside the
+    - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does the same in the folded
+      section. They raise ValueError with a message for the user. All other fields are drawn from the specification.
+    - `drawn`: fields that `fields` or `settings` take care of, even if they do not return them.
+    - `words`: what values of the specification and of the papers' figures are called on the screen, in addition to the
       lab's own `words` of outcomes and answers.
-    - `verb` is what one does in the lab, for its picture on the front page.
-    - `line(spec)` says in a few words what a run was started with; the first of them is what it is about.
-    - `fill(spec)` gives what the widgets of `fields` and `settings` hold where the specification is `spec`, by their
-      keys.
-    - `button(spec)` names the primary button; `beside(spec)` draws what stands beside it, and returns what goes into
-      the run's address. `begin()` draws what else one may begin with.
-    - `offers(view)` is what the owner of a run that is over may do with this case in a field that `below` draws, in a
+    - `verb`: what one does in the lab, for its picture on the front page.
+    - `line(spec)` summarises a run's settings in a few words; the first item says what the run is about.
+    - `fill(spec)` returns the values, by key, that the widgets of `fields` and `settings` have for `spec`.
+    - `button(spec)` returns the primary button's label; `beside(spec)` draws what is next to the button and returns
+      what is added to the run's address. `begin()` draws other ways to begin.
+    - `offers(view)` returns what the owner of a finished run may do with this case in a field drawn by `below`, in a
       container whose key is `act-` and that name.
-    - `instead(view, active)` draws what stands in the place of a case that is not shown yet, and whether it did so;
-      `below(view, active)` what stands under a case besides, forms and pictures. `choose(transcript)` lets the reader
-      choose one of several, by its id.
-    - `of_all(lab, transcript, active)` is a run of several cases as it is told. `held` is a name in the address: where
-      that stands there nothing of it is told, for the reader has yet to guess or to try.
+    - `instead(view, active)` draws a replacement for a case that may not be shown yet, and returns whether it did;
+      `below(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader choose
+      one of several cases, and returns its id.
+    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `held` is a query parameter:
+      while the address has it, that scene is not shown, because the reader has yet to guess or try.
     - `several(transcript, run_id)` draws what only a run of several cases has.
-    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing may be shown that tells the answers.
-    - `after(transcript, view, run_id)` draws what can be done when a run is over, and returns whether the actions of
-      every run (replay, link, download) may follow.
-    - `methods()` draws the lab's section of the Methods page; without it the lab's declaration is told there.
-    - `side` is what it takes to set runs of the lab side by side.
+    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing that reveals the answers may be
+      shown.
+    - `after(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every run
+      (replay, link, download) may follow.
+    - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
+      declaration.
+    - `side`: what the lab declares for comparing its runs side by side.
     """
 
     fields: Callable[[], dict[str, Any]] = dict
@@ -92,17 +93,17 @@ _OF_FORM = ("fields", "settings", "line", "fill", "button", "beside")
 
 
 def with_form(form: ModuleType, **more: Any) -> LabPage:
-    """A room whose form is a module: what of a room has a name there, and its DRAWN; and `more`."""
+    """Return a page whose form is a module: the module's functions of those names, its DRAWN, and `more`."""
     there = {name: getattr(form, name) for name in _OF_FORM if hasattr(form, name)}
     return LabPage(drawn=form.DRAWN, **there, **more)
 
 
 ROOMS: dict[str, LabPage] = {}
-"""By the lab's name. `pages/labs` puts them here: a room draws with what stands beside this file, and above it."""
+"""The page of each lab, by the lab's name. `pages/labs` fills it in, because those modules use this one."""
 
 
 def of(lab: Lab) -> LabPage:
-    """The room of a lab; where it has none, one that draws what the lab declares."""
+    """Return the page of a lab; if it has none, one that draws what the lab declares."""
     if lab.name in ROOMS or not issubclass(lab.spec, OnData):
         return ROOMS.get(lab.name) or LabPage()
     return LabPage(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
@@ -110,5 +111,5 @@ def of(lab: Lab) -> LabPage:
 
 @cache
 def words() -> Mapping[str, str]:
-    """What values of facets and outcomes are called on the screen, of all labs."""
+    """Return what values of facets and outcomes are called on the screen, for all labs."""
     return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **of(lab).words}.items()}

@@ -1,4 +1,4 @@
-"""What the visitor says of a case or a trial, with tags and a note; and what labels say of readings."""
+"""The visitor's verdicts, tags and notes on a case or trial, and how often labels confirm the parsers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHOLE = "the whole case"
 
 @contextmanager
 def warns_when_full() -> Iterator[None]:
-    """Keep something that a person says; where the host has no room for more, the page says so."""
+    """Context for storing a person's statement; if the host has no room for more, the page says so."""
     try:
         yield
     except QuotaExceeded as error:
@@ -35,7 +35,7 @@ def warns_when_full() -> Iterator[None]:
 
 
 def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
-    """Verdicts on the `trial`, '' for the case itself; None lets the reader choose among them."""
+    """Draw the visitor's verdicts on the `trial`, '' for the case itself; if it is None, the visitor chooses one."""
     if not case or case not in state.cases or not session.visitor().takes_part:
         return
     trials = lab.view(state.case(case)).trials
@@ -65,7 +65,7 @@ def _turn_keys() -> None:
 
 
 class _Labelling:
-    """One person's label on one place, as it is drawn and changed."""
+    """One person's label on one case or trial, as it is drawn and changed."""
 
     def __init__(self, lab: Lab, run_id: str, case: str, trial: str, read: Trial | None) -> None:
         self.lab, self.run_id, self.case, self.trial, self.read = lab, run_id, case, trial, read
@@ -90,7 +90,7 @@ class _Labelling:
         known = label_agreement.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
             for one in self.lab.judgements:
-                # A reading is judged where there is one.
+                # A parsed value can only be judged if there is one.
                 if (one.of and self.read is None) or (one.whole and self.trial):
                     continue
                 good, bad = next(keys), next(keys)
@@ -137,7 +137,7 @@ class _Labelling:
         st.button(words, type=kind, key=f"label-key-{key}", on_click=self._keep, args=(change,))
 
     def _should(self, one: Judgement) -> None:
-        """What was wrongly read should be read as something: one of what the readings came to, or typed."""
+        """Draw the correction of a wrongly parsed value: one of the values that the parsers found, or one typed."""
         assert self.read is not None
         both = [
             getattr(reading, of) for reading in (self.read.paper, self.read.repaired) for of in ("expected", "observed")
@@ -208,13 +208,15 @@ class _Labelling:
         return f"label-{name}-{self.run_id}-{self.case}-{self.trial}"
 
     def _keep(self, change: Callable[[Label], Label]) -> None:
-        # What was said meanwhile by keys on the stage stays.
+        # Keeps what was said in the meantime with keys on the stage.
         run = self.visit.run(self.run_id)
         with warns_when_full():
             run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:
-        """How many labels so far say that the reader was right, and how often labellers agree: they chose where."""
+        """Say how many labels confirm the reader so far and how often labellers agree; these labels are on
+        self-selected rows.
+        """
         if self.store is None:
             return
         sayings = [reader_accuracy.said(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])]
@@ -229,17 +231,17 @@ class _Labelling:
 
 
 def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
-    """What may be judged of a trial, by keys on the stage: its name, what it is called, the good word and the bad."""
+    """Return what can be judged about a trial with keys on the stage: name, title, the good word and the bad one."""
     return [(one.name, one.title, one.good, one.bad) for one in lab.judgements if not one.whole]
 
 
 def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:
-    """What the visitor has judged so far of a case's trials, by trial."""
+    """Return the visitor's verdicts so far on the trials of a case, by trial."""
     return {trial: verdicts for (of, trial), verdicts in own(run_id).items() if of == case}
 
 
 def own(run_id: str) -> dict[tuple[str, str], dict[str, str]]:
-    """The verdicts that the visitor has given on a run so far, by case and trial."""
+    """Return the visitor's verdicts so far on a run, by case and trial."""
     visit = session.runs()
     said = visit.run(run_id).labels().get(visit.labeller, ())
     return {(one.case, one.item): one.data.get("verdicts", {}) for one in said if one.record == name_of(Label)}
@@ -259,4 +261,4 @@ def _with(said: Mapping[str, str], name: str, value: str) -> dict[str, str]:
 
 
 USUAL = ("yes", "no", "neither")
-"""What is often read."""
+"""Values that are often parsed."""

@@ -1,4 +1,4 @@
-"""Choosing a model, for the whole run or for one role."""
+"""Choosing a model for the whole run or for one role."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from pages.components import session
 from pages.components.text import plain
 
 SHIPPED = f"local/{local.SHIPPED}"
-"""The real model that comes with the app, for who has seen a robot."""
+"""The real model that comes with the app, for visitors who have seen a robot."""
 
 
 _CHOSEN = "models-chosen"
 TRIED = "model-tried"
-"""The picker of *Try a model* on the Models page."""
+"""Key of the picker in *Try a model* on the Models page."""
 
 
 def offered(lab: Lab) -> list[str]:
-    """What can be asked now; of the controls, those that know the lab."""
+    """Return the models that can be asked now; of the controls, only those that know the lab."""
     return [
         info.id
         for info in session.catalog().offered()
@@ -36,23 +36,23 @@ def _titles() -> dict[str, str]:
 
 
 def chosen() -> list[str]:
-    """The ids that were typed, tried or picked on the Models page in this session, the newest last."""
+    """Return the ids of models typed, tried or picked on the Models page in this session, newest last."""
     return list(st.session_state.get(_CHOSEN, []))
 
 
 def choose(id: str) -> None:
-    """Count the model among those in use in this session, and pick it in *Try a model*."""
+    """Add the model to those used in this session, and pick it in *Try a model*."""
     st.session_state[_CHOSEN] = [*(one for one in chosen() if one != id), id]
     st.session_state[TRIED] = id
 
 
 def short(id: str) -> str:
-    """A model's name in a line: a control by its own name alone."""
+    """Return a model's name for display: a control's without its prefix."""
     return id.removeprefix(CONTROL)
 
 
 def pick(label: str, key: str, lab: Lab) -> str:
-    """One model's id; the choice is kept from page to page. An id that is not listed can be typed."""
+    """Let the user pick a model, or type an id that is not listed. The choice is kept from page to page."""
     titles = _titles()
     ids = offered(lab)
     first = lab.robots.newcomer if lab.robots.newcomer in ids else ids[0]
@@ -71,8 +71,8 @@ def pick(label: str, key: str, lab: Lab) -> str:
 
 
 def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
-    """Where `typed` in the picker `key` is a name without its endpoint, such as gpt-4o, a button with the whole id.
-    `others` are what else was chosen there, where several can be.
+    """Offer a button with the whole id if `typed` in the picker `key` lacks its endpoint, such as gpt-4o. `others` are
+    the other models chosen there, if it allows several.
     """
     catalog = session.catalog()
     if not typed or catalog.is_at_hand(typed) or not (meant := catalog.suggest(typed)):
@@ -87,9 +87,8 @@ def _correct(typed: str | None, key: str, others: Sequence[str] = ()) -> None:
 
 
 def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], key: str, lab: Lab) -> None:
-    """Say that the control chosen in the picker `key` cannot answer what it would be asked, and the ways out: the real
-    model, and what the control knows. `take` is given the one of `known` that is clicked; its value is what it is
-    called.
+    """Say that the control chosen in the picker `key` cannot answer the question, and offer the real model or questions
+    that the control knows. `known` maps each of these to its label; `take` gets the one that is clicked.
     """
 
     def real() -> None:
@@ -107,7 +106,7 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
 
 
 def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str = "") -> list[str]:
-    """At most two models for one role, none of them `but`; none chosen: `nobody`."""
+    """Let the user pick at most two models for one role, not including `but`; `nobody` is shown if none is chosen."""
     chosen = st.multiselect(
         label,
         [id for id in offered(lab) if id != but],
@@ -124,7 +123,7 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
 
 
 def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None = None) -> str:
-    """A model for one role, or "" for `nobody`."""
+    """Let the user pick a model for one role; "" stands for `nobody`."""
     chosen = st.selectbox(
         label,
         offered(lab),

@@ -1,4 +1,4 @@
-"""The cases of a run as a list, for every lab alike."""
+"""The list of a run's cases, the same for every lab."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pages.components import tables
 
 
 def named(progress: CaseProgress) -> str:
-    """A case in a list: its number and title. Nothing that changes, or a browser takes its choice for another."""
+    """Return a case's name in a list: its number and title. It never changes, because a browser would mistake a changed
+    name for another choice.
+    """
     title = " ".join(progress.title.split())
     return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
 
 
 def choose(transcript: Transcript) -> str:
-    """The case that the reader wants to see."""
+    """Let the reader choose a case."""
     names = {case: named(progress) for case, progress in by_number(transcript).items()}
     if not names:
         return ""
@@ -47,7 +49,7 @@ def by_number(transcript: Transcript) -> dict[str, CaseProgress]:
 
 
 def table(transcript: Transcript, run_id: str) -> None:
-    """All cases; a click on one shows it above."""
+    """Draw a table of all cases; a click on one shows it above."""
     cases = by_number(transcript)
     rows: list[dict[str, Any]] = [
         {

@@ -1,4 +1,4 @@
-"""A lab's section of the Methods page, drawn from what the lab declares; and pieces for those that say more."""
+"""A lab's section of the Methods page, drawn from what the lab declares, and parts for labs that say more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ RULES = "Paper rules and repaired rules"
 
 
 def told(lab: Lab) -> dict[str, str]:
-    """The texts of `data/methods.toml` on the lab, by name, of which title, paper, procedure and figures are drawn."""
+    """Draw title, paper, procedure and figures of the lab from `data/methods.toml`, and return all its texts by
+    name.
+    """
     texts: dict[str, str] = package_data.table("methods")[lab.name]
     paper = source(lab.name)
     authors = plain(texts.get("authors", paper["authors"]))
@@ -33,13 +35,13 @@ def told(lab: Lab) -> dict[str, str]:
 
 
 def folded(title: str, icon: str, key: str, text: str, lines: Iterable[str] = ()) -> None:
-    """A text that is unfolded by a click, with a list below it."""
+    """Draw a text that unfolds on a click, with a list below it."""
     with st.expander(title, icon=f":material/{icon}:", key=key):
         st.markdown("\n\n".join(filter(None, (text, "\n".join(f"- {line}" for line in lines)))))
 
 
 def draw(lab: Lab) -> None:
-    """What it asks, its figures, and its prompts."""
+    """Draw the lab's question, its figures, and its prompts."""
     st.header(lab.title, anchor=False)
     st.markdown(f"{plain(lab.question)}\n\n{lab.about}")
     for metric in lab.metrics:
@@ -52,7 +54,9 @@ def draw(lab: Lab) -> None:
 
 
 def prompts(folder: Path, key: str, **more: Any) -> None:
-    """One of the templates of a folder, turn by turn, with its demonstrations; `more` is the widget's."""
+    """Let the reader choose a template of a folder, and show it turn by turn with its demonstrations. `more` goes to
+    the selectbox.
+    """
     names = sorted(path.stem for path in folder.glob("*.toml"))
     if chosen := st.selectbox("Template", names, key=key, **more):
         try:
@@ -73,7 +77,7 @@ def prompts(folder: Path, key: str, **more: Any) -> None:
 
 
 def _listed(lab: Lab) -> None:
-    """Those of a run as it is by default, by their hashes."""
+    """List the prompts of a run with default settings, with their hashes."""
     try:
         hashes = lab.prompts(lab.spec())
     except ValidationError:

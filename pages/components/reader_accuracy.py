@@ -1,5 +1,5 @@
-"""Beside an automatic reader, rules or a model: how often it is right by a blind audit, and how many labels,
-which people gave while looking at chosen rows, hold it right.
+"""How accurate an automatic reader (a parser or a model) is: the share found by a blind audit, and the number of
+labels, given by people while viewing rows of their choice, that confirm it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from pages.components.text import plain
 
 
 def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
-    """What labels say of each reader of the lab, for the visitor; only what has a label."""
+    """Return what labels say about each reader of the lab, as far as the visitor may see; only for readers that have a
+    label.
+    """
     try:
         keeper = entry.keeper()
     except StoreError:
@@ -38,8 +40,8 @@ def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[st
 
 
 def beside(run_id: str, role: str, model: str, read: bool) -> None:
-    """Below a call: how often the rules that `read` it are right by a blind audit; and how many labels hold them, and
-    the `model` that was asked as `role`, right.
+    """Say, below a call, how often the parser that `read` it is right according to a blind audit, and how many labels
+    confirm the parser and the `model` asked as `role`.
     """
     if not (of := _lab(run_id)):
         return
@@ -60,21 +62,23 @@ def _lab(run_id: str) -> Lab | None:
 
 
 def said_of(readers: list[LabelledRight]) -> str:
-    """The readers in a line, as counts: who labelled chose the rows and saw what was read."""
+    """Return a line about the readers. It has counts only, because the labellers chose the rows and saw the parsed
+    values.
+    """
     return "; ".join(map(said, readers))
 
 
 CHOSEN = "given while looking at chosen rows"
-"""What labels in Browse are, and what makes a share of them no share of anything."""
+"""What labels in Browse are, and why shares of them do not generalise."""
 
 
 def said(found: LabelledRight) -> str:
-    """How many labels hold a reader right."""
+    """Return how many labels confirm a reader."""
     return f"**{plain(short(found.reader))}** right by {found.right:,} of {counted(found.n, 'label')}"
 
 
 def of_audit(audit: AuditDraw) -> str:
-    """What a blind audit found, or how far it is."""
+    """Return what a blind audit found, or how far it is."""
     here, judged = len(audit.drawn), len(audit.drawn) - len(audit.left)
     gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
     if audit.left:
@@ -85,7 +89,7 @@ def of_audit(audit: AuditDraw) -> str:
 
 
 def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
-    """How often a set of rules, or another who reads, is right by a blind audit."""
+    """Return how often a parser, or another reader, is right according to a blind audit."""
     share = found.share
     who = f"{found.name} rules" if found.name in RULES else found.name
     between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
@@ -96,7 +100,7 @@ def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
 
 
 def audited(lab: Lab) -> AuditDraw | None:
-    """The latest blind audit of the lab's readings that came to its end."""
+    """Return the lab's latest blind audit that has been completed; None if there is none."""
     try:
         keeper = entry.keeper()
     except StoreError:
@@ -110,12 +114,12 @@ def _audits(_store: Store, lab: str, viewer: str | None, changes: int) -> list[A
 
 
 def figure(value: float | None) -> str:
-    """A figure between -1 and 1, or that there is none."""
+    """Return a figure between -1 and 1 as text; "undefined" for None."""
     return "undefined" if value is None else f"{value:.2f}"
 
 
 def below_outcomes(labs: list[str]) -> None:
-    """Below the facet of outcomes, which were read automatically: how often that is right in these labs."""
+    """Say, below the facet of outcomes, how often the parser that determined them is right in these labs."""
     for name in labs:
         lab = entry.labs().get(name)
         if lab and (audit := audited(lab)):
@@ -127,9 +131,7 @@ def below_outcomes(labs: list[str]) -> None:
 
 
 def everywhere() -> None:
-    """What blind audits found of all labs' readers, and the labels on chosen rows, which are counts; nothing where
-    nobody did either.
-    """
+    """Show the blind audits of all labs, and the counts of labels on selected rows; nothing if there are neither."""
     labs = list(entry.labs().values())
     found = [(lab, one) for lab in labs if (one := audited(lab))]
     rows = [

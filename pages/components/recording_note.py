@@ -1,4 +1,4 @@
-"""Runs that came with the app: where they come from, and the way from looking at one to asking oneself."""
+"""Runs that came with the app: where they come from, and a button to ask the same question oneself."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from pages.components.text import plain, shortened
 
 
 def lab_of(one: Recording) -> Lab:
-    """The lab that made it."""
+    """Return the lab that made the recording."""
     return _begun(one.run)[0]
 
 
 def title(one: Recording) -> str:
-    """What was asked, shortened, without a word of its outcome."""
+    """Return what was asked, shortened, without a hint at the outcome."""
     spec = _begun(one.run)[1]
     return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
 
 
 def who_answers(one: Recording) -> str:
-    """Whom it was asked of, as an audience is told: "a small model (Qwen, 1.5 billion)"."""
+    """Return who was asked, in words for an audience: "a small model (Qwen, 1.5 billion)"."""
     return who(str(getattr(_begun(one.run)[1], "model", ""))).shown
 
 
 @cache
 def _begun(run: str) -> tuple[Lab, Spec]:
-    """The lab and the specification of a recording, from its first line."""
+    """Return the lab and the specification of a recording, from its first line."""
     started = journal.begun(home.recordings() / f"{run}.jsonl")
     assert started is not None
     lab = entry.labs()[started.lab]
@@ -46,7 +46,7 @@ def _begun(run: str) -> tuple[Lab, Spec]:
 
 
 def about_all() -> str:
-    """What the recordings are, in a sentence."""
+    """Return a description of the recordings."""
     recordings = listed(home.recordings())
     return (
         f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
@@ -56,7 +56,7 @@ def about_all() -> str:
 
 
 def note(run_id: str, transcript: Transcript) -> None:
-    """Where a recording comes from, and that it was chosen; nothing for any other run."""
+    """Say where a recording comes from, and that it was selected; nothing for any other run."""
     recordings = listed(home.recordings())
     one, started = recordings.named(run_id), transcript.started
     if one is None or started is None or not session.run(run_id).is_recording():
@@ -76,8 +76,8 @@ def note(run_id: str, transcript: Transcript) -> None:
 
 
 def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
-    """Offer a recorded run to the visitor, with the model that fits this machine and the time it may take; nothing
-    for any other run.
+    """Offer to repeat a recorded run with the largest installed model that fits this machine, and estimate the time;
+    nothing for any other run.
     """
     if transcript.started is None or not session.run(run_id).is_recording():
         return
@@ -107,7 +107,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
 
 
 def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
-    """Begin the same run with another model, in every role that the recorded one had."""
+    """Start the same run with another model, in every role that the recorded one had."""
     assert transcript.started is not None
     recorded = transcript.started.spec
     spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}

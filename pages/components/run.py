@@ -1,4 +1,4 @@
-"""What stands around every run, whichever lab made it: its title, and what can be done with it."""
+"""What surrounds every run, independently of its lab: the title, and what can be done with the run."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 
-# Exports of cases and runs: a page that opens anywhere, and sentences for a paper.
+# Exports of cases and runs: an HTML file that opens anywhere, and sentences for a paper.
 
 
 def page_of_run(run_id: str, state: Transcript) -> None:
-    """A button that downloads the run as an HTML file, or the case of it that the address names."""
+    """Draw a button that downloads the run as an HTML file, or only the case that the address names."""
     visit, case = session.runs(), st.query_params.get("case", "")
     case = case if state.planned > 1 and case in state.cases else ""
 
     def made() -> bytes:
-        # Fetched when it is clicked, and whole: what is shown may hold one case alone.
+        # Read at the click, and as a whole: the transcript on the page may contain only one case.
         chosen = cases_of(visit, run_id)
         title = " ".join((chosen[0].lab.title, case or run_id))
         return case_html.html(title, [one for one in chosen if not case or one.case == case])
@@ -49,13 +49,13 @@ def page_of_run(run_id: str, state: Transcript) -> None:
 
 
 def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
-    """A button that downloads those cases as an HTML file, of so many that there are."""
+    """Draw a button that downloads these cases, of `of` in all, as an HTML file."""
     visit = session.runs()
 
     def made() -> bytes:
         found: dict[RowPlace, Chosen] = {}
         for run in dict.fromkeys(at.run for at in places):
-            # One that was deleted meanwhile is not there any more, and the page says how many are.
+            # A run may have been deleted in the meantime; the page says how many cases there are.
             with suppress(RunNotFound):
                 found |= {RowPlace(run, one.case): one for one in cases_of(visit, run)}
         return case_html.html(title, [found[at] for at in places if at in found], of)
@@ -65,7 +65,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
 
 
 def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
-    """The run's cases, as the visitor may see them. Raises RunNotFound and AccessDenied."""
+    """Return the run's cases, as far as the visitor may see them. Raises RunNotFound and AccessDenied."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
@@ -77,7 +77,7 @@ def _page(made: Callable[[], bytes], name: str, help: str) -> None:
 
 
 def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:
-    """A button that gives the sentences on how `runs` were made; `about` says in words which runs these are."""
+    """Draw a button that shows sentences on how `runs` were made; `about` says in words which runs these are."""
     shown = st.popover(
         "For a paper",
         icon=":material/article:",
@@ -100,11 +100,13 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         st.code(text, language=None, wrap_lines=True)
 
 
-# Renames, hides or deletes one's own run.
+# Renaming, hiding and deleting one's own run.
 
 
 def menu(run_id: str, study: str) -> None:
-    """Title, hiding, deleting; nothing for a run that is not the visitor's. `study` is what the run was made for."""
+    """Draw the menu to rename, hide or delete a run; nothing for a run of somebody else. `study` is the study it
+    belongs to.
+    """
     visit = session.runs()
     if not visit.owns(run_id):
         return
@@ -134,7 +136,7 @@ def menu(run_id: str, study: str) -> None:
 
 
 def deleted() -> None:
-    """The runs that were deleted, to be brought back."""
+    """List the deleted runs, with buttons to restore them."""
     visit = session.runs()
     for run in visit.deleted()[-3:]:
         with st.container(horizontal=True, vertical_alignment="center", key=f"deleted-{run}"):
@@ -147,18 +149,18 @@ def deleted() -> None:
 
 
 LONGEST_TITLE = 120
-"""Characters of a heading; the whole question stands below it."""
+"""Longest heading in characters; the whole question is below it."""
 
 _COLOURS = {"completed": "green", "running": "blue", "cancelled": "orange", "interrupted": "orange", "failed": "red"}
 
 
 def size(run_id: str) -> int:
-    """Bytes of the run's journal: what was read of it holds as long as they stay the same."""
+    """Return the size of the run's journal in bytes: while it stays the same, nothing has to be read again."""
     return session.run(run_id).file().st_size
 
 
 def title(transcript: Transcript, run_id: str) -> None:
-    """What the run is called, where the stage says something else, and under it model, time and state of the run."""
+    """Draw the run's name, unless the stage shows the same, and under it the state, model and time of the run."""
     spec = transcript.started.spec if transcript.started else {}
     first = transcript.cases[transcript.only].title if transcript.cases else ""
     kept = session.run(run_id).kept().title
@@ -177,12 +179,12 @@ def title(transcript: Transcript, run_id: str) -> None:
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     who = plain(str(spec.get("model", "")))
     parts = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
-    # Small print is faint, which a coloured ground does not bear.
+    # Small print is pale, and hard to read on a coloured ground.
     st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(parts)}]]")
 
 
 def stopped(transcript: Transcript) -> None:
-    """Why the run stopped, where it did."""
+    """Say why the run stopped, if it did."""
     if transcript.started is None and not transcript.asked:
         st.info("The journal of this run holds nothing yet.", icon=":material/hourglass_empty:")
     for failure in transcript.failures:
@@ -199,7 +201,7 @@ def stopped(transcript: Transcript) -> None:
 
 
 def damage(run_id: str) -> None:
-    """Report what is wrong with the run's journal, if anything is."""
+    """Report the faults of the run's journal, if there are any."""
     faults = _faults(run_id, session.run(run_id).file().st_mtime_ns)
     if not faults:
         return
@@ -218,20 +220,20 @@ def _faults(run_id: str, changed: int) -> list[Fault]:
 
 
 _SHOWN_FAULTS = 5
-"""Of a journal's damaged lines so many are described."""
+"""How many damaged lines of a journal are described."""
 
 
 KEPT = ("case", "reader")
-"""What else than the run an address may name: one of several cases, and whose guesses are shown."""
+"""What an address may name besides the run: one of several cases, and whose guesses are shown."""
 
 
 def named_in_address(run_id: str) -> dict[str, str]:
-    """The run, and with it what the address names: what leads to it from here holds the same."""
+    """Return the query of links from this page: the run, and the case and reader that the address names."""
     return {"run": run_id, **{name: st.query_params[name] for name in KEPT if st.query_params.get(name)}}
 
 
 def link(run_id: str) -> None:
-    """An address to hand on. Where one guesses first, anyone who follows it does so too."""
+    """Show the run's address for sharing. If the visitor guessed first, so do those who follow the link."""
     named = named_in_address(run_id)
     if named.pop("reader", ""):
         named["guess"] = "1"
@@ -239,16 +241,16 @@ def link(run_id: str) -> None:
 
 
 def link_to(runs: Sequence[str], named: Mapping[str, str]) -> None:
-    """An address of this page to hand on, which has these in its query, and who can open the runs that it leads to."""
+    """Show this page's address with the query `named`, for sharing, and who can open the runs that it leads to."""
     with st.popover("Link", icon=":material/link:", type="tertiary", key="link"):
         _sharing(runs)
         st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
 def actions(run_id: str, transcript: Transcript, here: str) -> None:
-    """Links and buttons for a run that is over: case, replay, link, downloads. `here` is the page they stand on."""
+    """Draw links and buttons for a finished run: case, replay, link, downloads. `here` is the page that they are on."""
     named = named_in_address(run_id)
-    # Fetched when it is clicked, outside of any session: who looks is known now.
+    # The download happens at the click, outside of any session, so the visitor is determined now.
     visit = session.runs()
     with st.container(horizontal=True, vertical_alignment="center", key="actions"):
         if here != "case":
@@ -277,7 +279,9 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
 
 
 def _seal(run_id: str) -> None:
-    """The button for those who say who may look at the run: others see each answer once they have guessed, or all."""
+    """Draw the button that seals a run or reveals it to all, for those who decide who may view it. While it is sealed,
+    others see each answer only once they have guessed.
+    """
     visit = session.runs()
     if policy.allows("others") or not visit.shares(run_id):
         return
@@ -296,7 +300,7 @@ def _seal(run_id: str) -> None:
 
 
 def _sharing(runs: Sequence[str]) -> None:
-    """Who can open the runs by their address; the person who owns them decides."""
+    """Say who can open the runs by their address, and let the person who owns them decide."""
     visit, is_one = session.runs(), len(runs) == 1
     everyone = f"Opens {'this run' if is_one else 'these runs'} for anyone who can reach this app."
     if policy.allows("others"):
@@ -319,7 +323,7 @@ def _sharing(runs: Sequence[str]) -> None:
 
 
 def go_on(run_id: str, transcript: Transcript) -> None:
-    """Offer to go on with a run that was stopped, failed, or whose process died."""
+    """Offer to continue a run that was stopped, that failed, or whose process died."""
     if not session.runs().owns(run_id):
         return
     words = "Go on from here"
@@ -338,8 +342,8 @@ def go_on(run_id: str, transcript: Transcript) -> None:
 
 
 def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool:
-    """Go on with a run, with what a person gives it, or by asking what failed again; False, and reported, where it
-    cannot.
+    """Continue a run, with a person's additions, or also repeating failed calls; if that is impossible, report why and
+    return False.
     """
     try:
         session.own(run_id).resume(session.catalog().get, additions, failed_too=failed_too)
@@ -350,7 +354,7 @@ def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool
 
 
 def problems(error: ValidationError | ValueError | CallFailed | QuotaExceeded) -> None:
-    """What is wrong with what was entered, in words."""
+    """Show what is wrong with the user's input."""
     if isinstance(error, ValidationError):
         for complaint in complaints(error):
             st.warning(plain(complaint), icon=":material/edit:")

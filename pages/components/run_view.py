@@ -1,4 +1,4 @@
-"""A run on its lab's page, live while it goes on: whichever lab made it, it is watched and stopped in the same way."""
+"""A run on its lab's page, live while it is in progress; it is watched and stopped in the same way for every lab."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from pages.components.throttle import PACE
 from pages.viewer.component import Follow, Mode, Says, Together, Where, stage
 
 SECONDS = 2.0
-"""At the least between two drawings of a page around a run that goes on, whose case the browser itself follows."""
+"""Least seconds between two drawings of a page around a run in progress; the browser follows the case by itself."""
 
 OTHERS = "The person who began it can stop it."
 
 END, LAST = "end", 10_000
-"""The place in the address that is the last screen, and a number that no telling has screens to."""
+"""The value in the address for the last screen, and a number larger than that of any screen."""
 
 MANY = 100
-"""Of a run of more cases only the one that is shown is kept whole."""
+"""For a run with more cases than this, only the case that is shown is read as a whole."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """A run as a page shows it: as far as it has come, and whether it goes on."""
+    """A run as a page shows it: as far as it has come, and whether it is in progress."""
 
     lab: Lab
     run: str
@@ -56,13 +56,13 @@ class Shown:
 
     @cached_property
     def view(self) -> View:
-        """What is shown of the case."""
+        """The lab's view of the case."""
         view: View = self.lab.view(self.state.case(self.case))
         return view
 
     @property
     def spec(self) -> Spec | None:
-        """What it was started with; None before it has begun, and where that cannot be read."""
+        """The run's specification; None before it has begun, and if it cannot be parsed."""
         try:
             return self.lab.spec.model_validate(self.state.started.spec) if self.state.started else None
         except ValidationError:
@@ -70,32 +70,32 @@ class Shown:
 
     @property
     def room(self) -> LabPage:
-        """What the lab draws by hand."""
+        """The hand-written parts of the lab's page."""
         return lab_page.of(self.lab)
 
     @property
     def are_several(self) -> bool:
-        """Whether it has a list of cases."""
+        """Whether the run has several cases."""
         return self.state.planned > 1
 
     @property
     def case_goes_on(self) -> bool:
-        """Whether more is to come of the case."""
+        """Whether the case is still in progress."""
         begun = self.state.cases.get(self.case)
         return self.active and not (begun and begun.result)
 
     @cached_property
     def is_sealed(self) -> bool:
-        """Whether the answers may not be shown yet, neither by a replay nor by what stands around the case."""
+        """Whether the answers may not be shown yet, neither in a replay nor around the case."""
         return self.room.sealed(self.view, self.case_goes_on)
 
     def scene(self) -> Scene:
-        """The case as it is told; it names its run before that has begun."""
+        """Return the case's scene. It names the run even before the run has begun."""
         scene = scenes.of_case(self.lab, self.state, self.case, self.active, self.view)
         return scene.model_copy(update={"run": self.run})
 
     def follow(self) -> Follow | None:
-        """What a browser hears of by itself, while it goes on."""
+        """Return what the browser follows by itself; None if the run is not in progress."""
         if not self.active:
             return None
         note = "" if session.run(self.run).here() else "It goes on in another process; stop it there."
@@ -104,21 +104,21 @@ class Shown:
         return Follow(self.run, self.case, far, PACE.seconds(SECONDS), note)
 
     def may(self) -> Iterator[Action]:
-        """What may be done with the case on the stage."""
+        """Yield what the visitor may do with the case on the stage."""
         owns = session.runs().owns(self.run)
         if self.active:
             yield from [Action(name="cancel", on=self.run)] if owns and session.run(self.run).here() else ()
         elif self.state.started and not self.is_sealed:
-            # Any answer, where it stands.
+            # For every answer, where it is shown.
             yield Action(name="fork")
             yield from (Action(name=name) for name in self.room.offers(self.view) if owns)
 
 
 def follow_sealed(run: str, case: str) -> Follow:
-    """A case of a run that is sealed for the visitor: what a browser hears of by itself until it is revealed. Raises
+    """Return what the browser follows of a case whose run is sealed for the visitor, until it is revealed. Raises
     RunNotFound.
     """
-    # Asked first: a run that ends meanwhile is looked at once more.
+    # Checked first: if the run ends in the meantime, it is read once more.
     active = session.runs().behind_the_seal(run).active()
     lab, state, case = state_of(session.runs(), entry.labs(), run, case)
     far = how_far(entry.jobs(), lab, run, state) if active else OVER
@@ -126,7 +126,7 @@ def follow_sealed(run: str, case: str) -> Follow:
 
 
 def named_run(show: Callable[[str], None]) -> None:
-    """`show` the run that the address names, if it names one; a run that does not exist is reported."""
+    """`show` the run that the address names, if it names one; report a run that does not exist."""
     if run_id := st.query_params.get("run", ""):
         try:
             show(run_id)
@@ -135,29 +135,29 @@ def named_run(show: Callable[[str], None]) -> None:
 
 
 def page(shown: Shown) -> None:
-    """The run as `look` gave it, live while it goes on; and what can be done with it once it is over."""
+    """Draw the run that `look` returned, live while it is in progress, and once it is over what can be done with it."""
     run, state, lab = shown.run, shown.state, shown.lab
     if state.started and state.started.lab != lab.name:
-        # The run of another lab opens as a case.
+        # A run of another lab opens on the case page.
         st.switch_page(addresses.CASE, query_params={"run": run})
     if not shown.active:
         damage(run)
     watched(shown)
     if shown.active or (shown.case and state.started and not shown.room.after(state, shown.view, run)):
         return
-    # What was asked for is at fault: asking again would bring the same.
+    # If the input was at fault, asking again would fail again.
     if not any(failure.bad_input for failure in state.failures):
         go_on(run, state)
     actions(run, state, here=lab.path)
 
 
 def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
-    """Draw the run. A case that goes on is followed by the browser itself, which has the page drawn again where more is
-    to be seen around it. `step` is called where keys on the stage want the next row of a list, the previous one, or the
-    list alone ("next", "previous", "close").
+    """Draw the run. The browser follows a case in progress by itself, and has the page drawn again when more is to be
+    seen around it. `step` is called with "next", "previous" or "close" if keys on the stage ask for the next or
+    previous row of a list, or for the list alone.
     """
     with PACE.drawing(session.tab()):
-        # A list stands above its cases; one case stands above what comes and goes, so that it stays in its place.
+        # A list is above its cases. A single case is above what comes and goes, so that it does not move.
         if shown.are_several:
             around(shown)
         draw(shown, step)
@@ -166,9 +166,11 @@ def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
 
 
 def look(run_id: str) -> tuple[Transcript, bool]:
-    """The run as it stands, of many cases only the chosen one whole; and whether it goes on. Raises RunNotFound."""
+    """Return the current state of the run, with only the chosen case whole if there are many, and whether the run is in
+    progress. Raises RunNotFound.
+    """
     run = session.run(run_id)
-    # Asked first: a run that ends meanwhile is looked at once more, and none is taken for interrupted.
+    # Checked first: if the run ends in the meantime it is read once more, and is not mistaken for an interrupted one.
     active = run.active()
     state = run.case(_address())
     if state.planned <= MANY:
@@ -180,14 +182,16 @@ def look(run_id: str) -> tuple[Transcript, bool]:
 
 
 def hear(state: Transcript, run_id: str) -> None:
-    """Take in what the reader whom the address names said about the run."""
+    """Add to the state what the reader whom the address names said about the run."""
     if who := st.query_params.get("reader", ""):
         for event in session.run(run_id).guesses(who):
             state.hear(event)
 
 
 def around(shown: Shown) -> None:
-    """What stands beside the case: why it stopped, what was left out, and of several cases all of them as a list."""
+    """Draw what is beside the case: why the run stopped, what was excluded, and the list of cases if there are
+    several.
+    """
     state = shown.state
     if not shown.active:
         stopped(state)
@@ -198,18 +202,20 @@ def around(shown: Shown) -> None:
     left_out(state)
     if shown.are_several:
         above = st.container()
-        # Which case is shown at first may be settled by the choice itself.
+        # The choice itself may determine which case is shown first.
         case = shown.room.choose(state)
         with above:
             wanted = of_all(shown)
         if case != shown.case or (wanted and wanted != case):
-            # Another one of many is to be seen: the page begins again and keeps that one whole.
+            # Another of many cases is wanted: draw the page again, reading that one as a whole.
             st.query_params["case"] = wanted or case
             st.rerun()
 
 
 def of_all(shown: Shown) -> str:
-    """What several cases came to, on the stage, above the one that is shown; the case that a tile was opened for."""
+    """Draw the result of several cases on the stage, above the case that is shown. Returns the case whose tile was
+    opened, or an empty string.
+    """
     if shown.room.held and st.query_params.get(shown.room.held):
         return ""
     scene = shown.room.of_all(shown.lab, shown.state, shown.active)
@@ -223,16 +229,16 @@ def of_all(shown: Shown) -> str:
 
 
 def _by_labels(shown: Shown) -> Verdict | None:
-    """The verdict on a finished run by the visitor's own labels, where these are enough for one."""
+    """Return the verdict on a finished run by the visitor's own labels; None if there are too few."""
     judge = shown.lab.in_runs.by_labels
-    # Of many cases only the chosen one is here as a whole.
+    # For a run with many cases, only the chosen one has been read as a whole.
     if judge is None or shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
         return None
     return judge(shown.state, said)
 
 
 def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
-    """The case that is chosen, on the stage; and what stands below it."""
+    """Draw the chosen case on the stage, and what is below it."""
     room, view, goes_on = shown.room, shown.view, shown.case_goes_on
     if not room.instead(view, goes_on):
         on_stage(shown, step)
@@ -245,14 +251,16 @@ def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
 
 
 def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
-    """How far runs are that go on, and nothing of what came."""
+    """Show how far runs in progress are, without any of their results."""
     bare = [Scene(lab=one.lab.title, run=one.run, actions=tuple(one.may())) for one in shown]
     together = Together(names=names or [""])
     stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
 
 
 def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
-    """A case on the stage: followed while it goes on, told where the address says so, guessed where a reader does."""
+    """Draw a case on the stage: followed while it is in progress, presented if the address says so, or to be
+    guessed.
+    """
     reader = st.query_params.get("reader", "")
     mode: Mode = "guess" if reader and shown.is_sealed else "tell" if st.query_params.get("present") else "read"
     says = Says(reader)
@@ -261,7 +269,7 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     went = stage(
         mode,
         [shown.scene().model_copy(update={"actions": tuple(shown.may())})],
-        # The same for all cases of a run: between two of them the place would be empty, and the page jump.
+        # One key for all cases of a run: with a new key per case the page would be empty in between, and jump.
         f"stage-{shown.run}",
         [shown.follow()],
         Where(st.query_params.get("trial", ""), place(), step is not None),
@@ -274,13 +282,15 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
         named = {"case": shown.case} if shown.are_several else {}
         st.switch_page(addresses.CASE, query_params={"run": shown.run, **named, "fork": went.removeprefix("fork ")})
     if went == "guessed" and mode == "guess":
-        # Who left before all is guessed guesses no more, and sees what came.
+        # A reader who left before guessing everything stops guessing, and sees the results.
         del st.query_params["reader"]
         st.rerun()
 
 
 def place() -> int:
-    """The screen of a telling that the address names, from 0; of one that is past the last the stage shows the last."""
+    """Return the screen of a presentation that the address names, from 0; beyond the last one, the stage shows the
+    last.
+    """
     named = st.query_params.get("at", "1")
     if named == END:
         return LAST
@@ -288,12 +298,12 @@ def place() -> int:
 
 
 def _first(run_id: str) -> None:
-    """What is made before the run goes on, where something is."""
+    """Show the run that must be made before this one can go on, if there is one."""
     if first := session.run(run_id).prior():
         try:
             started = session.run(first).watch().transcript.started
         except RunNotFound:
-            # The run is shared with the visitor, what comes before it is not.
+            # This run is shared with the visitor, but the one before it is not.
             st.caption("It waits for another run, which tests its models first.")
             return
         lab = entry.labs().get(started.lab) if started else None
@@ -303,7 +313,7 @@ def _first(run_id: str) -> None:
 
 
 def left_out(state: Transcript) -> None:
-    """What of the run's data set was left out and why, broken rows by file and line."""
+    """Say what was left out of the run's data set and why; broken rows by file and line."""
     held = Loaded.of(state.loaded)
     if held is None or not held.summary():
         return
@@ -317,7 +327,7 @@ def left_out(state: Transcript) -> None:
 
 
 def chosen(state: Transcript) -> str:
-    """The case that the address names, or the first."""
+    """Return the case that the address names, or the first."""
     return _address() if _address() in state.cases else state.only
 
 

@@ -1,4 +1,4 @@
-"""What this browser session can ask: its endpoints (keys stay in the session or in secrets) and the shared runs."""
+"""What this browser session can use: its endpoints (keys stay in the session or in secrets) and the shared runs."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from core.server.access import OwnRun, ReadableRun, RunAccess, Visitor, code_in,
 from pages import middleware
 
 FILE_MB = 50
-"""Megabytes of a file that a browser sends (`maxUploadSize` in .streamlit/config.toml); what is larger is taken by the
-command line, or lies in the home.
+"""Largest file in megabytes that a browser can send (`maxUploadSize` in .streamlit/config.toml). For larger ones, use
+the command line or put them into the home.
 """
 
 _ADDED = "endpoints"
 
 
 def endpoints() -> dict[str, EndpointConfig]:
-    """Endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
+    """Return the endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
     found: dict[str, EndpointConfig] = {}
     for name, values in _secret_endpoints().items():
         with suppress(CallFailed, ValidationError):
@@ -36,12 +36,12 @@ def endpoints() -> dict[str, EndpointConfig]:
 
 
 def unusable() -> dict[str, str]:
-    """Endpoints in `.streamlit/secrets.toml` that cannot be used, by name, and why. Values are never repeated."""
+    """Return why endpoints in `.streamlit/secrets.toml` cannot be used, by name. The values are never repeated."""
     found: dict[str, str] = {}
     try:
         st.secrets.get("endpoints")
     except FileNotFoundError as error:
-        # A file that is not there is said with the same class.
+        # A missing file raises the same class.
         if "Error parsing" in str(error):
             found["Everything"] = "the file is not TOML. Compare it with .streamlit/secrets.toml.example."
     for name, values in _secret_endpoints().items():
@@ -55,8 +55,8 @@ def unusable() -> dict[str, str]:
 
 
 def visitor() -> Visitor:
-    """Who looks: one browser is one person, as long as it keeps our cookie; without one, a tab is. Where others are
-    served, nobody knows such a tab again.
+    """Return the visitor. A browser is one person as long as it keeps our cookie; without a cookie, each tab is one,
+    and in a hosted app it cannot be recognised again.
     """
     code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
     is_known = bool(code) or not policy.hosted()
@@ -65,12 +65,12 @@ def visitor() -> Visitor:
 
 
 def role() -> str:
-    """What the visitor is: `core.server.roles.HOST` and so on; empty for who has yet to type a code."""
+    """Return the visitor's role: `core.server.roles.HOST` and so on; empty if they have yet to type a code."""
     return roles.role_of(visitor().name)
 
 
 def sign_in(code: str) -> None:
-    """Make the visitor what `code` makes them. Raises NotSignedIn and DataDirError."""
+    """Give the visitor the role of `code`. Raises NotSignedIn and DataDirError."""
     roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
 
 
@@ -79,38 +79,38 @@ def sign_out() -> None:
 
 
 def has_place() -> bool:
-    """Whether this tab is among as many as its visitor may have open."""
+    """Whether this tab is within the number that its visitor may have open."""
     return middleware.has_place(st.context.headers.get(middleware.TAB, ""))
 
 
 def tab() -> str:
-    """A name for this session: one tab, until it is closed or reloaded."""
+    """Return a name for this session: one tab until it is closed or reloaded."""
     return str(st.session_state.setdefault("tab", secrets.token_hex(8)))
 
 
 def takes_files(may: bool = True) -> None:
-    """Let this session send files from now on, or not: its page has a field for one."""
+    """Set whether this session may send files from now on, because its page has a field for one."""
     if (context := get_script_run_ctx()) is not None:
         middleware.may_upload(context.session_id, may)
 
 
 def runs() -> RunAccess:
-    """The shared runs, as the visitor may use them."""
+    """Return the shared runs with the visitor's permissions."""
     return RunAccess(entry.jobs(), visitor())
 
 
 def run(run_id: str) -> ReadableRun:
-    """The run, as the visitor may look at it. Raises RunNotFound and AccessDenied."""
+    """Return the run for viewing. Raises RunNotFound and AccessDenied."""
     return runs().run(run_id)
 
 
 def own(run_id: str) -> OwnRun:
-    """The run, as the visitor may change it. Raises RunNotFound and AccessDenied."""
+    """Return the run for changing. Raises RunNotFound and AccessDenied."""
     return runs().own(run_id)
 
 
 def viewer() -> str | None:
-    """For whom lists are made; None sees all."""
+    """Return the name of the visitor for whom lists are made; None if they may see everything."""
     visit = runs()
     return None if visit.sees_all else visit.visitor.name
 
@@ -124,12 +124,12 @@ def remove(name: str) -> None:
 
 
 def added() -> set[str]:
-    """Names of the endpoints that were added in this session."""
+    """Return the names of the endpoints added in this session."""
     return set(st.session_state.get(_ADDED, {}))
 
 
 def catalog() -> Catalog:
-    """The models this session can ask. One catalog as long as the endpoints stay the same, and who looks."""
+    """Return the models that this session can ask. The catalog is reused while endpoints and visitor stay the same."""
     now = (tuple(endpoints().values()), visitor())
     kept: tuple[object, Catalog] | None = st.session_state.get("catalog")
     if kept is None or kept[0] != now:
@@ -139,7 +139,9 @@ def catalog() -> Catalog:
 
 
 def _secret_endpoints() -> dict[str, dict[str, object]]:
-    """What the file says of each endpoint; nothing of one that is no table, which then lacks what it needs."""
+    """Return what the secrets file says about each endpoint; empty for an entry that is not a table, which is then
+    reported as incomplete.
+    """
     try:
         found = st.secrets.get("endpoints", {})
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Several runs on the same questions: what a lab declares to have them set side by side, and how their rows meet."""
+"""Several runs on the same questions: what a lab declares for comparing them side by side, and how their rows match."""
 
 from __future__ import annotations
 
@@ -19,20 +19,21 @@ from core.text.plurals import counted
 from pages.components.text import plain, told
 
 MOST = 3
-"""Runs side by side: more leave a column too narrow for a sentence."""
+"""Most runs side by side: with more, a column is too narrow for a sentence."""
 
 SETTLED = ("kept", "broken", "not settled")
-"""What can be held against each other; every other state says that there is nothing to compare."""
+"""States that can be compared; in every other state there is nothing to compare."""
 
 
 ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "the outcome differs"
 
 
 class SideCell(NamedTuple):
-    """What was put to the test and its outcome in one run; `title` says the one and `text` the other in a sentence,
-    both as Markdown. `label` is the lab's own word for the state. `expected` is what the explanation let one expect and
-    `gave` what was answered, each in a word that is the same in every run where it is the same; empty where a test has
-    no such two. `card` is the scene's, where one is drawn.
+    """One test and its outcome in one run.
+
+    `title` describes the test and `text` its outcome in a sentence, both as Markdown. `label` is the lab's own word for
+    the state. `expected` is what the explanation led one to expect and `gave` is the answer, in words that are the same
+    in every run; both are empty if a test has no such pair. `card` is the scene's card, if one is drawn.
     """
 
     tried: TestedItem
@@ -46,42 +47,42 @@ class SideCell(NamedTuple):
 
 
 class SideRow(NamedTuple):
-    """The same test in each run, None where a run has not made it."""
+    """The same test in each run; None for a run without it."""
 
     cells: tuple[SideCell | None, ...]
 
     @property
     def there(self) -> list[SideCell]:
-        """What of it there is."""
+        """The cells of the runs that have the test."""
         return [cell for cell in self.cells if cell]
 
     @property
     def is_shared(self) -> bool:
-        """Whether every run has made it."""
+        """Whether every run has the test."""
         return None not in self.cells
 
     @property
     def is_settled(self) -> bool:
-        """Whether in every run something came of it that can be compared."""
+        """Whether every run has an outcome that can be compared."""
         return self.is_shared and all(cell.state in SETTLED for cell in self.there)
 
     @property
     def is_answered(self) -> bool:
-        """Whether it is known of every run what was answered, and what was expected, be that in doubt."""
+        """Whether the answer and the expectation are known in every run, even if the outcome is in doubt."""
         return self.is_shared and all(
             cell.expected and cell.gave and cell.state in (*SETTLED, "in doubt") for cell in self.there
         )
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether what one could expect is not known for sure in one of them."""
+        """Whether the expectation is uncertain in any run."""
         return any(cell.state == "in doubt" for cell in self.there)
 
     @property
     def differs(self) -> list[str]:
-        """What differs between the runs, in words: the answers, and what one could expect where that is not in doubt,
-        if both are known of all; else its outcome, such as kept in one and broken in another. That differs already
-        where one could expect something else of the same answer.
+        """What differs between the runs, in words. If answers and expectations are known in all runs: the answers, and
+        the expectations unless they are in doubt. Otherwise the outcomes, such as kept in one and broken in another,
+        which may differ for the same answer because the expectation differs.
         """
         values: dict[str, set[str]] = {}
         if self.is_answered:
@@ -93,7 +94,9 @@ class SideRow(NamedTuple):
 
 
 def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: bool) -> list[SideCell]:
-    """The tests of a case; `tried` says which case it is. Where a trial stands for the whole case, it is what meets."""
+    """Return the tests of a case as cells; `tried` identifies the case. The card that stands for the whole case is
+    matched by the case alone.
+    """
     found = []
     for card in scene.cards:
         trial = view.trials.get(card.id)
@@ -113,7 +116,7 @@ def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: boo
 
 
 def of_plot(scene: Scene, tried: TestedItem) -> list[SideCell]:
-    """The stretches of a plot, which say more of a function than the few points of it that are cards."""
+    """Return the intervals of a plot as cells; they say more about a function than the few points that are cards."""
     stretches = [one for one in scene.plot.intervals if one.kind == "stretch"] if scene.plot else []
     about = [f"x from {one.low:.4g} to {one.high:.4g}" for one in stretches]
     return [
@@ -123,7 +126,9 @@ def of_plot(scene: Scene, tried: TestedItem) -> list[SideCell]:
 
 
 def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapping[str, str]) -> list[SideCell]:
-    """The cases of a run; `tried` says of a case's id and title which case it is, `words` are the lab's own."""
+    """Return the cases of a run as cells; `tried` identifies a case from its id and title, `words` are the lab's
+    own.
+    """
     return [
         SideCell(
             tried(tile.case, tile.title),
@@ -142,16 +147,16 @@ def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -
 
 @dataclass(frozen=True)
 class Side:
-    """What a lab declares to have its runs set side by side.
+    """What a lab declares for comparing its runs side by side.
 
-    - `answers`: the result of a test is an answer of the model's own, of which its explanation let one expect one or
-      another; then both are held against each other, and not only their outcomes.
-    - `ways(spec)` are other ways to explain: fields of the specification by what they are called.
-    - `other(spec, fields, run_id, view)` is the specification of a run that is to be set beside `run_id`, with these
-      fields otherwise; `view` is its case where it has but one.
-    - `same(spec, run_id, view)` is the specification of a run that puts the same tests to the case as `run_id` did,
-      where tests are made from what it said.
-    - `note(specs)`, given the specifications by run, says what has to be known to read the comparison; as Markdown.
+    - `answers`: a test's result is an answer of the model, and its explanation leads one to expect a certain answer;
+      then both are compared, not only the outcomes.
+    - `ways(spec)` returns other ways to explain: fields of the specification by the way's name.
+    - `other(spec, fields, run_id, view)` returns the specification of a run to compare with `run_id`, with these fields
+      changed; `view` is its case if it has only one.
+    - `same(spec, run_id, view)` returns the specification of a run with the same tests as `run_id`, for labs whose
+      tests are made from what the model said.
+    - `note(specs)`, given the specifications by run, returns what one has to know to read the comparison, as Markdown.
     """
 
     answers: bool = False
@@ -162,11 +167,11 @@ class Side:
 
 
 ALIKE = Side()
-"""What stands in for a lab that declares none."""
+"""The default for a lab that declares none."""
 
 
 def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:
-    """The tests of each run row against row, as `core.store.matching` has them meet."""
+    """Match the tests of the runs row by row, with `core.store.matching`."""
     met = matching.met([[cell.tried for cell in column] for column in columns], judged)
     return [
         SideRow(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
@@ -175,9 +180,9 @@ def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None)
 
 
 def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[str, list[str]]:
-    """On how many rows the runs agree in what was answered and on how many one could expect something else, of how
-    many; where that is not known, on how many the outcome differs. And a sentence each on the rows that this does
-    not count.
+    """Return a headline and further sentences on the rows. The headline says on how many rows the answers agree and the
+    expectations differ or, if these are not known, on how many the outcomes differ. The sentences explain which rows
+    are not counted.
     """
     shared = [row for row in rows if row.is_shared]
     answered = [row for row in shared if row.is_answered]
@@ -199,7 +204,7 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
 
 
 def _expectations(differ: int, answered: Sequence[SideRow]) -> str:
-    """On how many rows one could expect something else, of those on which that is not in doubt."""
+    """Return on how many rows the expectations differ, among those on which they are not in doubt."""
     doubtful = sum(row.is_in_doubt for row in answered)
     sure, what = len(answered) - doubtful, "what you could expect from their explanations"
     if not sure:
@@ -211,8 +216,8 @@ def _expectations(differ: int, answered: Sequence[SideRow]) -> str:
 
 
 def told_apart(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Names for runs of which `lines` say what they are, in parts: the parts in which they differ, or all of them, and
-    a number where that is not enough.
+    """Return a name for each run. `lines` describes each run in parts; its name consists of the parts in which runs
+    differ, or of all parts, and gets a number if that is not unique.
     """
     differ = [place for place, parts in enumerate(zip(*lines, strict=False)) if len(set(parts)) > 1]
     named = [[line[place] for place in differ if line[place]] or list(filter(None, line)) for line in lines]

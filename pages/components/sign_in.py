@@ -1,4 +1,6 @@
-"""What stands before and above every page: where a code is typed, a tab that is one too many, the line to all."""
+"""What is shown instead of and above every page: the sign-in form, a notice for surplus tabs, the host's message to
+all.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,10 @@ from pages.components import session
 from pages.components.text import plain
 
 _EVERY = 20.0
-"""Seconds between two looks for a new line of the host's: each open tab runs a script for it."""
+"""Seconds between two checks for a new message of the host; each check runs a script in every open tab."""
 
 _AGAIN = 2.0
-"""Seconds between two looks whether a tab was closed."""
+"""Seconds between two checks whether a tab was closed."""
 
 _MEANS = {
     roles.HOST: "You are the host: you see and may do everything.",
@@ -25,14 +27,14 @@ _MEANS = {
 
 
 def is_open_to_all(path: str) -> bool:
-    """Whether the page of that address is shown to who has yet to type a code, in a tab that has a place: it shows what
-    came with the app, and begins nothing.
+    """Whether the page at that address is shown before sign-in, in a tab that has a place: it shows what came with the
+    app, and starts nothing.
     """
     return path == "story" and session.has_place()
 
 
 def draw() -> None:
-    """What is shown in place of a page, to who may not see it."""
+    """Draw what visitors see who may not see the page."""
     if not session.has_place():
         _one_too_many()
         return
@@ -59,13 +61,13 @@ def _one_too_many() -> None:
 
 
 def has_codes() -> bool:
-    """Whether somebody can sign in as host or teacher, and may then do more than others."""
+    """Whether one can sign in as host or teacher, and then do more than others."""
     is_shared = policy.hosted() or not policy.allows("others")
     return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
 
 
 def signed_in() -> None:
-    """As what one is signed in, and how to sign in or out."""
+    """Draw the visitor's role, and a way to sign in or out."""
     role = session.role()
     if role in _MEANS:
         with st.container(horizontal=True, vertical_alignment="center", key="signed-in"):
@@ -94,8 +96,8 @@ def _form() -> None:
 
 
 def line() -> None:
-    """That cookies are needed, in a browser that sends none; and what the host says to everybody, looked at again and
-    again while the page is open.
+    """Warn a browser that sends no cookies, and show the host's message to everyone, checking for a new one while the
+    page is open.
     """
     visitor = session.visitor()
     if visitor.is_in and not visitor.takes_part:

@@ -1,4 +1,4 @@
-"""Tables that one may take along."""
+"""Tables that can be downloaded."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 PLAIN = {"displayModeBar": False}
-"""Without the tool bar, which covers the legend on a phone."""
+"""Hides the tool bar, which covers the legend on a phone."""
 
 Saved = Literal["PNG", "SVG"]
 
 
 def saved_as(kind: Saved, name: str) -> dict[str, object]:
-    """With a bar of one tool: to save the picture as a file of that kind and name, made in the browser."""
+    """Return a tool bar with one tool, which saves the picture as a file of that kind and name, made in the browser."""
     return {
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
@@ -33,18 +33,18 @@ def saved_as(kind: Saved, name: str) -> dict[str, object]:
 
 
 WITHOUT_THEIRS = '<style>[data-testid="stElementToolbar"] [aria-label^="Download as CSV"] {display: none}</style>'
-"""Streamlit's own button makes a file in which what a model wrote can be a formula."""
+"""Hides Streamlit's own download button: in its file, text written by a model could act as a formula."""
 
 
 def table(rows: Any, key: str, alt: str, **more: Any) -> Any:
-    """A table to look around in, without numbers of rows, and blank where there is nothing; `more` as Streamlit takes
-    it. What was selected in it, if anything can be.
+    """Draw a table without row numbers, with empty cells left blank; `more` goes to Streamlit. Returns the selection if
+    rows can be selected.
     """
     return st.dataframe(rows, hide_index=True, placeholder="", key=key, alt=alt, **more)
 
 
 def opens(cases: Sequence[str], key: str) -> dict[str, Any]:
-    """What makes a click on a row of a table open its case on this page; `key` is the table's."""
+    """Return the arguments that make a click on a table's row open its case on this page; `key` is the table's."""
 
     def show() -> None:
         if rows := st.session_state[key]["selection"]["rows"]:
@@ -54,7 +54,9 @@ def opens(cases: Sequence[str], key: str) -> dict[str, Any]:
 
 
 def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
-    """The figures that the lab's paper reported, with their place, in `words` for its values."""
+    """Draw the figures that the lab's paper reported, with their place in the paper; `words` replaces values by their
+    titles.
+    """
     import pandas as pd
 
     frame = pd.DataFrame(figures(lab.name)).replace(dict(words))
@@ -65,12 +67,12 @@ def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
 
 
 def as_csv(frame: DataFrame | Callable[[], DataFrame], name: str) -> None:
-    """A button that downloads the table under that name; one that is given as a function is made when it is wanted."""
+    """Draw a button that downloads the table as CSV; a table given as a function is made at the click."""
     as_file(frame, name, "csv")
 
 
 def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.Kind) -> None:
-    """The same, as a file of that kind."""
+    """Draw a button that downloads the table as a file of that kind, as `as_csv` does."""
     form = export.FORMATS[kind]
     download(
         f"Download as {form.title}",
@@ -85,7 +87,9 @@ def as_file(frame: DataFrame | Callable[[], DataFrame], name: str, kind: export.
 def download(
     label: str, content: Any, name: str, mime: str, icon: str, key: str, help: str | None = None, type: Any = "tertiary"
 ) -> None:
-    """A button that downloads a file and leaves the page as it is; content that is a function is made when wanted."""
+    """Draw a button that downloads a file without redrawing the page; content given as a function is made at the
+    click.
+    """
     st.download_button(
         label,
         content,

@@ -1,4 +1,4 @@
-"""Drawing pages for many people: by turns, and less often, the longer it takes and the more of them watch."""
+"""Drawing pages for many people: one at a time, and less often the longer drawing takes and the more people watch."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from core.store.store import StoreError
 from pages.components.text import plain
 
 SHARE = 0.5
-"""Of one processor, which drawing may take for all who watch together."""
+"""Share of one processor that drawing may use for all watchers together."""
 
 LONGEST = 8.0
-"""Seconds between two looks, however many watch."""
+"""Most seconds between two drawings, however many people watch."""
 
 _PASSED = 20.0
-"""Seconds after which somebody who was not drawn for no longer watches."""
+"""Seconds without a drawing after which somebody counts as no longer watching."""
 
 
 PATIENCE = 3.0
-"""Seconds that a page waits for others, should one of them take that long."""
+"""Seconds that a page waits for its turn before it is drawn anyway."""
 
 _turn = threading.Lock()
 _mine = threading.local()
@@ -34,8 +34,8 @@ _mine = threading.local()
 
 @contextmanager
 def by_turns() -> Iterator[None]:
-    """Draw a page, or a part of it, while no other is drawn. Thirty threads that all want the processor keep the server
-    from answering anybody, and none is done sooner.
+    """Draw a page, or a part of it, while no other is drawn. Thirty threads that compete for the processor would keep
+    the server from answering anybody, and none would be done sooner.
     """
     if getattr(_mine, "drawing", False) or not _turn.acquire(timeout=PATIENCE):
         yield
@@ -65,13 +65,15 @@ def aside() -> Iterator[None]:
 
 @contextmanager
 def waits(words: str) -> Iterator[None]:
-    """Wait for something that may take long: after a moment the page says `words`, and lets others draw meanwhile."""
+    """Wait for something that may take long: after a moment the page shows `words`, and others can draw in the
+    meantime.
+    """
     with st.spinner(words), aside():
         yield
 
 
 class Pace:
-    """Keeps account of what was drawn for whom. May be used from any thread."""
+    """Keeps track of the time that drawing takes for each watcher. May be used from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -79,7 +81,7 @@ class Pace:
 
     @contextmanager
     def drawing(self, whose: str) -> Iterator[None]:
-        """Draw something that is drawn again and again for `whose`: by turns, and on this account."""
+        """Draw something that is drawn repeatedly for `whose`, taking turns with others, and record the time."""
         began = time.thread_time()
         try:
             with by_turns():
@@ -89,7 +91,7 @@ class Pace:
                 self._drawn[whose] = (time.thread_time() - began, time.monotonic())
 
     def seconds(self, least: float) -> float:
-        """How long to wait between two looks: `least`, or twice, four times, eight times … as long."""
+        """Return the seconds to wait between two drawings: `least` times 1, 2, 4, 8 …, up to LONGEST."""
         now = time.monotonic()
         with self._lock:
             self._drawn = {whose: drawn for whose, drawn in self._drawn.items() if now - drawn[1] < _PASSED}
@@ -99,14 +101,14 @@ class Pace:
 
 
 PACE = Pace()
-"""The process's one."""
+"""The instance of this process."""
 
 
 # The index of the runs, opened for a page.
 
 
 def opened() -> IndexWatcher:
-    """The list of runs, once it was read; a page that cannot have it says why, and ends here."""
+    """Return the index of runs once it was read. If it cannot be opened, the page says why and ends here."""
     try:
         keeper = entry.keeper()
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""What came of a test, as a mark: one colour and one shape a state, the same in every lab; and strips of them."""
+"""The outcome of a test as a mark, with the same colour and icon per state in every lab; and strips of marks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class TileStyle(NamedTuple):
     icon: str
 
     def badge(self, words: str = "") -> str:
-        """Markdown of the mark with its words, or with others; these are Markdown too."""
+        """Return Markdown of the mark with its words, or with other words, also Markdown."""
         return f":{self.colour}-badge[{self.icon} {words or self.words}]"
 
 
@@ -35,21 +35,21 @@ LOOKS: dict[Mark, TileStyle] = {
     "waiting": TileStyle("under way", "gray", ":material/hourglass_empty:"),
     "sealed": TileStyle("sealed", "gray", ":material/lock:"),
 }
-"""Nothing else on the pages says kept, broken or not settled by a colour of its own."""
+"""No other part of the pages has its own colours for kept, broken or not settled."""
 
 MOST = 60
-"""Tiles in a strip; what is left over is said below it."""
+"""Tiles in a strip; a line below it says if there are more."""
 
 
 def anchor(number: int) -> None:
-    """The place that the tile of that number leads to."""
-    # The bar at the top would hide what stands at the edge.
+    """Mark the place to which the tile of that number leads."""
+    # The margin keeps the place from being hidden by the bar at the top.
     st.html(f'<span id="row-{number}" style="scroll-margin-top: 5rem"></span>')
 
 
 def strip(marks: Sequence[Mark], one: str, words: Mapping[Mark, str], key: str) -> None:
-    """A tile for each, numbered from 1, which leads to its `anchor`; below them what they mean. `one` is what a tile
-    stands for, `words` are the lab's own for the marks; strips on one page need a `key` each.
+    """Draw a tile for each mark, numbered from 1, which leads to its `anchor`; below them, a legend. `one` is what a
+    tile stands for, `words` are the lab's own for the marks; each strip on a page needs its own `key`.
     """
     if not marks:
         return

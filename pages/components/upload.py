@@ -1,4 +1,4 @@
-"""Runs that were made elsewhere, brought in by a browser."""
+"""Importing runs made elsewhere through the browser."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pages.components.throttle import waits
 
 
 def upload() -> None:
-    """A field for a bundle or a journal, and what was imported. Where others are served it is the host's alone: what a
-    file says of whose its runs are would else be any visitor's to write.
+    """Draw a field for a bundle or a journal, and report what was imported. In a hosted app only the host may import,
+    because a file says who owns its runs, and other visitors could forge that.
     """
     may = session.runs().may_all
     session.takes_files(may)

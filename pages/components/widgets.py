@@ -1,4 +1,4 @@
-"""A specification's field as a widget: title, help, bounds and choices stand with the field."""
+"""A specification's field as a widget; title, help, bounds and choices come from the field."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from pages.components import models
 T = TypeVar("T", bound=str)
 
 LONG_TEXT = 1_000
-"""A text that may have more characters gets an area of several lines."""
+"""A text that may have more characters than this gets an area of several lines."""
 
 FEW = 50
-"""A range of so many numbers gets a slider, a wider one a field."""
+"""A range of at most this many numbers gets a slider, a wider one a field."""
 
 STEP = 0.1
-"""What one click adds to a number with a fraction."""
+"""What one click adds to a decimal number."""
 
 
 def offered(lab: Lab, drawn: frozenset[str]) -> dict[str, Knob]:
-    """The fields that are drawn from the specification."""
+    """Return the fields that are drawn from the specification."""
     return {name: knob for name, knob in knobs(lab.spec).items() if name not in drawn}
 
 
 def hint(knob: Knob) -> str | None:
-    """What the field means, for who points at it."""
+    """Return what the field means, for its tooltip."""
     return on_hover(knob.title, knob.help[:1].upper() + knob.help[1:] if knob.help != knob.title else None)
 
 
 def widget(lab: Lab, name: str) -> Any:
-    """Draw one field; the value that the person chose."""
+    """Draw one field, and return the value that the user chose."""
     knob = knobs(lab.spec)[name]
     title, default, key, help = knob.title, knob.default, f"{lab.path}-{name}", hint(knob)
     kept: dict[str, Any] = {"key": key, "help": help, "persist_state": "session"}
@@ -69,7 +69,9 @@ def widget(lab: Lab, name: str) -> Any:
 
 
 def one_of(title: str, names: Mapping[T, str], key: str, help: str | None = None, is_named: bool = False) -> T:
-    """One of a few, by what they are called; the first to begin with. `is_named`: the title is shown."""
+    """Let the user choose one of a few options, shown by their names; the first is the default. `is_named`: show the
+    title.
+    """
     first = next(iter(names))
     return (
         st.segmented_control(
@@ -88,7 +90,7 @@ def one_of(title: str, names: Mapping[T, str], key: str, help: str | None = None
 
 
 def _lines(knob: Knob, value: Any) -> str:
-    """What a field of several values holds, a line each."""
+    """Return a field of several values as text, one per line."""
     return "\n".join([f"{what}={of}" for what, of in (value or {}).items()] if knob.pairs else map(str, value or ()))
 
 
@@ -100,13 +102,13 @@ def _pair(knob: Knob, line: str) -> tuple[str, str]:
 
 
 def filled(lab: Lab, drawn: frozenset[str], spec: Spec) -> dict[str, Any]:
-    """What the widgets that are drawn from the specification hold where it is `spec`, by their keys."""
+    """Return the values, by key, that the widgets drawn from the specification have for `spec`."""
     return {f"{lab.path}-{name}": _held(spec, knob, getattr(spec, name)) for name, knob in offered(lab, drawn).items()}
 
 
 def _held(spec: Spec, knob: Knob, value: Any) -> Any:
     if knob.names_models and knob.name != "model":
-        # The model itself is what stands there where nobody was chosen.
+        # If nobody was chosen for a role, the model itself fills it.
         own = getattr(spec, "model", "")
         chosen = [one for one in (value if knob.several else [value]) if one and one != own]
         return chosen if knob.several else next(iter(chosen), None)

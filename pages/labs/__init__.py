@@ -1,4 +1,4 @@
-"""One room a lab: what its page draws by hand. A lab without a room is drawn from its declaration."""
+"""The hand-written parts of the labs' pages, one folder per lab. A lab without any is drawn from its declaration."""
 
 from functools import cache
 from importlib import import_module
@@ -10,7 +10,7 @@ from pages.components.lab_page import ROOMS
 
 @cache
 def furnish() -> None:
-    """Let the pages find every lab's `<path>/room.py`."""
+    """Register every lab's `<path>/room.py` with the pages."""
     for lab in entry.labs().values():
         if (Path(__file__).parent / lab.path / "room.py").exists():
             ROOMS[lab.name] = import_module(f"pages.labs.{lab.path}.room").ROOM

@@ -1,5 +1,5 @@
-"""What the address of Browse holds: which list, filtered and ordered how, from where on, and which row is open. It is
-the only place where that is kept, so that every state of the page is a link, and *back* brings it again.
+"""The state of Browse, stored in the address: which list, its filter, order and position, and which row is open. It is
+stored nowhere else, so every state of the page is a link, and the browser's *back* restores it.
 """
 
 from __future__ import annotations
@@ -13,38 +13,40 @@ from core.store.filters import Filter, from_query
 from core.store.listing import RowPlace
 
 LISTS = {"cases": "Cases and trials", "runs": "Runs", "pictures": "Pictures"}
-"""What Browse shows, by the word in the address."""
+"""What Browse shows, by the value in the address."""
 
 _OPEN = ("run", "case", "trial")
 
 
 def read() -> dict[str, list[str]]:
-    """The address's query."""
+    """Return the address's query."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
 def shown() -> str:
-    """Which list is shown."""
+    """Return which list is shown."""
     return _one_of(LISTS, "show")
 
 
 def sort() -> str:
-    """The order of the list."""
+    """Return the order of the list."""
     return _one_of(listing.SORTS, "sort")
 
 
 def wanted() -> Filter:
-    """The filter of all lists."""
+    """Return the filter of all lists."""
     return from_query(read())
 
 
 def opened() -> RowPlace | None:
-    """The row that is open beside the list."""
+    """Return the row that is open beside the list; None if none is."""
     return RowPlace(*(st.query_params.get(name, "") for name in _OPEN)) if "run" in st.query_params else None
 
 
 def anchor(name: str) -> RowPlace | None:
-    """The row `after` or `before` which the page of the list begins or ends."""
+    """Return the row `after` which the page of the list begins, or `before` which it ends; None if the address has
+    none.
+    """
     values = read().get(name, [])
     return RowPlace(*values[:3]) if values else None
 
@@ -56,8 +58,8 @@ def go(
     page: Mapping[str, RowPlace] | None = None,
     at: RowPlace | None = None,
 ) -> None:
-    """Change the address to another list, filter, order or page of the list, and to the row `at`, or close what is
-    open. What is not given stays; without a `page` it is the first.
+    """Change the address to another list, filter, order or page of the list, and open the row `at`. What is not given
+    stays as it is, except that without a `page` the list starts over, and without `at` the open row is closed.
     """
     to: dict[str, str | Sequence[str]] = {"show": show or shown(), "sort": sort_by or sort()}
     if to["show"] == "cases":
@@ -73,18 +75,18 @@ def go(
 
 
 def picture() -> str:
-    """The only picture that is shown; '' for all."""
+    """Return the only picture that is shown; '' for all."""
     return st.query_params.get("picture", "")
 
 
 def choice(picture: str, choices: Sequence[str]) -> str:
-    """What is chosen of a picture's `choices`: the first, unless the address says another."""
+    """Return the selected one of a picture's `choices`: the one in the address, or else the first."""
     said = dict(one.partition(":")[::2] for one in read().get("choice", ()))
     return said[picture] if said.get(picture) in choices else choices[0]
 
 
 def choose(picture: str, choice: str) -> None:
-    """Take a choice of a picture."""
+    """Select a choice of a picture."""
     others = [one for one in read().get("choice", ()) if not one.startswith(f"{picture}:")]
     change(choice=[*others, f"{picture}:{choice}"])
 
@@ -95,22 +97,22 @@ def robots() -> bool:
 
 
 def show_robots(wanted: bool) -> None:
-    """Show robots among language models, or leave them out."""
+    """Show or hide robots among language models."""
     change(robots=["1"] if wanted else [])
 
 
 def open_at(place: RowPlace | None) -> None:
-    """Open a row beside its list, or close what is open."""
+    """Open a row beside its list, or close the open one."""
     change(**opening(place))
 
 
 def change(**news: Sequence[str]) -> None:
-    """Change what stands in the address by name, and no more; nothing takes a name away."""
+    """Change only these parameters of the address; an empty value removes one."""
     st.query_params.from_dict({name: values for name, values in (read() | news).items() if values})
 
 
 def opening(place: RowPlace | None) -> dict[str, Sequence[str]]:
-    """What of the address opens a row, or closes what is open."""
+    """Return the parameters that open a row, or close the open one."""
     return {name: [value] if value else [] for name, value in zip(_OPEN, place or RowPlace(""), strict=True)}
 
 

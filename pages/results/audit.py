@@ -1,5 +1,5 @@
-"""Blind audit: how often the rules read rightly. Answers are drawn, shown without what was read in them, and judged;
-only then the reading shows. The address says of which lab, within the filter that stands there too.
+"""Blind audit: how often a parser agrees with people. Answers are sampled, shown without the parsed values, and judged;
+only then are the values shown. The address names the lab, and the filter from which to sample.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from pages.components.throttle import waits
 from pages.results import address, facets, runs_list
 
 SIZES = (10, 200)
-"""Answers of a draw, at least and at most."""
+"""Smallest and largest sample."""
 
 SAID = "audit-said"
-"""Where is kept what was said here and may not be in the store yet: by whose it is and where, the entry."""
+"""Session key of the judgements made here that may not be in the store yet, by person and place."""
 
 
 def judged_of(lab: Lab) -> Judgement | None:
-    """The reading of the lab that can be judged without sight of it."""
+    """Return what is audited in the lab: the first parsed value that can be judged blind; None if there is none."""
     return next((one for one in lab.judgements if one.is_audited), None)
 
 
 def main() -> None:
-    """The page."""
+    """Draw the page."""
     st.title("Blind audit", anchor=False)
     st.markdown(
         "How often do the rules read an answer as you do? Answers are drawn by chance. You see the **raw answer "
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
-    """What can be drawn, and the button."""
+    """Say how many answers can be sampled, and draw the button."""
     wanted = address.wanted().choosing("lab", [lab.name])
     stopped = listing.interrupted(store, runs_list.alive)
     readings = audits.population(store, lab, judged, wanted, who, session.viewer(), stopped)
@@ -108,7 +108,7 @@ def _keep(place: RowPlace, one: Audited) -> None:
 
 
 def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
-    """The next answer alone, and the keys for what it says."""
+    """Draw the next answer, without its parsed value, and buttons for what it says."""
     drawn = audit.left[0]
     st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
     text = audits.raw(store, drawn.place, judged)
@@ -147,7 +147,7 @@ def _say(lab: Lab, drawn: AuditEntry, word: str) -> None:
 
 
 def _last(lab: Lab, judged: Judgement, store: Store) -> None:
-    """What was read in the answer that was judged just now."""
+    """Show the parsed value of the answer that was judged just now."""
     last: tuple[str, RowPlace, Audited] | None = st.session_state.get("audit-last")
     if last is None or last[0] != lab.name:
         return
@@ -158,12 +158,12 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
     right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"
-    # No way to its case from here: there stand the readings of others that were drawn.
+    # No link to its case from here, because the case shows the parsed values of other sampled answers.
     st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
 
 
 def _results(found: list[AuditDraw]) -> None:
-    """What the audits so far found."""
+    """Show the results of the audits so far."""
     st.subheader("What audits found", anchor=False)
     for one in found:
         st.markdown(reader_accuracy.of_audit(one))

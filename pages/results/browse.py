@@ -1,4 +1,4 @@
-"""Browse: everything that was ever tested, by its outcome."""
+"""Browse: everything that was ever tested, by outcome."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from pages.components.upload import upload
 from pages.results import address, cases_list, facets, gallery, runs_list
 from pages.results.facets import BrowseContext
 
-# Import and export, beside the lists of Browse.
+# Import and export, beside the lists.
 
 
 def draw(looked: BrowseContext, wanted: Filter) -> None:
-    """Import, export of what is filtered, the sentences for a paper, and the way to Query."""
+    """Draw the export of the filtered results, the sentences for a paper, the import and the link to Query."""
 
     def runs() -> list[str]:
         return listing.runs_of(looked.store, wanted, looked.viewer, looked.stopped)
@@ -93,11 +93,11 @@ def _bundle(runs: list[str]) -> bytes:
 
 
 LOOK = 5.0
-"""Seconds between two looks for what is new."""
+"""Seconds between two checks for new results."""
 
 
 def head() -> None:
-    """Which list, in which order."""
+    """Draw the choice of list and order."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
         st.session_state["show"] = address.shown()
@@ -128,7 +128,7 @@ def head() -> None:
 
 
 def pager(found: Listed, what: str) -> None:
-    """Where in the list one is, and how to go on."""
+    """Say which part of the list is shown, and draw buttons to the next and previous part."""
     last = found.first + len(found.rows) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="pager"):
         if found.lost:
@@ -156,7 +156,7 @@ def pager(found: Listed, what: str) -> None:
 
 
 def _named(kinds: dict[str, int]) -> str:
-    """What the rows of the list are, with how many of each where they are of several kinds."""
+    """Return what the list's rows are, with counts if there are several kinds."""
     names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
     there = {names[kind]: count for kind, count in kinds.items() if count}
     several = ", ".join(f"{count:,} {name}" for name, count in there.items())
@@ -164,7 +164,7 @@ def _named(kinds: dict[str, int]) -> str:
 
 
 def news(looked: BrowseContext, total: int, seen: int) -> None:
-    """That there is more by now; nothing moves under the reader's hands until it is asked for."""
+    """Say that there are new results. The list does not change until the reader asks for it."""
     wanted = address.wanted()
 
     @st.fragment(run_every=PACE.seconds(LOOK))
@@ -180,7 +180,7 @@ def news(looked: BrowseContext, total: int, seen: int) -> None:
 
 
 def nothing_yet() -> None:
-    """For somebody who has run nothing."""
+    """Draw the page for somebody who has no runs yet."""
     st.title("Browse", anchor=False)
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and the outcome will be listed here.")
@@ -198,7 +198,7 @@ def nothing_yet() -> None:
 
 
 def main() -> None:
-    """The page."""
+    """Draw the page."""
     keeper = throttle.opened()
     seen = keeper.changes
     looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))

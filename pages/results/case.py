@@ -1,4 +1,4 @@
-"""Case: one run with everything in it; or the same run played again, at its pace or step by step."""
+"""Case: one complete run, or a replay of it, timed or step by step."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from pages.components.throttle import PACE, waits
 from pages.viewer.component import stage
 
 STEP, LONGEST_REPLAY = 1.2, 60.0
-"""Seconds that a step of a replay stands before the next comes, and that all of them take at most."""
+"""Seconds for each step of a replay, and at most for all of them."""
 
 SPEEDS = {"1×": 1, "4×": 4, "At once": 0}
-"""How much quicker than that a replay goes; at once is no replay."""
+"""Speeds of a replay; "At once" skips it."""
 
 CALLS_A_PAGE = 50
 
 FIGURES = ["item", "case", "rules", "value", "n", "of", "low", "high", "detail"]
-"""What a file of figures says of each."""
+"""Columns of the file of figures."""
 
 
 def replay(run_id: str, lab: Lab) -> None:
-    """Tell the run step by step, each expectation before its outcome, at a pace at which it can be read."""
+    """Replay the run step by step, each prediction before its outcome, at a readable pace."""
     steps = _steps(lab, run_id)
     with st.container(horizontal=True, vertical_alignment="center", key="replay"):
         chosen = st.segmented_control(
@@ -54,7 +54,8 @@ def replay(run_id: str, lab: Lab) -> None:
         )
         speed = SPEEDS[chosen or "1×"]
         seconds = min(STEP, LONGEST_REPLAY / len(steps))
-        # How far it has come, and when that was: another speed holds from here on. No look skips a step.
+        # Stored: the steps played so far, and when; a new speed applies from here on. Each drawing adds at most one
+        # step, so none is skipped.
         key = f"replay-{run_id}"
         now = time.monotonic()
         played, since = st.session_state.get(key, (1.0, now))
@@ -71,7 +72,7 @@ def replay(run_id: str, lab: Lab) -> None:
 
 
 def step_through(run_id: str, lab: Lab) -> None:
-    """The steps of the replay at the reader's own pace, forwards and back."""
+    """Let the reader go through the steps of the replay, forwards and back."""
     steps = _steps(lab, run_id)
     key = f"step-{run_id}"
     step = min(st.session_state.setdefault(key, 1), len(steps))
@@ -100,18 +101,18 @@ def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
 
 
 def _steps(lab: Lab, run_id: str) -> list[list[Event]]:
-    """What a replay shows, step by step."""
+    """Return what a replay shows, step by step."""
     return _story(lab.name, run_id, _case(run_id), size(run_id))
 
 
 def _case(run_id: str) -> str:
-    """What is played of a run of several cases: the one that the address names, or the first."""
+    """Return the case to replay: the one that the address names, or the first."""
     return st.query_params.get("case") or session.run(run_id).case("").only
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _events(run_id: str, case: str, size: int) -> list[Event]:
-    """What is played; a replay looks at it four times a second."""
+    """Return the events to replay; cached, because a replay needs them four times a second."""
     events = session.run(run_id).events()
     if transcript(events).planned < 2:
         return events
@@ -119,7 +120,7 @@ def _events(run_id: str, case: str, size: int) -> list[Event]:
 
 
 def _belongs(event: Event, case: str) -> bool:
-    """Whether the event is part of the case: its own, its item's, or what begins and ends the run."""
+    """Whether the event is part of the case: its own, its item's, or the beginning or end of the run."""
     place = getattr(event, "case", "")
     if not place:
         return not isinstance(event, Scored)
@@ -129,13 +130,13 @@ def _belongs(event: Event, case: str) -> bool:
 def _scene(lab: Lab, events: list[Event]) -> None:
     state = transcript(events)
     if state.cases:
-        # The browser follows no replay: it would be told the end.
+        # The browser does not follow a replay, because the live updates would reveal the end.
         scene = of_case(lab, state, state.only, state.status is None)
         stage("read", [scene], f"replay-{scene.run}-{scene.case}")
 
 
 def every_call(shown: run_view.Shown) -> None:
-    """Every call of the case, word for word, and its figures to be taken along."""
+    """Draw every call of the case in full, and a download of its figures."""
     state, held = shown.state, evidence.of_case(shown.lab, shown.state, shown.case)
     st.subheader("Every call", anchor=False)
     names, known = list(held.calls), numbers(shown.view.trials)
@@ -159,11 +160,11 @@ def _figures(shown: run_view.Shown) -> pd.DataFrame:
 
 
 def main(run_id: str) -> None:
-    """The case, as a whole or played again."""
+    """Draw the whole case, or a replay of it."""
     state, active = run_view.look(run_id)
     title(state, run_id)
     _sender(run_id)
-    # Where a journal's first line is lost, its name tells the lab.
+    # If a journal's first line is lost, its file name still contains the lab.
     name = state.started.lab if state.started else next((lab for lab in entry.labs() if f"-{lab}-" in run_id), "")
     lab = entry.labs().get(name)
     if lab is None:
@@ -200,7 +201,7 @@ def main(run_id: str) -> None:
 
 
 def _read_again(run_id: str, state: Transcript) -> None:
-    """Offer to read old answers by the rules of now."""
+    """Offer to parse the answers again with the current parsers."""
     if state.status == "completed" and st.button(
         "Read its answers again",
         icon=":material/find_replace:",
@@ -217,7 +218,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
 
 
 def _versions(run_id: str, lab: Lab) -> None:
-    """Which reading of its answers this is, where there are several, which of them counts, and what it changed."""
+    """If the answers were parsed several times, say which version this is, which one counts, and what has changed."""
     with suppress(StoreError):
         store, viewer = entry.keeper().store, session.viewer()
         known = {one.run: one for one in rereadings.versions(store, run_id, viewer)}
@@ -240,7 +241,7 @@ def _versions(run_id: str, lab: Lab) -> None:
 
 
 def _sender(run_id: str) -> None:
-    """Whose it is, where it was made elsewhere."""
+    """Say where an imported run comes from."""
     origin = verify.origin(home.journals(), run_id)
     if origin is None:
         return
@@ -259,8 +260,8 @@ def _sender(run_id: str) -> None:
 
 
 def foretell(run_id: str) -> None:
-    """A run that is sealed for the visitor: each card is turned once it is guessed, the end comes with the last one
-    or when all is revealed. Raises RunNotFound.
+    """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
+    or when the run is revealed to all. Raises RunNotFound.
     """
     cases = cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
@@ -279,7 +280,7 @@ def foretell(run_id: str) -> None:
         ":material/lock: This run is sealed. Guess first: you see each answer after your guess, and your first guess "
         "counts. The result comes at the end."
     )
-    # While it goes on there may still be something to guess.
+    # While the run is in progress, there may still be cards to guess.
     may_guess = scene.is_sealed and session.visitor().takes_part
     is_guess = may_guess and (scene.status in ("running", "waiting") or any(card.options for card in scene.cards))
     stage("guess" if is_guess else "read", [scene], f"sealed-{run_id}", [run_view.follow_sealed(run_id, scene.case)])

@@ -1,4 +1,4 @@
-"""The list of cases and trials: one row for each thing that was put to the test, and its outcome."""
+"""The list of cases and trials: one row per thing tested, with its outcome."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from pages.results.facets import BrowseContext, words
 
 
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
-    """The page of the list; beside it the row that is open."""
+    """Draw the current page of the list, and beside it the open row."""
     places = found.places()
     at = address.opened()
     if at is None:
@@ -32,14 +32,14 @@ def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
         table(found, at)
     with right:
         ways = opened_case.step(places, at)
-        # A link may open what is not on this page of the list.
+        # A link may open a row that is not on this page of the list.
         for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
             _row(row)
         opened_case.draw(looked, at, ways)
 
 
 def _row(row: dict[Hashable, Any]) -> None:
-    """The row that is open, in full."""
+    """Draw the open row in full."""
     with st.container(border=True, key="row"):
         st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
         said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
@@ -48,7 +48,7 @@ def _row(row: dict[Hashable, Any]) -> None:
 
 
 def read(looked: BrowseContext, wanted: Filter) -> Listed:
-    """The page of the list that the address names."""
+    """Return the page of the list that the address names."""
     return listing.items(
         looked.store,
         wanted,
@@ -61,15 +61,15 @@ def read(looked: BrowseContext, wanted: Filter) -> Listed:
 
 
 def questions(rows: pd.DataFrame) -> list[str]:
-    """What each row's question is: of a trial what it asked, such as a new question; of a case the question itself, and
-    not what was put into it, such as a cue.
+    """Return each row's question: for a trial what it asked, such as a new question; for a case the question itself,
+    without anything inserted into it, such as a cue.
     """
     named = zip(rows["trial"], rows["about"], rows["title"], strict=True)
     return [about if trial and about else title for trial, about, title in named]
 
 
 def table(found: Listed, at: RowPlace | None) -> None:
-    """The rows; a click anywhere on one opens it."""
+    """Draw the rows; a click anywhere on a row opens it."""
     rows = found.rows
     places = found.places()
     labs = entry.labs()
@@ -95,7 +95,7 @@ def table(found: Listed, at: RowPlace | None) -> None:
     )
     if narrow:
         shown = shown[["", "Question", "Outcome", "Model"]]
-    # Another page is another table: what was clicked in the last one is forgotten.
+    # A new key per page, so that the selection of the previous page is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 
     def take() -> None:
@@ -129,7 +129,7 @@ def _said(value: object) -> str:
 
 
 def _outcome(outcome: str, reason: str, error: str, status: str) -> str:
-    """Outcome in words: set aside, failed, not reached and not asked are different things."""
+    """Return the outcome in words; excluded, failed, not reached and not asked are distinguished."""
     if outcome and reason:
         return f"{words('outcome', outcome)}: {words('reason', reason)}"
     if outcome and outcome != "failed":

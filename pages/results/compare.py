@@ -1,5 +1,5 @@
-"""Compare: two to five models, methods, runs, readings or filters on the items that they share. The address says what:
-`?by=model&of=a&of=b` within the filter that stands there too, or `?runs=a,b`.
+"""Compare: two to five models, methods, runs, parsers or filters on the items that they share. The address names them:
+`?by=model&of=a&of=b`, within the filter that it also contains, or `?runs=a,b`.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ WAYS: dict[By, str] = {
     "filter": "Filters",
     "owner": "Whose they are",
 }
-"""What can be compared, as a reader chooses it."""
+"""What can be compared, with its name on the screen."""
 
 
 def go(**news: Sequence[str]) -> None:
-    """Change the address: what is not given stays. Other things to compare are matched again."""
+    """Change the address; what is not given stays. If other things are compared, matching starts over."""
     changed: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
     address.change(**(changed | news))
 
 
 def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> None:
-    """What is compared, and which of it; each choice changes the address."""
+    """Let the reader choose what to compare, and which of it; each choice changes the address."""
     st.session_state["by"] = by
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
         st.selectbox(
@@ -79,7 +79,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
 
 
 def _filters(now: list[str]) -> None:
-    """Filters are made in Browse, and their addresses brought here."""
+    """Draw a field for addresses copied from Browse, where filters are made."""
     st.session_state["filters"] = "\n".join(now)
 
     def take() -> None:
@@ -97,14 +97,14 @@ def _filters(now: list[str]) -> None:
 
 
 def _offered(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
-    """What can be chosen; the most frequent, of runs the newest, first."""
+    """Return what can be chosen, the most frequent first; for runs, the newest first."""
     if by != "run":
         return list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped))
     return list(listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped).rows["run"])
 
 
 def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, str]:
-    """What each is called, no two alike."""
+    """Return a unique name for each."""
     if by == "run":
         found = comparing.runs(looked.store, values, looked.viewer)
         lines = [["", "", run, ""] for run in values]
@@ -120,7 +120,7 @@ def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, st
 
 
 def within(wanted: Filter) -> None:
-    """Within which filter, and the way to another."""
+    """Say within which filter results are compared, and link to Browse to change it."""
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
         said = facets.chosen(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
@@ -133,7 +133,7 @@ def within(wanted: Filter) -> None:
 
 
 def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> None:
-    """Of which lab, and what counts as the same, where there is a choice."""
+    """Let the reader choose the lab, and which items count as the same, if there is a choice."""
     with st.container(horizontal=True, key="which"):
         if len(labs) > 1:
             titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
@@ -161,7 +161,7 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
 
 
 def doubt(compared: Compared) -> None:
-    """A switch that counts results without a verdict, where there are any."""
+    """Draw a switch that includes results without a verdict, if there are any."""
     if any(compared.doubtful):
         st.session_state["doubtful"] = compared.asked.doubtful
         st.toggle(
@@ -173,7 +173,7 @@ def doubt(compared: Compared) -> None:
 
 
 def draw(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
-    """What was found: in words, pair by pair, and item by item."""
+    """Draw the result in words, pair by pair, and item by item."""
     sentences = comparison_text.sentences(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
         st.markdown(f"#### {plain(sentences.headline)}", anchors=False)
@@ -187,7 +187,7 @@ def draw(looked: BrowseContext, compared: Compared, judged: Judged, names: list[
 
 
 def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame:
-    """A column for each two, a row for each figure, in words."""
+    """Return a table with a column for each pair and a row for each figure, as text."""
     one = judged.whole if compared.asked.match == "whole" else judged.one
     found = {}
     for pair in compared.pairs:
@@ -228,7 +228,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
 
 
 def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
-    """One row an item, one column a subject; a click on a cell opens what is behind it."""
+    """Draw a table with one row per item and one column per subject; a click on a cell opens its case."""
     total = sum(compared.items.values())
     if not total:
         return
@@ -285,7 +285,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
 
 
 def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
-    """What came of an item for one subject: kept or broken, how often, no outcome, or not there."""
+    """Return an item's result for one subject: kept or broken, how often, without an outcome, or absent."""
     if not len(said):
         return "–"
     called = " or ".join(one if one.startswith(NO_VERDICT) else words("outcome", one) for one in said)
@@ -297,7 +297,7 @@ def _cell(value: float | None, times: int, said: Sequence[str]) -> str:
 
 
 def _whole(store: Store, asked: ComparisonRequest, names: list[str]) -> pd.DataFrame:
-    """The whole matrix, as a file holds it."""
+    """Return the whole table for download."""
     found = matching.matrix(store, asked)
     columns: dict[str, object] = {"agree": found["agree"], "title": found["title"], "about": found["about"]}
     columns["all else that is equal"] = found["among"]
@@ -311,7 +311,7 @@ def _whole(store: Store, asked: ComparisonRequest, names: list[str]) -> pd.DataF
 
 
 def _figures(how: str, *values: float | None) -> str:
-    """The values as a table has them; a dash where one is not known."""
+    """Return the values as the table shows them; a dash if one is unknown."""
     return "–" if None in values else how.format(*values).replace("-", "−")
 
 
@@ -327,12 +327,12 @@ def _found(
 
 
 def main() -> None:
-    """The page."""
+    """Draw the page."""
     st.title("Compare", anchor=False)
     keeper = throttle.opened()
     store, viewer = keeper.store, session.viewer()
     looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
-    # What is open beside the comparison does not change it.
+    # The row that is open beside the comparison does not change it.
     query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
     wanted = address.wanted()
     try:
@@ -360,14 +360,14 @@ def main() -> None:
 
 
 def _first(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
-    """What is compared before anything is chosen: the first two that can be, save where these are unlikely to meet."""
+    """Return what is compared before anything is chosen: the first two offered; nothing for filters and runs."""
     offered = [] if by in ("filter", "run") else _offered(looked, by, wanted)
-    # Robots meet each other where somebody chooses them, or where there is nothing else.
+    # Robots come last: they are compared if somebody chooses them, or if there is nothing else.
     return sorted(offered, key=lambda one: by == "model" and is_control(one))[:2]
 
 
 def _labs(looked: BrowseContext, query: dict[str, list[str]]) -> dict[str, int]:
-    """The labs that can be chosen, whichever is."""
+    """Return the labs that can be chosen, independently of the current choice."""
     _, subjects = comparing.subjects(looked.store, {name: values for name, values in query.items() if name != "lab"})
     return comparing.labs(looked.store, subjects, looked.viewer, looked.stopped)
 

@@ -1,4 +1,4 @@
-"""Beside the lists of Browse: what can be filtered by, with how many rows each choice would leave."""
+"""The filters beside the lists of Browse, with the number of rows that each choice would leave."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from pages.components.text import plain, shortened
 from pages.results import address
 
 FIRST = ("lab", "outcome", "model", "how")
-"""What is always open; the rest is counted once somebody unfolds it."""
+"""Filters that are always open; the others are counted only once somebody unfolds them."""
 
 FEW = 6
-"""So many values of a facet stand side by side; more are chosen from a list."""
+"""Up to this many values of a facet are shown as buttons, more as a list."""
 
 
 @dataclass(frozen=True)
 class BrowseContext:
-    """In which store, for whom, and which runs say in vain that they go on."""
+    """The store, the visitor whose results are listed, and the interrupted runs, which still look as if they were
+    running.
+    """
 
     store: Store
     viewer: str | None
@@ -36,7 +38,7 @@ class BrowseContext:
 
 
 def draw(looked: BrowseContext, wanted: Filter) -> None:
-    """Every choice; each changes the address."""
+    """Draw all filters; each choice changes the address."""
     _search(wanted)
     for name in FIRST:
         _facet(looked, wanted, name, TITLES[name])
@@ -70,7 +72,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
 
 
 def words(facet: str, value: str) -> str:
-    """A value of a facet as it is called on the screen."""
+    """Return the name of a facet's value on the screen."""
     labs = entry.labs()
     if facet == "lab":
         return labs[value].title if value in labs else value
@@ -83,13 +85,13 @@ def words(facet: str, value: str) -> str:
     if facet == "model" or facet.startswith("as:"):
         return short(value)
     if facet == "error":
-        # The name of a class: RateLimited.
+        # The name of a class, such as RateLimited.
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
     return lab_page.words().get(value) or value.replace("_", " ")
 
 
 def chosen(wanted: Filter) -> str:
-    """What is filtered by, in a line."""
+    """Describe the filter in one line."""
     said = [
         f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
         for name, values in wanted.chosen.items()
@@ -120,7 +122,7 @@ def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None
 
     def called(value: str) -> str:
         said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
-        # Only pills take what they are called for Markdown.
+        # Only pills interpret labels as Markdown.
         return plain(said) if few else said
 
     few = len(counts) <= FEW
@@ -152,7 +154,7 @@ def _search(wanted: Filter) -> None:
 
 
 def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
-    """One of the filter's flags (`core.store.filters.FLAGS`)."""
+    """Draw a switch for one of the filter's flags (`core.store.filters.FLAGS`)."""
     key = f"only-{flag}"
     st.session_state[key] = getattr(wanted, flag)
 
@@ -177,7 +179,7 @@ def _days(wanted: Filter) -> None:
 
 
 def _titles() -> dict[str, str]:
-    """The figures that one can filter by."""
+    """Return the titles of the figures that can be filtered by, by metric."""
     return {metric.name: metric.title for lab in entry.labs().values() for metric in lab.metrics if metric.leads}
 
 

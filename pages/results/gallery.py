@@ -1,4 +1,4 @@
-"""Pictures of the runs and cases that a filter leaves, as the labs declare them."""
+"""Pictures of the filtered runs and cases, as the labs declare them."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _COLUMNS = {
     "placed": "how many have a place",
     "shared": "items that all have",
 }
-"""What columns of tables are called on the screen; a file has their short names."""
+"""Titles of table columns on the screen; files use the short names."""
 
 
 def draw(looked: BrowseContext, wanted: Filter) -> None:
-    """Those for which there is something to draw."""
+    """Draw the pictures for which there are data."""
     every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
@@ -83,25 +83,25 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
 
 
 def without_robots(rows: DataFrame) -> DataFrame:
-    """What language models did; all of it where none of it is theirs."""
+    """Return the rows of language models; all rows if there are none of these."""
     of_robots = rows["model"].fillna("").map(is_control).astype(bool)
     of_models = ~of_robots & (rows["model"].fillna("") != "")
     return rows[~of_robots] if of_models.any() else rows
 
 
 def robots(frames: Sequence[DataFrame]) -> list[str]:
-    """The robots that stand among language models in one of these, and are left out there unless they are wanted."""
+    """Return the robots that `without_robots` removes from any of these frames."""
     found = {model for rows in frames for model in {*rows["model"].dropna()} - {*without_robots(rows)["model"]}}
     return sorted(found)
 
 
 def frame(looked: BrowseContext, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
-    """What the picture is made of."""
+    """Return the data of the picture."""
     return listing.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
-    """The tables by choice, up to the first that has rows; none where no choice has any."""
+    """Return the tables by choice, up to the first that has rows; empty if none has."""
     tables = {}
     for choice in one.choices:
         tables[choice] = one.table(rows, choice)
@@ -112,8 +112,8 @@ def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
 
 @st.fragment
 def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter, kind: Saved) -> None:
-    """A picture with the sentence on it, its table, and what a click leads to. `tables` keeps what was made of
-    `rows` for each choice.
+    """Draw a picture with its summary sentence and table, and follow clicks on its marks. `tables` caches the table for
+    each choice, made from `rows`.
     """
     key = f"{lab.path}-{one.name}"
     with st.container(border=True, key=f"picture-{key}"):
@@ -180,9 +180,9 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
 
 
 def _in_colour(table: DataFrame, key: str) -> Series[bool]:
-    """The reader's choice of what is in colour; at first the picture's own."""
+    """Let the reader choose what is in colour; the default is the picture's own choice."""
     names = list(dict.fromkeys(table["label"]))
-    # Where a filter took some away, the others stay chosen.
+    # If a filter removes some of the chosen names, the others stay chosen.
     kept = [name for name in st.session_state.get(f"{key}-chosen", table[table["chosen"]]["label"]) if name in names]
     st.session_state[f"{key}-chosen"] = kept
     picked = st.multiselect("In colour", names, key=f"{key}-chosen", max_selections=len(PALETTE))
@@ -190,7 +190,7 @@ def _in_colour(table: DataFrame, key: str) -> Series[bool]:
 
 
 def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
-    """To what the clicked mark stands for: its run and case, or a filter of a list."""
+    """Go to what the clicked mark stands for: its run and case, or a filtered list."""
     if not links:
         return
     if "run" in links[0]:

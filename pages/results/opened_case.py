@@ -1,4 +1,4 @@
-"""One case beside the list: its outcome, the case as its lab's page draws it, and the same question elsewhere."""
+"""One case beside the list: its outcome, the case as its lab's page draws it, and the same question in other runs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from pages.results import address
 from pages.results.facets import BrowseContext, words
 
 HIGH = 560
-"""Of a list with many rows, in pixels."""
+"""Height in pixels of a list with many rows."""
 
 WIDTHS = (2, 3)
-"""Of a list and of the case beside it."""
+"""Relative widths of a list and the case beside it."""
 
 ELSEWHERE = 20
-"""So many cases of the same question are listed."""
+"""Most cases of the same question that are listed."""
 
 
 def height(rows: int) -> int | Literal["auto"]:
-    """Of a list of so many rows: as high as they are, up to HIGH."""
+    """Return the height of a list with that many rows, at most HIGH."""
     return HIGH if 36 * (rows + 1) > HIGH else "auto"
 
 
 Ways = Mapping[str, RowPlace | None]
-"""Where one gets to from a row, by what the keys on the stage want: the "next" row and the "previous" one."""
+"""The rows to which keys on the stage lead: the "next" and the "previous" one."""
 
 
 def step(places: list[RowPlace], at: RowPlace) -> Ways:
-    """To the next row and the one before, and back to the list as it was; the same ways for `draw`."""
+    """Draw buttons to the next row, the previous one, and back to the list alone. Returns the rows for `draw`."""
     here = places.index(at) if at in places else -1
     before = places[here - 1] if here > 0 else None
     after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
@@ -60,12 +60,14 @@ def step(places: list[RowPlace], at: RowPlace) -> Ways:
 
 
 def close() -> None:
-    """Back to the list as it was."""
+    """Draw the button back to the list alone."""
     st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
 def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
-    """The case of the row `at`; a run that is gone is reported. The keys on the stage lead its `ways`, and back."""
+    """Draw the case of the row `at`, or report that its run is gone. Keys on the stage lead to `ways` and back to the
+    list.
+    """
 
     def go(where: str) -> None:
         if where == "close" or (ways or {}).get(where):
@@ -91,7 +93,7 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
 
 
 def _elsewhere(looked: BrowseContext, at: RowPlace) -> None:
-    """The same question in other runs: by other models, explained in other ways."""
+    """List the same question in other runs: with other models or other ways to explain."""
     others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
     if others.empty:
         return

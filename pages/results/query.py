@@ -1,4 +1,4 @@
-"""Query: SQL over everything that was indexed."""
+"""Query: SQL over everything in the index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pages.components.text import plain
 from pages.components.throttle import waits
 
 LONGEST_LINK = 6_000
-"""Letters of a query that an address holds; browsers and proxies cut longer ones."""
+"""Longest query in an address, in characters; browsers and proxies cut longer ones."""
 
 st.title("Query", anchor=False)
 viewer = session.viewer()
@@ -28,13 +28,13 @@ keeper = throttle.opened()
 
 
 def chosen(query: str) -> None:
-    """Fill in a query, to be asked at once."""
+    """Fill in an example query and run it."""
     st.session_state["sql"] = query.strip()
     st.session_state["ask"] = True
 
 
 def schema() -> None:
-    """What can be asked: the tables, and what they hold."""
+    """Draw the schema: the tables and their columns."""
     with st.expander("What the tables hold", icon=":material/table_chart:"):
         known = sql.holds(keeper.store)
         name = st.selectbox("Table", list(known), key="table")
@@ -45,7 +45,7 @@ def schema() -> None:
 
 
 def asked() -> tuple[str, QueryResult | QueryRefused] | None:
-    """The query that was asked last in this session, and its outcome."""
+    """Run the query if requested. Returns the session's last query and its result; None if there was none."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
         st.session_state.pop("found", None)
@@ -62,7 +62,7 @@ def asked() -> tuple[str, QueryResult | QueryRefused] | None:
 
 
 def show(query: str, found: QueryResult | QueryRefused) -> None:
-    """A result, or why there is none."""
+    """Show a result, or why there is none."""
     if isinstance(found, QueryRefused):
         st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")
         st.code(str(found), language=None, wrap_lines=True)
@@ -86,7 +86,7 @@ def show(query: str, found: QueryResult | QueryRefused) -> None:
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
-    # Filled in and not asked: the person who made the link chose it, and anyone who follows it has not read it yet.
+    # Filled in but not run: whoever follows a link has not yet read the query that its author chose.
     st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (

@@ -1,4 +1,4 @@
-"""The list of runs: when, by whom, of what, and the figures that each came to."""
+"""The list of runs: when, by whom, about what, and the figures of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pages.results.facets import BrowseContext, words
 
 
 def read(looked: BrowseContext, wanted: Filter) -> Listed:
-    """The page of the list that the address names."""
+    """Return the page of the list that the address names."""
     after, before = address.anchor("after"), address.anchor("before")
     return listing.runs(
         looked.store,
@@ -37,7 +37,7 @@ def read(looked: BrowseContext, wanted: Filter) -> Listed:
 
 
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
-    """The page of the list; beside it the run that is open."""
+    """Draw the current page of the list, and beside it the open run."""
     ids = list(found.rows["run"])
     at = address.opened()
     if at is None:
@@ -52,7 +52,7 @@ def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
 
 
 def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
-    """The rows; a click on one opens it, and those that are ticked can be set beside each other."""
+    """Draw the rows. A click on a row opens it; selected rows can be compared."""
     runs = queries.runs(
         looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
     )
@@ -87,7 +87,7 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
 
 
 def _together(runs: list[str], labs: int) -> None:
-    """The ways to the runs that are ticked, all at once."""
+    """Draw links that lead to all selected runs together."""
     if len(runs) < 2:
         st.caption(f"A click opens a run. Tick two to {MOST} at the left to set them beside each other.")
         return
@@ -103,7 +103,7 @@ def _together(runs: list[str], labs: int) -> None:
 
 
 def alive(run: str) -> bool:
-    """Whether the run goes on; one whose journal has just been deleted does not."""
+    """Whether the run is in progress; False if its journal has just been deleted."""
     try:
         return session.run(run).active()
     except RunNotFound:
@@ -111,7 +111,9 @@ def alive(run: str) -> bool:
 
 
 def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
-    """The table as it is shown, and how its columns are. `found`: how many rows of each run a filter leaves."""
+    """Return the table as shown, and the configuration of its columns. `found`: the number of rows per run that match a
+    filter.
+    """
     labs = entry.labs()
     senders = queries.senders(entry.keeper().store)
     table: dict[str, object] = {
@@ -135,7 +137,7 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
     }
     for lab in labs.values():
         for metric in lab.metrics:
-            # A lab that was never used takes no room.
+            # Labs that were never used get no columns.
             if metric.leads and metric.name in runs and (runs["lab"] == lab.name).any():
                 table[metric.title] = [
                     _figure(value, of, own == lab.name, metric.format)
@@ -149,8 +151,8 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
 
 
 def _figure(value: float | None, of: float | None, own: bool, format: str) -> str:
-    """In words where there is no number: another lab's figure, one that has not come, and one that is undefined are
-    three things.
+    """Return a figure as text; it is empty for another lab's figure, and otherwise says if it is undefined or not
+    reached.
     """
     if not own:
         return ""

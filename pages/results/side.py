@@ -1,4 +1,4 @@
-"""Side by side: two or three runs of one lab in columns, row against row. The address names them: `?runs=a,b,c`."""
+"""Side by side: two or three runs of one lab in columns, row by row. The address names them: `?runs=a,b,c`."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ ROWS = 25
 
 
 def draw(shown: list[Shown], lab: Lab) -> None:
-    """In what they part, and on how many rows; then one case of each on the stage, or the cases of all as a list."""
+    """Draw one case of each run on the stage, or the list of all cases; above it, what differs and on how many rows."""
     case = st.query_params.get("case", "")
     is_list = any(one.are_several and case not in one.state.cases for one in shown)
     (_listed if is_list else _on_stage)(shown, lab)
 
 
 def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab, one: str) -> None:
-    """In what they part, of tests or cases that are called `one`."""
+    """Say what differs between the runs; `one` is what a test or case is called."""
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, names, one)
         if len(shown) < 2:
             headline, more = "There is nothing to set it beside.", []
         elif any(one.active for one in shown):
-            # Of single cases nothing is drawn again until then.
+            # Single cases are not drawn again until all runs are done, so an interim count would become outdated.
             is_old = not any(one.are_several for one in shown)
             headline, more = ("In what they part is said once all are done.", []) if is_old else (headline, more)
             more.append("Not all of it is done yet.")
@@ -63,7 +63,7 @@ def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab
 
 
 def _on_stage(shown: list[Shown], lab: Lab) -> None:
-    """One case of each run, row against row."""
+    """Draw one case of each run, row by row."""
     made = [one.scene() for one in shown]
     tried = [_tried(one, lab, one.case) for one in shown]
     views = [one.view for one in shown]
@@ -93,8 +93,8 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
 
 
 def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
-    """With what may be done; of a fork with what differs from the explanation of the run that it was forked from, where
-    that is beside it.
+    """Return the scene with the possible actions. If it is a fork of a run shown beside it, its explanation is marked
+    with the differences from that run's.
     """
     if one.active:
         scene = scene.model_copy(update={"actions": tuple(one.may())})
@@ -109,7 +109,7 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
 
 
 def _listed(shown: list[Shown], lab: Lab) -> None:
-    """The cases of each run, row against row."""
+    """List the cases of each run, row by row."""
     names = told_apart([_line(one, lab) for one in shown])
     rows = aligned([_cases(one, lab) for one in shown], lab.judged)
     _parting(rows, shown, names, lab, lab.in_runs.one)
@@ -127,13 +127,15 @@ def _cases(one: Shown, lab: Lab) -> list[SideCell]:
 
 
 def _tried(one: Shown, lab: Lab, case: str) -> TestedItem:
-    """Which case it is, and of what settings."""
+    """Identify a case, with its settings, for matching."""
     spec, known = one.state.started.spec if one.state.started else {}, one.state.cases.get(case)
     return TestedItem("", known.title if known else "", case, lab.facets(spec, case))
 
 
 def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
-    """What tells the runs from one another, and who it is; the name of a robot is part of the end."""
+    """Return names for the runs: who answers, and what distinguishes the runs. A robot's own name would reveal the end,
+    so robots are lettered.
+    """
     models = [getattr(one.spec, "model", "") for one in shown]
     robots = list(dict.fromkeys(filter(is_control, models)))
     who = [f"Robot {'ABC'[robots.index(one)]}" if one in robots else short(one) for one in models]
@@ -149,7 +151,7 @@ def _speakers(shown: list[Shown], lab: Lab) -> list[str]:
 
 
 def _line(one: Shown, lab: Lab) -> list[str]:
-    """What tells the run from the others; before it has begun, that it has not."""
+    """Return what distinguishes the run from the others, or that it has not begun yet."""
     spec = one.spec
     fork = one.state.started.forked_from if one.state.started else None
     edited = f"with call {fork.call} edited" if fork else ""
@@ -157,7 +159,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
 
 
 def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
-    """What a run of several cases came to."""
+    """Draw the result of a run with several cases."""
     st.markdown(f"##### {plain(name)}", anchors=False)
     if not one.active:
         stopped(one.state)
@@ -169,7 +171,7 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
 
 
 def _way(one: Shown, name: str = "", case: str = "") -> None:
-    """The way to one of the runs."""
+    """Link to one of the runs."""
     lab = one.lab
     page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
     query = {"run": one.run, **({"case": case} if case and one.are_several else {})}
@@ -178,7 +180,7 @@ def _way(one: Shown, name: str = "", case: str = "") -> None:
 
 
 def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -> None:
-    """Each row in all columns; in what they part there is marked."""
+    """Draw each row across all columns, and mark what differs."""
     page = st.pagination(-(-len(rows) // ROWS), key="side-page") if len(rows) > ROWS else 1
     for number, row in list(enumerate(rows, start=1))[(page - 1) * ROWS : page * ROWS]:
         with st.container(border=True, gap="xxsmall", key=f"pair-{number}"):
@@ -197,7 +199,7 @@ def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -
 
 
 def _whole(row: SideRow, shown: list[Shown]) -> None:
-    """The way to one of the cases, row against row."""
+    """Link to the row's case, side by side."""
     cases = {cell.tried.case for cell in row.there}
     are_several = all(one.are_several for one in shown) and not st.query_params.get("case")
     if are_several and row.is_shared and len(cases) == 1:
@@ -206,14 +208,16 @@ def _whole(row: SideRow, shown: list[Shown]) -> None:
 
 
 def look(run: str) -> Shown | None:
-    """A run that the address names; a run's name tells whose it is, before the journal does. Raises RunNotFound."""
+    """Return a run that the address names; None if no lab made it. Its name contains the lab, even before the journal
+    exists. Raises RunNotFound.
+    """
     lab = next((lab for name, lab in entry.labs().items() if f"-{name}-" in run), None)
     state, active = run_view.look(run)
     return Shown(lab, run, state, active) if lab else None
 
 
 def main(runs: list[str]) -> None:
-    """The runs, where they can be set side by side."""
+    """Draw the runs, or say why they cannot be compared side by side."""
     shown: list[Shown] = []
     for run in runs:
         try:
@@ -239,7 +243,7 @@ def main(runs: list[str]) -> None:
 
 
 def _beside(shown: list[Shown]) -> None:
-    """Runs of one lab."""
+    """Draw runs of one lab."""
     runs, lab = ",".join(one.run for one in shown), shown[0].lab
     about = list(dict.fromkeys(lab_page.of(lab).line(one.spec)[0] for one in shown if one.spec))
     case = st.query_params.get("case", "")

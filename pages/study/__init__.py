@@ -1,1 +1,1 @@
-"""The page Study: many runs from one file, planned, made, and read as tables."""
+"""The page Study: many runs from one file, planned, made, and summarised in tables."""

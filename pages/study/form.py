@@ -1,4 +1,4 @@
-"""The form that writes a study's file; or the file as a text, or one that somebody has."""
+"""Writing a study's file: with a form, as text, or by uploading a file."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.components.widgets import LONG_TEXT, hint, offered
 
-# A specification's field as a widget that takes several values: what a study varies.
+# A specification's field as a widget that accepts several values, which the study varies.
 
 
 SWITCH = {False: "no", True: "yes"}
 
 
 def leads(lab: Lab, name: str) -> bool:
-    """Whether the setting stands at the top of the form: who is asked, what about, how many, and in which way."""
+    """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
     return name in ("model", "limit", lab.how, *FACETS)
 
 
 def is_choice(knob: Knob) -> bool:
-    """Whether the field names models, or is one of few."""
+    """Whether the field names models or has fixed choices."""
     return knob.names_models or bool(knob.choices)
 
 
 def values(lab: Lab, name: str, prefix: str) -> list[Any]:
-    """Draw one field of the lab's specification; the values that were chosen, none where nothing was. Its widget's key
-    begins with `prefix`. Raises ValueError in words.
+    """Draw one field of the lab's specification, and return the chosen values; empty if there are none. Its widget's
+    key begins with `prefix`. Raises ValueError with a message for the user.
     """
     knob = knobs(lab.spec)[name]
     title, default, several = knob.title, knob.default, knob.several
@@ -98,7 +98,9 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
 
 
 def _whole(found: list[Any], several: bool) -> list[Any]:
-    """What a field of several values holds is one value of the grid."""
+    """Return the values for the grid. If the field itself accepts several values, all of them are one value of the
+    grid.
+    """
     return ([found] if found else []) if several else list(found)
 
 
@@ -118,7 +120,7 @@ def _number(knob: Knob, text: str) -> int | float:
 UNNAMED = "My first study"
 
 PARTS, LAST = "study-parts", "study-last-part"
-"""Where the numbers of the form's parts are kept, in their order, and the last one given: none is given twice."""
+"""Session keys of the numbers of the form's parts, in order, and of the last number given; no number is reused."""
 
 WAYS = {"form": "With a form", "text": "As a text", "file": "From a file"}
 
@@ -134,7 +136,7 @@ model = ["control/steadfast", "control/fickle"]
 
 
 def draw() -> None:
-    """How a new study is written, and the button that plans it, which stays in sight."""
+    """Draw the form for a new study, and the button that plans it, which stays in view."""
     left, right = st.columns(2)
     may_send = session.runs().may_all
     session.takes_files(may_send)
@@ -167,7 +169,7 @@ def draw() -> None:
 
 
 def only_the_host() -> None:
-    """To a visitor whom a host serves."""
+    """Tell a visitor of a hosted app that only the host runs studies."""
     st.info(
         "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
         "write one of your own, and download its file. On your own machine this page runs it, or "
@@ -178,7 +180,7 @@ def only_the_host() -> None:
 
 
 def edit(text: str) -> None:
-    """Open that file as a text."""
+    """Open the file as text."""
     st.session_state["way"] = "text"
     st.session_state["study-text"] = text
     st.query_params.from_dict({"new": "1"})
@@ -227,8 +229,8 @@ def _remove(number: int) -> None:
 
 
 def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[Lab, dict[str, list[Any]]] | None:
-    """One part of the study: its lab, and what was chosen of it; None where something in it cannot be. `number` is the
-    part's own, `place` where it stands among so many.
+    """Draw one part of the study, and return its lab and the chosen settings; None if any of them is invalid. `number`
+    is the part's own, `place` its position among `of` parts.
     """
     prefix = f"study-{number}" if number else "study"
     with st.container(border=True, key=f"{prefix}-form"):
@@ -260,11 +262,11 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
 
 
 def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
-    """What was chosen of each setting, where it is not what it would be anyway; None where something cannot be."""
+    """Return the settings that differ from the defaults; None if any is invalid."""
     fields = offered(lab, frozenset())
     first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
-    # Who is asked comes first, and about what.
+    # Model, task and data set come first.
     order = {"model": -4, "task": -3, "dataset": -2, "limit": -1}
     first.sort(key=lambda name: order.get(name, 0))
     rest.sort(key=lambda name: not is_choice(fields[name]))
@@ -282,7 +284,7 @@ def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
 
 
 def _columns(lab: Lab, names: Sequence[str], prefix: str) -> dict[str, list[Any] | None]:
-    """The settings of these names in two columns: what was chosen of each, None where it cannot be."""
+    """Draw these settings in two columns, and return the chosen values of each; None for an invalid one."""
     found: dict[str, list[Any] | None] = {}
     columns = st.columns(2)
     for number, name in enumerate(names):
@@ -300,7 +302,7 @@ def _kept(value: Any) -> Any:
 
 
 def _limits() -> dict[str, Any]:
-    """What the whole study may take."""
+    """Draw the limits of the whole study."""
     with st.expander("Limits", icon=":material/speed:", key="study-limits"):
         at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
         calls = st.number_input(
@@ -338,7 +340,7 @@ def _limits() -> dict[str, Any]:
 
 
 def _read() -> dict[str, Any]:
-    """By which rules it is read, and how sure it should be."""
+    """Draw the choice of the parser, and the wanted precision."""
     with st.expander("How it is read, and how surely", icon=":material/straighten:", key="study-general"):
         rules = st.segmented_control(
             "Whose rules the tables follow",
@@ -362,14 +364,14 @@ def _read() -> dict[str, Any]:
 
 
 def _share(title: str, name: str, nothing: str, help: str) -> float | None:
-    """A number between 0 and 1 that may be left open."""
+    """Draw a number between 0 and 1 that may be left empty."""
     return st.number_input(
         title, 0.01, 0.99, None, step=0.05, key=f"study-{name}", placeholder=nothing, help=help, persist_state="session"
     )
 
 
 def _told(composed: Composed, parts: int) -> None:
-    """How many runs it will be, and what is left out."""
+    """Say how many runs there will be, and which combinations are left out."""
     runs = composed.points - composed.left_out
     if composed.left_out:
         st.info(
@@ -384,7 +386,7 @@ def _told(composed: Composed, parts: int) -> None:
 
 
 def parsed(name: str, content: bytes) -> Study:
-    """The study of a file of that name and content. Raises BadStudy."""
+    """Parse the study in a file of that name and content. Raises BadStudy."""
     study = _parsed(name, content)
     if study.changed:
         _parsed.clear(name, content)
@@ -392,14 +394,14 @@ def parsed(name: str, content: bytes) -> Study:
     return study
 
 
-# A data set that arrives may change how many runs there are.
+# Expires, because a data set that arrives may change the number of runs.
 @st.cache_resource(max_entries=64, ttl=60, show_spinner=False)
 def _parsed(name: str, content: bytes) -> Study:
     return parse(name, content, entry.labs())
 
 
 def _offer(content: str | bytes, name: str = "") -> None:
-    """The buttons for a file that was written, at the foot of the window: it is looked at, and kept."""
+    """Draw the buttons for the file at the foot of the window: to plan or download it."""
     with st.bottom:
         _buttons(content, name)
 

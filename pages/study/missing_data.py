@@ -1,4 +1,4 @@
-"""Downloading the data sets that a study needs and that are not here."""
+"""Downloading data sets that a study needs and that are missing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 
 SECONDS = 0.5
-"""Between two looks at a download."""
+"""Seconds between two checks of a download."""
 
 
 def draw(absent: list[Source]) -> None:
-    """A row for each data set."""
+    """Draw a row for each data set."""
     if not absent:
         return
     going = [fetch for one in absent if (fetch := entry.dataset_fetches().get(one.name)) and fetch.going]
@@ -35,7 +35,7 @@ def draw(absent: list[Source]) -> None:
 
 
 def _row(source: Source) -> None:
-    """One data set: what it is, and then what is known of its files, before anything is downloaded."""
+    """Draw one data set: what it is and, before anything is downloaded, what is known about its files."""
     fetch = entry.dataset_fetches().get(source.name)
     st.markdown(f"**{plain(source.title)}** · licence: {plain(source.licence)} · {plain(source.page)}")
     if fetch is not None and fetch.going:

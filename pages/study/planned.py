@@ -1,4 +1,4 @@
-"""What a study will take, before anything is asked."""
+"""The estimate of what a study will take, before anything is asked."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pages.study.table_text import budget, minutes
 
 
 def taken(study: Study, file: int, completed: int) -> StudyEstimate:
-    """What is still to be done; looked up again once a further run has completed."""
-    # A visitor would run it elsewhere, where nothing of what the host ran is at hand.
+    """Estimate what is still to be done; computed again whenever another run has completed."""
+    # A visitor would run it elsewhere, without the results of the host's runs.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
     with waits("Counting what will be asked, and what has been already …"):
         there = (*study.data.values(), *(source.name for source in required_data.absent(study)))
@@ -37,7 +37,7 @@ def _estimate(
 
 
 def draw(study: Study, found: StudyEstimate) -> None:
-    """Tiles, and the sentences that go with them."""
+    """Draw tiles, and the sentences that go with them."""
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
         st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")

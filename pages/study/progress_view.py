@@ -1,4 +1,4 @@
-"""How a study goes: state, buttons, a bar for each cell, what it has spent. Drawn again while it goes on."""
+"""The progress of a study: state, buttons, a bar for each cell, and what it has spent. Redrawn while the study runs."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ GO_ON = {
     "failed": "Try again",
     "off": "Try the controls again",
 }
-"""What the primary button is called, where there is one."""
+"""Label of the primary button by state, if there is one."""
 
 TROUBLE = "study-trouble"
-"""Why a study could not be let go on, by its name."""
+"""Session key of the study that could not be continued, and why."""
 
 COLOURS = {"blue": st.info, "green": st.success, "orange": st.warning, "red": st.error}
 
 
 def verdict(said: Badge, state: State, found: StudyResults) -> None:
-    """What happened, in a sentence or two."""
+    """Draw the state and the finding in a sentence or two."""
     icons = {
         "done": "check_circle",
         "running": "sync",
@@ -60,7 +60,7 @@ def verdict(said: Badge, state: State, found: StudyResults) -> None:
 
 
 def buttons(study: Study, state: State, now: StudyProgress, text: str) -> None:
-    """Start or go on; pause; how many runs at a time. `text` is the study's file."""
+    """Draw the buttons to start, continue or pause, and the number of runs at a time. `text` is the study's file."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="study-buttons"):
         if state in GO_ON:
             st.button(
@@ -122,7 +122,7 @@ def _start(study: Study) -> None:
 
 
 def _again(study: Study) -> None:
-    """Let the controls be asked again: what they were read as is put away, for what completed is never repeated."""
+    """Ask the controls again. Their earlier runs are deleted, because a completed run is never repeated."""
     st.session_state.pop(READ, None)
     for run in study.controls:
         with suppress(RunNotFound, JournalInUse):
@@ -131,7 +131,7 @@ def _again(study: Study) -> None:
 
 
 def bars(now: StudyProgress, state: State) -> None:
-    """How far it is as a whole, how fast, what it cost, and each cell."""
+    """Draw overall progress, speed, cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
     st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
     with st.container(horizontal=True, key="study-now"):

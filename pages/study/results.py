@@ -1,4 +1,4 @@
-"""What a study found: its tables, each cell with n and interval and the way to the cases behind it."""
+"""The results of a study: its tables, each cell with n, interval and a link to the cases behind it."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LARGEST = 12
-"""Columns of a table that is drawn as one; what is wider is a list."""
+"""Most columns of a table; a wider one is drawn as a list."""
 
 READ = "study-found"
-"""Where is kept what was read of a study's journals."""
+"""Session key of what was read from a study's journals."""
 
 PATIENCE = 10.0
-"""While a study goes on, reading its journals again takes no more than one part in so many of the time."""
+"""While a study runs, reading its journals again takes at most one part in this many of the time."""
 
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The cells of all tables, what is wrong with the instrument, and where each cell leads to (by its place)."""
+    """The cells of all tables, what is wrong with the controls, and the link of each cell (by position)."""
 
     cells: Sequence[Row] = ()
     off: Sequence[str] = ()
@@ -53,8 +53,8 @@ class StudyResults:
 
 @dataclass
 class _Kept:
-    """What was found when things were as `now` says, at the time `at` (time.monotonic()) and in so many seconds; and
-    what was read of runs that have completed.
+    """What was found in the situation `now`, at time `at` (time.monotonic()), which took `took` seconds; `runs` caches
+    what was read from completed runs.
     """
 
     now: tuple[Any, ...] = ()
@@ -65,8 +65,8 @@ class _Kept:
 
 
 def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
-    """What the study found so far. `file` tells one content of its file from another. While it goes on, this may be
-    what was so a little while ago.
+    """Return the study's results so far. `file` distinguishes versions of its file. While the study runs, the results
+    may be slightly out of date.
     """
     now = (
         study.name,
@@ -97,7 +97,9 @@ def _links(study: Study, cells: Sequence[Row]) -> list[str]:
 
 
 def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str, str]]) -> str:
-    """Where Browse lists the cases behind a cell: its runs, and what of the facets all of these cases have alike."""
+    """Return the address at which Browse lists the cases behind a cell: its runs, and the facets that all these cases
+    share.
+    """
     if not behind:
         return ""
     of = list(dict.fromkeys(run for run, _ in behind))
@@ -105,19 +107,19 @@ def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str,
     facets = [runs[run].lab.facets(spec[run], case) for run, case in behind if run in spec]
     alike = {name: {str(one.get(name) or "") for one in facets} for name in FACETS}
     chosen = {name: tuple(values) for name, values in alike.items() if len(values) == 1 and values != {""}}
-    # An address holds so many runs; of more it names the study.
+    # An address holds only so many runs; for more it names the study.
     few = len(of) <= MOST_VALUES
     wanted = Filter(chosen=chosen if few else {**chosen, "study": (study.name,)}, runs=tuple(of) if few else ())
     return f"browse?{urlencode(wanted.query(), doseq=True)}"
 
 
 def called(label: str) -> str:
-    """A row, a column or a cell as the screens call it."""
+    """Return the name of a row, a column or a cell on the screen."""
     return " · ".join(lab_page.words().get(part) or short(part) for part in label.split(" · "))
 
 
 def draw(study: Study, found: StudyResults) -> None:
-    """The tables, those of the controls first; the dial where the truth is known; and what can be taken along."""
+    """Draw the tables, those of the controls first; the calibration chart if the truth is known; and the downloads."""
     titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
     for title in titles:
         places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
@@ -167,7 +169,7 @@ def draw(study: Study, found: StudyResults) -> None:
 
 
 def _meaning(title: str) -> str | None:
-    """What the figure of that title means: as the glossary has it, else as its lab does."""
+    """Return the meaning of the figure with that title, from the glossary or else from its lab."""
     helps = {
         one.help
         for lab in entry.labs().values()
@@ -178,7 +180,7 @@ def _meaning(title: str) -> str | None:
 
 
 def _controls(found: StudyResults, places: Sequence[int]) -> None:
-    """What the robots were read as, and what they must read."""
+    """Draw the measured values of the robots beside the known ones."""
     icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
     with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
         st.caption(
@@ -224,7 +226,7 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
 
 
 def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
-    """A table too wide to be drawn as one."""
+    """Draw as a list a table that has too many columns."""
     st.dataframe(
         [
             {
@@ -247,7 +249,7 @@ def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
 
 
 def _cell(cell: Row, link: str) -> str:
-    """Value, interval, items, and what a paper printed there."""
+    """Return value, interval, items, and the paper's figure, if any."""
     parts = [] if cell["published"] is not None and not cell["of"] else [_value(cell, link)]
     if cell["low"] is not None and cell["high"] is not None:
         parts.append(f"{cell['low']:.2f} to {cell['high']:.2f}")
@@ -276,7 +278,7 @@ def _value(cell: Row, link: str) -> str:
 
 
 def take_along(study: Study, found: StudyResults) -> None:
-    """Downloads, and the cases of the whole study."""
+    """Draw the downloads, and the link to all cases of the study."""
     import pandas as pd
 
     with st.container(horizontal=True, vertical_alignment="center", key="study-along"):

@@ -26,14 +26,14 @@ from pages.study.results import found as looked_up
 from pages.study.table_text import State, said, state_of
 
 SECONDS = 1.5
-"""Between two looks at a study that goes on."""
+"""Seconds between two checks of a running study."""
 
 IDLE = 5.0
-"""The same at one that does not, for it may be let go on from elsewhere."""
+"""Seconds between two checks of any other study, because it may be continued from elsewhere."""
 
 
 def listed() -> None:
-    """Every study, and the way to a new one."""
+    """List all studies, with a button for a new one."""
     st.title("Study", anchor=False)
     st.markdown(
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
@@ -51,13 +51,13 @@ def listed() -> None:
         if paths:
             st.subheader(title, anchor=False)
             with st.container(border=True, gap="xsmall", key=f"studies-{title}"):
-                # Those that anybody can run come first.
+                # Studies that anybody can run come first.
                 for _, *line in sorted((_entry(path, may_all) for path in paths), key=lambda one: one[0]):
                     _line(*line)
 
 
 def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
-    """Whether it takes a key, its name, its title, and what else to know of it."""
+    """Return whether the study needs a key, its name, its title, and a line about it."""
     try:
         study = _read(path)
     except (BadStudy, OSError) as error:
@@ -93,13 +93,13 @@ def _open(name: str, value: str) -> None:
 
 
 def _read(path: Path) -> Study:
-    """The study of that file. Raises BadStudy, and OSError."""
+    """Read the study in a file. Raises BadStudy, and OSError."""
     with path.open("rb") as file:
         return form.parsed(path.name, file.read(LARGEST + 1))
 
 
 def one(name: str) -> None:
-    """A study: how it stands, what it found, what it will take."""
+    """Draw one study: its state, its results, what it will take."""
     files = study_files.files(home.home())
     may_all = session.runs().may_all
     try:
@@ -123,7 +123,7 @@ def one(name: str) -> None:
 
 
 class _Seen(NamedTuple):
-    """A study as it is now."""
+    """A study at this moment."""
 
     found: StudyResults
     now: StudyProgress
@@ -141,7 +141,7 @@ def _seen(study: Study, file: int) -> _Seen:
 
 
 def _live(study: Study, file: int, text: str) -> _Seen:
-    """The state and what was found, drawn again and again while the study goes on; as it was at first."""
+    """Draw state and results repeatedly while the study runs. Returns its initial state."""
     first = _seen(study, file)
     drawn: list[_Seen] = [first]
     is_active = first.state in ("running", "pausing")
@@ -151,7 +151,7 @@ def _live(study: Study, file: int, text: str) -> _Seen:
         with PACE.drawing(session.tab()):
             seen = drawn.pop() if drawn else _seen(study, file)
             if seen.state != first.state:
-                # What stands around it is about another state now.
+                # The rest of the page still shows the old state.
                 st.rerun()
             progress_view.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
             progress_view.buttons(study, seen.state, seen.now, text)
@@ -165,7 +165,7 @@ def _live(study: Study, file: int, text: str) -> _Seen:
 
 
 def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
-    """What does not change by itself: the plan, the file."""
+    """Draw what does not change by itself: the plan and the file."""
     slot: DeltaGenerator | None = None
     if is_new:
         st.subheader("What it will take", anchor=False)
@@ -192,13 +192,13 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         "All studies", icon=":material/arrow_back:", type="tertiary", key="study-back", on_click=st.query_params.clear
     )
     if slot is not None:
-        # Last, for it may take a while.
+        # Drawn last, because it may take a while.
         with slot:
             planned.draw(study, planned.taken(study, path.stat().st_mtime_ns, completed))
 
 
 def main() -> None:
-    """The page."""
+    """Draw the page."""
     if name := st.query_params.get("study", ""):
         one(name)
     elif st.query_params.get("new"):

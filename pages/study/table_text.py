@@ -1,4 +1,4 @@
-"""How a study stands, in a sentence or two for the visitor at it."""
+"""The state of a study in a sentence or two."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ class Badge(NamedTuple):
 
 
 def state_of(now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> State:
-    """How the study stands: by its journals, by what this process knows of it, and by what its controls read."""
+    """Return the state of the study, from its journals, from what this process knows, and from the results of its
+    controls.
+    """
     goes_on = going is not None and not going.over.is_set()
     if goes_on or now.status.get("running"):
         return "pausing" if now.paused else "running"
@@ -43,13 +45,13 @@ def state_of(now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> 
 
 
 def is_spent(now: StudyProgress) -> bool:
-    """Whether nothing is left of a budget."""
+    """Whether a budget is used up."""
     calls = now.budget_calls is not None and now.paid >= now.budget_calls
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
 def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
-    """The sentence under the title."""
+    """Return the sentence under the title."""
     completed, kept = (
         f"{now.ended} of {counted(now.runs, 'run')} completed",
         "What was answered is kept",
@@ -93,8 +95,8 @@ def _of(going: UnderWay | None) -> list[str]:
 
 
 def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) -> str:
-    """The highest and the lowest of the first table of one figure, in words; empty where there are no two to compare.
-    `called` is what rows and columns are called.
+    """Return a sentence on the highest and lowest value of the first table of one figure; empty if there are not two
+    values to compare. `called` returns the names of rows and columns.
     """
     own = [cell for cell in cells if cell["table"] not in ("Controls", "Power") and not cell["mixed"]]
     first = [cell for cell in own if cell["table"] == own[0]["table"] and cell["value"] is not None] if own else []
@@ -103,15 +105,15 @@ def finding(cells: Sequence[Mapping[str, Any]], called: Callable[[str], str]) ->
     low, high = min(first, key=lambda cell: float(cell["value"])), max(first, key=lambda cell: float(cell["value"]))
     if low["value"] == high["value"]:
         return f"{first[0]['table']}: {low['value']:.2f} for each of the {len(first)} compared."
-    # What both are, as the way to explain, tells neither from the other.
+    # What both have in common, such as the way to explain, does not distinguish them.
     alike = {low["row"], low["column"]} & {high["row"], high["column"]}
     ends = f"from {_figure(low, called, alike)} to {_figure(high, called, alike)}"
     return f"{first[0]['table']} goes {ends}.{_apart(cells, high, low)}"
 
 
 def _apart(cells: Sequence[Mapping[str, Any]], high: Mapping[str, Any], low: Mapping[str, Any]) -> str:
-    """By how much the highest and the lowest differ over the items that both have, or how many pairs of the table do at
-    all. How the intervals of two cells lie says nothing of that.
+    """Return how much the highest and the lowest value differ over the items that both have or, if this pair was not
+    tested, how many pairs of the table differ. The overlap of two cells' intervals would not answer that.
     """
     pairs = [cell for cell in cells if cell["table"] == f"{high['table']}{DIFFERENCES}"]
     tested = [cell for cell in pairs if cell["p_holm"] is not None]
@@ -141,7 +143,7 @@ def _difference(cell: Mapping[str, Any], sign: int, tests: int) -> str:
 
 
 LIKELY = 0.05
-"""Differences that chance gives less often are called more than chance."""
+"""A difference counts as more than chance if its corrected p is at most this."""
 
 
 def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:
@@ -150,13 +152,13 @@ def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collec
 
 
 def budget(study: Study) -> str:
-    """What the study may take."""
+    """Return the study's budget in words."""
     calls = [counted(study.budget_calls, "call")] if study.budget_calls else []
     return " or ".join(calls + ([f"{study.budget_money:.2f} US dollars"] if study.budget_money else []))
 
 
 def minutes(number: float) -> str:
-    """A time in words."""
+    """Return a time in words."""
     if number < 1:
         return "a minute"
     return f"{number:.0f} minutes" if number < 90 else f"{number / 60:.0f} hours"

@@ -1,1 +1,1 @@
-"""The stage: what draws a case, everywhere. It is given scenes (`core.scene`) and draws them in the browser."""
+"""The stage, which draws cases everywhere: it gets scenes (`core.scene`) and draws them in the browser."""

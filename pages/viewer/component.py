@@ -1,4 +1,4 @@
-"""The stage in a page of Streamlit."""
+"""The stage as a Streamlit component."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ _STYLE = Path(__file__).with_name("place.css").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Follow:
-    """A run that goes on and the case of it that is shown, of which the browser hears by itself; how far it is so far.
-    The page is drawn again where that is another `around`, at most every `pace` seconds, and once it is over. `note`
-    says who can stop it, where that is somebody else.
+    """A run in progress that the browser follows by itself, the case shown, and how far the run is.
+
+    The page is drawn again when `far.around` changes, at most every `pace` seconds, and once the run is over. `note`
+    says who can stop the run if this visitor cannot.
     """
 
     run: str
@@ -43,14 +44,14 @@ class Follow:
     note: str = ""
 
     def data(self) -> dict[str, Any]:
-        """As live.js takes it."""
+        """Return the data for live.js."""
         return {"run": self.run, "case": self.case, "pace": self.pace, "note": self.note, **self.far.model_dump()}
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where in a case a reader is: the `card` that is open at first, and the screen at which a telling begins. `steps`:
-    keys lead from row to row of a list beside.
+    """Where in a case the reader is: the `card` that is open at first, and the screen at which a presentation begins.
+    `steps`: keys move from row to row of a list beside the case.
     """
 
     card: str = ""
@@ -60,8 +61,8 @@ class Where:
 
 @dataclass(frozen=True)
 class Says:
-    """What a reader says of a case. Guesses are kept under the name `reader`. Of what may be judged of a card by keys
-    `judgements` gives the name, what it is called, the good word and the bad one; `judged` is what was, by card.
+    """What a reader says about a case. Guesses are stored under the name `reader`. `judgements` lists what may be
+    judged by keys on a card: name, title, the good word and the bad one; `judged` has the verdicts so far, by card.
     """
 
     reader: str = ""
@@ -71,8 +72,9 @@ class Says:
 
 @dataclass(frozen=True)
 class Together:
-    """How several scenes stand together: `rows` says which cards meet, by their ids, and what differs there; `names`
-    who is who. With `series` they are told one after another (see stage.js); *leave* in it is the address to leave for.
+    """How several scenes are shown together. `rows` says which cards match, by their ids, and what differs between
+    them; `names` are the columns' titles. With `series`, scenes are presented one after another (see stage.js); its
+    key *leave* is the address to which Exit leads.
     """
 
     rows: Sequence[tuple[Sequence[str | None], str]] = ()
@@ -82,9 +84,9 @@ class Together:
 
 @cache
 def _component(mode: str) -> Any:
-    """One that leaves room for a case, for what "all" cases of a run came to, or for how "far" runs are."""
+    """Return the component with room for a case, for "all" cases of a run, or for how "far" runs are."""
     read = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
-    # Files are known to a browser by what is in them.
+    # The version is a hash of the files, so that a browser fetches them again when they change.
     version = sha256("".join(read.values()).encode()).hexdigest()[:16]
     return st.components.v2.component(
         f"stage{mode}",
@@ -103,8 +105,9 @@ def stage(
     says: Says | None = None,
     together: Together | None = None,
 ) -> str:
-    """Draw scenes; `follow` has, for each, what goes on. Of *all* `where.card` is the case that is shown below. Gives
-    what a person wants that only the page can do, once; "news" where the page is to be drawn again.
+    """Draw scenes. `follow` has, for each scene, the run in progress. In mode *all*, `where.card` is the case shown
+    below. Returns, once, an action of the visitor that only the page can carry out; "news" if the page should be
+    drawn again.
     """
     data = {
         "mode": mode,
@@ -119,7 +122,7 @@ def stage(
 
 
 def game(pack: Pack, key: str) -> None:
-    """A game with cards of the pack, as a part of the page: its first card, and whatever follows, in one place."""
+    """Draw a game with the cards of the pack as part of the page."""
     data = {
         "mode": "play",
         "scenes": [],

@@ -1,4 +1,4 @@
-"""The chart that one draws on, in a page of Streamlit (draw.js)."""
+"""The chart to draw on, as a Streamlit component (draw.js)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 class SketchInput(NamedTuple):
-    """What a person did, once: the x that they ask for, or the values of the curve that they conclude with."""
+    """What a person did, reported once: the x they query, or the values of the curve they submit."""
 
     asked: float | None
     curve: list[float] | None
@@ -40,8 +40,9 @@ def drawing(
     y_ends: tuple[float, float] | None = None,
     curves: Sequence[Curve] = (),
 ) -> SketchInput:
-    """Draw the chart of a run: `points` are what was asked, by `calls`, of which so many are `left`; a curve is `many`
-    values, evenly from end to end of `x_ends`. With `curves` it is over: they are wiped in, one after another.
+    """Draw the chart of a run. `points` are the values queried so far, `calls` is the number of queries allowed, of
+    which `left` remain. A submitted curve has `many` values, evenly spaced over `x_ends`. If there are `curves` the
+    round is over: they are drawn one after another.
     """
     data = {
         "run": run,

@@ -1,5 +1,5 @@
-"""A case that goes on, and how far its run is, told to all who watch it: looked at once for all of them, and only what
-changed is sent.
+"""Live updates of a case and its run for everyone who watches: the case is read once for all of them, and only changes
+are sent.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from core.runs.library import RunNotFound, Watch
 from core.scene import Scene
 
 PACE = 0.4
-"""Seconds between two looks at a run that goes on."""
+"""Seconds between two reads of a run in progress."""
 
 AT_PACE = 10
-"""So many runs are looked at in that pace; more of them in turn, so that looking leaves the processor to the runs."""
+"""Runs read at that pace; if there are more, each is read less often, so that the processor is free for the runs."""
 
 _BEHIND = 100
-"""What waits to be sent to somebody. Who falls further behind is cut off, comes again and is told the whole."""
+"""Events that may wait for one watcher. A watcher further behind is cut off, reconnects and gets the whole scene."""
 
 
 def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """What of a scene's JSON is not as it was; of the cards those that are not."""
+    """Return the parts of a scene's JSON that have changed; of the cards, only those that have."""
     news = {name: value for name, value in now.items() if before.get(name) != value}
     if "cards" in news:
         known = {card["id"]: card for card in before.get("cards", ())}
@@ -41,8 +41,8 @@ def changed(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(eq=False)
 class _Watcher:
-    """Somebody who watches: `opened` gives what they may see of the case, `part` what that was last; `told` and `far`
-    are the scene, and how far the run is, as they have it.
+    """One watcher: `opened` returns what they may see of the case, `part` is its last value; `told` and `far` are the
+    scene and the progress that were last sent to them.
     """
 
     opened: Callable[[], Opened]
@@ -50,14 +50,14 @@ class _Watcher:
     told: dict[str, Any] = field(default_factory=dict)
     far: HowFar | None = None
     is_out: bool = False
-    """They may not look at the run any more."""
+    """Whether they may no longer view the run."""
 
     queue: asyncio.Queue[str] = field(default_factory=lambda: asyncio.Queue(_BEHIND))
 
 
 class Snapshot(NamedTuple):
-    """A case at a look: its scene, none before its run has begun; how far the run is, whether it goes on, whether it is
-    sealed, and whether it is shared with everybody.
+    """A case at one moment: its scene (None before its run has begun), how far the run is, whether it goes on, whether
+    it is sealed, and whether it is shared with everybody.
     """
 
     scene: Scene | None
@@ -68,7 +68,7 @@ class Snapshot(NamedTuple):
 
 
 class Broadcast:
-    """One case of a run, by `look`."""
+    """Sends one case of a run, read by `look`, to everyone who watches it."""
 
     def __init__(self, look: Callable[[], Snapshot]) -> None:
         self._look = look
@@ -78,8 +78,9 @@ class Broadcast:
         self._task: asyncio.Task[None] | None = None
 
     async def told(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
-        """Server-sent events: the scene whole, then what `changed`, each as far as `opened` says; how `far` the run is;
-        then `over`. For who may not see all of the case it is not over before they may.
+        """Yield server-sent events: the whole scene, then what `changed`, limited to what `opened` lets the watcher
+        see; how `far` the run is; then `over`. A watcher who may not see the whole case gets `over` only once they
+        may.
         """
         watcher = _Watcher(opened)
         watcher.part = await run_in_threadpool(opened)
@@ -100,10 +101,10 @@ class Broadcast:
                 try:
                     now = await run_in_threadpool(self._look_for_all, [*self._watching])
                 except (RunNotFound, OSError):
-                    # It was deleted, or its folder is away: who watches asks again, and is told why.
+                    # The run was deleted or its folder is gone: watchers reconnect, and are told why.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
-                    # Their browser asks again, and hears why it gets no more.
+                    # Their browser reconnects, and is told why it gets no more.
                     self._send(watcher, "")
                 self._tell(now, [*self._watching])
                 if self._watching:
@@ -114,7 +115,9 @@ class Broadcast:
             self._looked, self._made = None, {}
 
     def _look_for_all(self, watching: Sequence[_Watcher]) -> Snapshot:
-        """The case as it is now; who may see what of it is asked again where not everybody may see all."""
+        """Read the current case. If it is sealed, not shared, or not visible as a whole to a watcher, check again what
+        that watcher may see.
+        """
         now = self._look()
         for watcher in watching:
             if now.is_sealed or not now.is_shared or watcher.part is not None:
@@ -125,7 +128,9 @@ class Broadcast:
         return now
 
     def _tell(self, now: Snapshot, watching: Sequence[_Watcher]) -> None:
-        """Send each what is new of what they may see, made once for all who may see the same; and how far it is."""
+        """Send every watcher what is new in the part they may see, computed once for all who see the same, and how far
+        the run is.
+        """
         if self._looked is None or self._looked.scene is not now.scene:
             self._made = {}
         self._looked = now
@@ -154,7 +159,7 @@ class Broadcast:
         self._made = {key: scene for key, scene in self._made.items() if id(scene) in known}
 
     def _send(self, watcher: _Watcher, event: str) -> None:
-        """Send it; nothing, which ends it, also to who has fallen behind."""
+        """Send the event. An empty event ends the stream; it is also sent to a watcher who has fallen behind."""
         try:
             watcher.queue.put_nowait(event)
         except asyncio.QueueFull:
@@ -167,15 +172,17 @@ class Broadcast:
 
 
 def _far(now: Snapshot, watcher: _Watcher) -> HowFar | None:
-    """How far the run is, to who watches; once it is over nothing to who was not told before."""
+    """Return the run's progress for a watcher. Once the run is over, a watcher who was sent no progress gets none
+    either.
+    """
     if not now.goes_on and watcher.part is not None:
-        # They are not told the end yet, but that it does not go on.
+        # They may not see the end yet, only that the run is not going on.
         return OVER
     return now.far if now.goes_on or watcher.far not in (None, OVER) else watcher.far
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
-    # JSON has no line breaks of its own: one line of data is one event.
+    # JSON contains no line breaks, so one line of data is one event.
     return f"event: {name}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
@@ -183,7 +190,9 @@ _FOLLOWED: dict[tuple[str, str], Broadcast] = {}
 
 
 def following(run: str, case: str) -> Broadcast:
-    """The one of this case; what nobody watches any more is forgotten. To be called on the server's loop."""
+    """Return the broadcast of this case, and remove those that nobody watches. Must be called on the server's event
+    loop.
+    """
     for key in [key for key, one in _FOLLOWED.items() if not one._watching]:
         del _FOLLOWED[key]
     return _FOLLOWED.setdefault((run, case), Broadcast(_looking(run, case)))
@@ -195,7 +204,7 @@ def _looking(run: str, case: str) -> Callable[[], Snapshot]:
 
     def look() -> Snapshot:
         nonlocal before, watch
-        # Asked first: a run that ends meanwhile is looked at once more.
+        # Checked first: if the run ends in the meantime, it is read once more.
         active = entry.jobs().active(run)
         is_news = True
         if watch is None:
@@ -208,7 +217,7 @@ def _looking(run: str, case: str) -> Callable[[], Snapshot]:
             scene = scenes.of_case(lab, state, case or state.only, active) if lab else None
         else:
             scene = before.scene
-        # Its place in a line, and whether it is sealed, change without an event.
+        # The position in the queue and the seal change without an event.
         before = Snapshot(
             scene, how_far(entry.jobs(), lab, run, state), active, entry.jobs().sealed(run), entry.jobs().shared(run)
         )

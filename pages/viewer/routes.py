@@ -1,5 +1,5 @@
-"""What the stage asks the server for, beside Streamlit and behind the same door: a case's scene, what stands behind it,
-the case as it goes on; and what it says: labels and guesses. Each as the visitor whom the cookie names.
+"""The stage's requests to the server, which pass the same middleware as Streamlit's: a case's scene, its evidence, its
+live updates, and the visitor's labels and guesses. All act for the visitor whom the cookie names.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ from pages.middleware import COOKIE
 from pages.viewer.live_updates import changed, following
 
 LONGEST = 100_000
-"""Bytes of a batch of what is said."""
+"""Bytes of one batch of statements."""
 
 MOST = 20
-"""Things said in a batch (outbox.js sends no more)."""
+"""Statements in one batch (outbox.js sends no more)."""
 
 OF_VISITOR, OF_ADDRESS = Rate(100, 5), Rate(1_000, 100)
-"""How many things may be said at once, and then a second. A whole class may be at one address."""
+"""How many statements may arrive in a burst, and then per second. A whole class may share one address."""
 
 WAITING = 200
-"""Batches that may wait to be kept."""
+"""Batches that may wait to be stored."""
 
 _KEEPERS = ThreadPoolExecutor(2, "said")
-"""Keep what is said: however much that is, it takes no thread from those who look."""
+"""Threads that store statements, so that storing takes no thread from other visitors' requests."""
 
 Answer = Callable[[Request], Awaitable[Response]]
 
 
 _waiting: set[Future[dict[str, object]]] = set()
-"""Batches that are being kept, or wait to be."""
+"""Batches that are being stored or wait for it."""
 
 
 def visit(request: Request) -> RunAccess:
-    """The runs, as the visitor may use them."""
+    """Return the runs with the visitor's permissions."""
     return RunAccess(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
 
 
 def _refused(answer: Answer) -> Answer:
-    """What cannot be had is said in words, as JSON."""
+    """Answer errors with a JSON message for the user."""
 
     @wraps(answer)
     async def answered(request: Request) -> Response:
@@ -88,7 +88,7 @@ async def _evidence(request: Request) -> Response:
 
 
 async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """What the address names, as the visitor may see it. Raises RunNotFound and AccessDenied."""
+    """Return what the address names, as far as the visitor may see it. Raises RunNotFound and AccessDenied."""
     run, case = _place(request)
     text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
     return Response(text, media_type="application/json", headers=_FRESH)
@@ -103,8 +103,8 @@ async def _told(request: Request) -> Response:
 
 
 def _case_of(who: RunAccess, run: str, case: str) -> str:
-    """The case that is meant, where the address names none; none as long as the run has not begun. Raises RunNotFound
-    and AccessDenied.
+    """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
+    RunNotFound and AccessDenied.
     """
     seen = who.behind_the_seal(run)
     return case or seen.watch().transcript.only
@@ -118,10 +118,11 @@ _FRESH = {"cache-control": "private, no-store"}
 
 
 class Saying(Frozen):
-    """One thing that somebody says of a case, or of a trial of it; who they are is in their cookie alone. `id` is the
-    browser's own: said twice is once. `reader` tells several rounds of one person's guesses apart. Of a guess in the
-    game (`play`) `pack` and `place` (of the card, from 1) say of which trial, `value` what is guessed, and `about` is
-    "without" where the reason was not shown.
+    """One statement of a visitor about a case or a trial; only the cookie says who the visitor is.
+
+    `id` is made by the browser: a statement sent twice counts once. `reader` distinguishes several rounds of guesses by
+    one person. For a guess in the game (`play`), `pack` and `place` (of the card, from 1) name the trial, `value` is
+    the guess, and `about` is "without" if the reason was not shown.
     """
 
     id: Annotated[str, Field(max_length=100)]
@@ -137,7 +138,7 @@ class Saying(Frozen):
 
 
 class AnnotationBatch(Frozen):
-    """A batch of these, in order."""
+    """A batch of statements, in order."""
 
     said: Annotated[tuple[Saying, ...], Field(max_length=MOST)]
 
@@ -146,7 +147,7 @@ class AnnotationBatch(Frozen):
 async def _say(request: Request) -> Response:
     who = visit(request)
     if not who.visitor.is_known:
-        # The code that a host typed in a tab does not come with this request.
+        # A code that the host typed in a tab is not sent with this request.
         raise CookiesNeeded
     _take(request, who, 1)
     body = b""
@@ -166,14 +167,16 @@ async def _say(request: Request) -> Response:
 
 
 def _take(request: Request, who: RunAccess, number: int) -> None:
-    """Count so many things said by the visitor, and from where they are. Raises QuotaExceeded."""
+    """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceeded."""
     address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
         raise QuotaExceeded("More was said here than can be kept at once. It is sent again a little later.")
 
 
 def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
-    """Keep each; which are kept, by id, and why the others are not; and of sealed runs what may now be seen."""
+    """Store the statements. Returns the ids of those stored, the reasons why others were refused, and for sealed runs
+    what the visitor may now see.
+    """
     kept, refused = [], {}
     before: dict[tuple[str, str], Scene] = {}
     for one in said:
@@ -200,8 +203,8 @@ def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
 
 
 def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
-    """Keep a guess about a sealed run, of which somebody sees that `scene`; the first of a card holds. Raises
-    RunNotFound, AccessDenied and ValueError.
+    """Store a guess about a sealed run, which the visitor sees as `scene`; only the first guess on a card counts.
+    Raises RunNotFound, AccessDenied and ValueError.
     """
     card = next((card for card in scene.cards if card.id == one.trial), None)
     if card is None or one.value not in card.options:
@@ -215,8 +218,8 @@ def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
 
 
 def keep(who: RunAccess, one: Saying) -> None:
-    """Keep what somebody says, in the journal of what they say. Raises RunNotFound, AccessDenied, QuotaExceeded and
-    ValueError.
+    """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFound, AccessDenied,
+    QuotaExceeded and ValueError.
     """
     if one.what == "cancel":
         who.own(one.run).cancel()
@@ -242,8 +245,8 @@ def keep(who: RunAccess, one: Saying) -> None:
 
 
 def _play(who: RunAccess, one: Saying) -> None:
-    """Keep a guess in the game, the first of each trial. Raises QuotaExceeded, and ValueError for what is no guess
-    there.
+    """Store a guess in the game; only the first on each trial counts. Raises QuotaExceeded, and ValueError if this
+    cannot be guessed there.
     """
     pack = named(one.pack)
     if not 1 <= one.place <= len(pack.cards):
@@ -259,12 +262,12 @@ def _play(who: RunAccess, one: Saying) -> None:
 async def _file(request: Request) -> Response:
     if (path := stage_files().get(request.path_params["name"])) is None:
         return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
-    # Asked for again each time, and sent again only when it changed.
+    # The browser asks each time, and gets the file only if it has changed.
     return FileResponse(path, headers={"cache-control": "no-cache"})
 
 
 async def _game(request: Request) -> Response:
-    """The game as one file, for everybody who may see the front page: it holds nobody's runs."""
+    """Return the game as one file to anyone who may see the front page: it contains nobody's runs."""
     if not (await run_in_threadpool(visit, request)).visitor.is_in:
         return PlainTextResponse(
             "This app is open to those who were given a code for it. Type the code on its front page, then come back.",
@@ -278,7 +281,7 @@ async def _game(request: Request) -> Response:
 
 
 async def _lend_index(request: Request) -> Response:
-    """Where a copy of the index lies, for a command that can read the home's key."""
+    """Return the path of a copy of the index to a command that can read the home's key."""
     if not instance.is_key(request.headers.get(instance.HEADER, "")):
         return Response("The key of this home is missing or wrong.", status_code=403)
     try:
@@ -291,7 +294,7 @@ ROUTES: list[BaseRoute] = [
     Route(instance.ROUTE, _lend_index),
     Route("/play", _game),
     Route("/stage/{name}", _file),
-    # The modules import one another: the version stands before their names.
+    # The modules import each other by relative names, so the version comes before the name.
     Route("/stage/{version}/{name}", _file),
     Route("/scene/{run}/{case:path}", _scene),
     Route("/evidence/{run}/{case:path}", _evidence),

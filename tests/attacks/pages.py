@@ -9,7 +9,7 @@ from core.events import Event
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
 from tests.attacks.texts import UNITS
-from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.support.small_lab import LAB, Echoing, EchoSpec
 
 ATTACKS = (
     "<script>window.hit = 1</script>",

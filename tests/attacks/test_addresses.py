@@ -16,7 +16,7 @@ from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.attacks.addresses import HOSTS_OF_HERE, NOT_PUBLIC, PUBLIC
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 SECRET = "what only the inner network may read"
 

@@ -18,7 +18,7 @@ from pages.middleware import COOKIE, TAB
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import ROOT, Server
 from tests.conftest import WITHOUT_ENCODER
-from tests.waiting import until
+from tests.support.waiting import until
 
 CODES = {"HOST": "the code of whoever hosts", "TEACHER": "the code of a teacher", "PARTICIPANT": "pinguin"}
 MOST_TABS = 12

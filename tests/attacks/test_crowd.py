@@ -21,7 +21,7 @@ from core.server.annotations import Annotations
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
-from tests.sealed_runs import laid
+from tests.support.sealed_runs import laid
 
 FILES = 256
 """So many files the app may open: at most 128 connections, of these 96 for tabs (four each) and requests."""

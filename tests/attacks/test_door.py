@@ -11,7 +11,7 @@ from pages.middleware import COOKIE
 from tests.attacks.wire import Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
-from tests.waiting import until
+from tests.support.waiting import until
 
 CODE = "the code of whoever hosts"
 MEGABYTE = 1_000_000

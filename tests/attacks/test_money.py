@@ -24,8 +24,8 @@ from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceeded, of_journals
 from core.server.usage import CallUsage
 from core.transcript import transcript
-from tests.small_lab import LAB, Echoing, EchoSpec
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec
+from tests.support.waiting import until
 
 PRICES = """
 [[price]]

@@ -21,8 +21,8 @@ from core.server.annotations import Annotations
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
-from tests.sealed_runs import CANARY, LABS, laid
-from tests.waiting import PATIENCE, until
+from tests.support.sealed_runs import CANARY, LABS, laid
+from tests.support.waiting import PATIENCE, until
 
 
 class Class(NamedTuple):

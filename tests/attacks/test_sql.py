@@ -17,7 +17,7 @@ from core.store.index import index
 from core.store.queries import SEEN
 from core.store.query_process import QueryRequest
 from core.store.store import QueryRefused, Store
-from tests import shipped
+from tests.support import shipped
 
 SECRET = "sk-of-a-file-0123456789"
 

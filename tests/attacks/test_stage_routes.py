@@ -16,7 +16,7 @@ from core.scene import Scene, as_json
 from tests.attacks.wire import Reply, Tab, cookie, send
 from tests.browser.conftest import Server
 from tests.conftest import WITHOUT_ENCODER
-from tests.waiting import PATIENCE, until
+from tests.support.waiting import PATIENCE, until
 
 RECORDED = next(path.stem for path in sorted(home.recordings().glob("*-simulatability-*.jsonl")))
 

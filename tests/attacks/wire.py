@@ -16,7 +16,7 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from tests.browser.conftest import Server
-from tests.waiting import PATIENCE
+from tests.support.waiting import PATIENCE
 
 
 class Reply(NamedTuple):

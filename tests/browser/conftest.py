@@ -29,10 +29,10 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests import shared_encoder
 from tests.conftest import WITHOUT_ENCODER, encoder_port
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support import shared_encoder
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("chromium", "chromium-browser", "google-chrome")

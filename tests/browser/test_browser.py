@@ -16,8 +16,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
-from tests.plausible import Plausible
-from tests.waiting import until
+from tests.support.plausible import Plausible
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 Serve = Callable[..., Server]

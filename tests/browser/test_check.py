@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
-from tests.plausible import telling
+from tests.support.plausible import telling
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser
 
 from core.report import case_html
 from tests.attacks.pages import ATTACKS, HOSTILE, run_of
-from tests.small_lab import LAB
+from tests.support.small_lab import LAB
 
 pytestmark = pytest.mark.browser
 

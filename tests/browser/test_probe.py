@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 

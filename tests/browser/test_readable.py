@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Scripted, Server
 from tests.browser.test_browser import ask_model
-from tests.plausible import Plausible
+from tests.support.plausible import Plausible
 
 pytestmark = pytest.mark.browser
 

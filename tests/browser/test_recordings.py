@@ -17,12 +17,14 @@ from core import home
 from core.entry import LABS
 from core.runs.recordings import listed
 from tests.browser.conftest import ICONS, ROOT, Server
-from tests.chance import ALL
+from tests.support.chance import ALL
 
 pytestmark = pytest.mark.browser
 
 LIST = listed(home.recordings())
-WITHOUT_NETWORK = f"{ROOT / 'tests' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'without_encoder'}"
+WITHOUT_NETWORK = (
+    f"{ROOT / 'tests' / 'support' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'support' / 'without_encoder'}"
+)
 
 
 def test_each_is_told_and_plays_with_no_model_and_no_network(

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Route, expect
 
 from core import home
 from tests.browser.conftest import Server, settle
-from tests.waiting import until
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.browser
 

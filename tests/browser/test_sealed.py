@@ -15,7 +15,7 @@ from core.server.access import name_of_visitor
 from core.server.annotations import Annotations
 from tests.attacks.wire import cookie, send
 from tests.browser.conftest import Server, settle
-from tests.sealed_runs import CANARY, laid
+from tests.support.sealed_runs import CANARY, laid
 
 pytestmark = pytest.mark.browser
 

@@ -14,7 +14,7 @@ from core import journal
 from core.events import Recorded, Started
 from tests.browser.conftest import Scripted, Server, settle
 from tests.browser.test_browser import ask_model
-from tests.plausible import Plausible
+from tests.support.plausible import Plausible
 
 pytestmark = pytest.mark.browser
 

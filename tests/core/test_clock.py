@@ -32,7 +32,7 @@ from core.transcript import Transcript, transcript
 from tests.core.store.store_events import LABS, write
 from tests.core.store.store_events import whole_run as events_of
 from tests.core.test_lease import of_another_machine
-from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.support.small_lab import LAB, Echoing, EchoSpec
 
 HOUR, DAY, YEAR = 3600.0, 24 * 3600.0, 365 * 24 * 3600.0
 RECORDED = max(home.recordings().glob("*.jsonl"), key=lambda path: path.stat().st_size)

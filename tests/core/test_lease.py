@@ -17,7 +17,7 @@ import pytest
 
 from core import lease
 from core.lease import TTL, Lease, LeaseHeld, is_held
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def of_another_machine(path: Path, age: float) -> None:

@@ -23,9 +23,9 @@ from core.rulesets import RULES
 from core.store.store import Store
 from core.transcript import Place, transcript
 from tests.conftest import WITHOUT_ENCODER
-from tests.plausible import Plausible
-from tests.stub_server import Fault, StubServer
-from tests.waiting import until
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Fault, StubServer
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 ASK = ["ask", "Can a penguin fly?", "--model", "control/fickle"]

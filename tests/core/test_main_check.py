@@ -11,8 +11,8 @@ from core import entry, home
 from core.__main__ import main
 from core.store import queries
 from core.store.store import Store
-from tests.plausible import telling
-from tests.stub_server import StubServer
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
 
 TEXT = "A superb film, dull at the end, and wonderful."
 CHECK = ["check", "sentiment", "--model", "control/honest-lexicon"]

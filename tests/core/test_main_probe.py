@@ -15,7 +15,7 @@ from core.__main__ import main
 from core.labs.probe.functions import source
 from core.store import queries
 from core.store.store import Store
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = ["probe", "--own", "3*x + 1", "--model", "control/straight"]

@@ -11,8 +11,8 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.store.store import Store
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-of-the-environment-0123456789"

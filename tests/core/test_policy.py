@@ -25,8 +25,8 @@ from core.labs.probe.functions.source import published
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceeded
 from tests.conftest import SETS
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-of-the-environment-0123456789"

@@ -11,7 +11,7 @@ from typing import Any
 
 from core.labs.ask.exam import exam
 from core.labs.plant.tasks import shipped
-from tests.stub_server import Calls
+from tests.support.stub_server import Calls
 
 FLIGHTLESS = ("ostrich", "emu", "kiwi", "penguin")
 BIRDS = ("owl", "ostrich", "heron", "emu", "stork", "kiwi")

@@ -22,7 +22,7 @@ from starlette.routing import Route
 
 from core.models.settings import EndpointConfig
 from tests.families.brain import Brain
-from tests.stub_server import Calls
+from tests.support.stub_server import Calls
 
 Body = dict[str, Any]
 

@@ -20,9 +20,9 @@ from core.scene import Scene
 from core.server.access import RunAccess, Visitor
 from pages.viewer.routes import Saying, keep
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, stopped, turned, words
-from tests.plausible import Plausible
-from tests.stub_server import Fault, StubServer
-from tests.waiting import until
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Fault, StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

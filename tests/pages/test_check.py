@@ -17,9 +17,9 @@ from core.labs.check.tasks import CheckSpec, shipped
 from core.report import evidence
 from tests.attacks.journals import sealed
 from tests.pages.conftest import in_address, run_scene, scenes, settled, staged, stopped, words
-from tests.plausible import telling
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 REVIEW = Item(id="text", task="sentiment", paragraph="A superb film, dull at the end, and wonderful.", label="positive")

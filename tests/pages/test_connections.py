@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from pages import connections
-from tests.waiting import loop_turns, until_true
+from tests.support.waiting import loop_turns, until_true
 
 GET = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 POST = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20000\r\n\r\n"

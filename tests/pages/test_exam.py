@@ -16,9 +16,9 @@ from core.store import listing
 from tests.core.labs.ask.test_predictor import some_know
 from tests.pages.conftest import in_address, run_named, scenes, settled, staged, turned, words
 from tests.pages.test_ask import guess
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 STUB = "openai/stub-model"

@@ -12,7 +12,7 @@ from core.runs import bundle
 from core.store import queries
 from tests.pages.conftest import words
 from tests.pages.test_others import a_run
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

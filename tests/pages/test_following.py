@@ -20,8 +20,8 @@ from core.scene import Card, Scene
 from core.server.access import AccessDenied
 from pages.viewer import live_updates as module
 from pages.viewer.live_updates import Broadcast, Snapshot, changed, following
-from tests.plausible import telling
-from tests.stub_server import StubServer
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
 
 
 @pytest.fixture

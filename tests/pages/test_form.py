@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from pages.components.text import plain
 from tests.pages.conftest import APP, run_named, settled, turned, words
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

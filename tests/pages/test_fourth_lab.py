@@ -1,6 +1,6 @@
 """A fourth lab is one entry: page, command, journal, store, Browse and replay come with its declaration.
 
-The lab is tests/small_lab.py. Nothing in core/ or pages/ knows it.
+The lab is tests/support/small_lab.py. Nothing in core/ or pages/ knows it.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from core.store import queries
 from core.store.index import index
 from core.store.store import Store
 from core.text.templates import load
-from tests import small_lab
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, words
-from tests.small_lab import LAB, EchoSpec, EchoView
-from tests.waiting import until
+from tests.support import small_lab
+from tests.support.small_lab import LAB, EchoSpec, EchoView
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 Register = Callable[[Lab], None]

@@ -15,10 +15,10 @@ from pages import middleware
 from pages.components import session
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.pages.test_people import as_visitor, sign_in
-from tests.plausible import Plausible
-from tests.sealed_runs import laid
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.plausible import Plausible
+from tests.support.sealed_runs import laid
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 CODES = {"host": "the code of whoever hosts", "teacher": "the code of a teacher", "participant": "pinguin"}

@@ -25,7 +25,7 @@ from core.server.access import RunAccess, name_of_visitor, whoever_has
 from core.store import queries
 from tests.pages import kept
 from tests.pages.conftest import turned
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

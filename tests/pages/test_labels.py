@@ -11,7 +11,7 @@ from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.runs.labels import Label
 from tests.pages.conftest import in_address, scenes, staged, turned, words
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 CASE = "results/case.py"

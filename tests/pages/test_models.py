@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from core.models.settings import PRESETS
 from tests.core.models.test_capabilities import able
 from tests.pages.conftest import turned, words
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 Page = Callable[..., AppTest]
 KEY = "sk-of-the-models-page"

@@ -22,10 +22,10 @@ from core.runs.recordings import listed
 from core.sandbox import sandbox
 from core.sandbox.os_hardening import OSLimits
 from pages.components.text import plain
-from tests import shipped
 from tests.pages.conftest import scenes, staged, words
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support import shipped
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,8 +14,8 @@ from core.runs.labels import Label
 from core.server.access import AccessDenied, RunAccess, name_of_visitor, whoever_has
 from pages.viewer.routes import Saying, keep
 from tests.pages.conftest import scenes, staged, turned, words
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 CODE = "the code of whoever hosts"

@@ -17,7 +17,7 @@ from core.labs.probe.tasks import ProbeSpec
 from core.store import listing, queries
 from core.store.filters import Filter
 from tests.pages.conftest import in_address, words
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

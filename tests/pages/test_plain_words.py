@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from tests.pages.conftest import words
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

@@ -21,9 +21,9 @@ from core.scene import Panel
 from core.server.access import RunAccess, whoever_has
 from tests.core.labs.plant.played import play
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, words
-from tests.plausible import prompt_of
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.plausible import prompt_of
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 QUESTION = "Can a dolphin breathe underwater?"

@@ -17,7 +17,7 @@ from core.runs.recordings import Recording, listed
 from core.transcript import transcript
 from pages.components.run_view import LAST
 from tests.pages.conftest import in_address, scenes, staged, words
-from tests.small_lab import LAB as ECHO
+from tests.support.small_lab import LAB as ECHO
 
 Page = Callable[..., AppTest]
 

@@ -19,8 +19,8 @@ from core.labs.probe.tasks import ProbeSpec
 from core.report import evidence
 from core.scene import Scene
 from tests.pages.conftest import run_named, scenes, settled, staged, stopped, words
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 

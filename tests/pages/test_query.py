@@ -13,8 +13,8 @@ from core import entry, home, journal, policy
 from core.labs.ask.tasks import AskSpec
 from core.runs import bundle
 from core.store import sql
-from tests import shipped
 from tests.pages.conftest import in_address, words
+from tests.support import shipped
 
 
 def test_an_example_and_a_link_show_what_a_query_finds(page: Callable[..., AppTest]) -> None:

@@ -21,8 +21,8 @@ from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
 from pages.viewer import routes
 from pages.viewer.routes import ROUTES, Saying
-from tests.sealed_runs import laid
-from tests.waiting import until
+from tests.support.sealed_runs import laid
+from tests.support.waiting import until
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from pages.components.side_by_side import (  # fmt: skip
     told_apart,
 )
 from tests.pages.conftest import in_address, scenes, staged, turned, words
-from tests.waiting import until
+from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 SIDE = "results/side.py"

@@ -18,10 +18,10 @@ from core.studies.table_cells import BLANK
 from pages.study.table_text import finding, said, state_of
 from tests.conftest import SETS
 from tests.core.studies.killing import steady
-from tests.file_server import FileServer, zipped
 from tests.pages.conftest import in_address, words
-from tests.stub_server import Fault, StubServer
-from tests.waiting import until
+from tests.support.file_server import FileServer, zipped
+from tests.support.stub_server import Fault, StubServer
+from tests.support.waiting import until
 
 ROBOTS = """title = "Two robots"
 lab = "ask"

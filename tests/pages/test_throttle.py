@@ -9,7 +9,7 @@ import pytest
 
 from pages.components import throttle
 from pages.components.throttle import LONGEST, SHARE, Pace, aside, by_turns
-from tests.waiting import until
+from tests.support.waiting import until
 
 
 def drawn(pace: Pace, whose: str, seconds: float) -> None:

@@ -1,8 +1,9 @@
-"""Whether an explanation helped: it has to beat each baseline, that is whatever predicts without it. Pure functions.
+"""Decide whether an explanation helped: it must beat every baseline, that is, every way to predict without it. Pure
+functions.
 
 A baseline is an arm of the same predictor (the answer alone, the answer with other reasons, the question alone) or one
-fixed answer. The arm with other reasons is the placebo. Without it no explanation is said to have helped: a predictor
-may decline wherever it sees no reasons at all. docs/measuring.md §2.10.
+fixed answer. The arm with other reasons is the placebo. Without it no explanation can count as helpful, because a
+predictor may decline whenever it sees no reasons at all. docs/measuring.md §2.10.
 """
 
 from __future__ import annotations
@@ -17,23 +18,24 @@ from ...score import Score, share, undefined
 from .parse_answers.values import GUESSES, NEITHER
 
 CONSTANT = "constant"
-"""The baseline that always says the same."""
+"""The baseline that always gives the same answer."""
 
 PLACEBO = "swapped"
 """The arm that shows the model's reasons for another question."""
 
 ORDER = ("question_only", "none", "swapped", CONSTANT)
-"""Of baselines that do as well the first is named."""
+"""If several baselines do equally well, the first of these is named."""
 
 LEVEL = 0.05
 FEWEST = 6
-"""Questions that only one of two got right, below which McNemar's exact test can find nothing at 5 %."""
+"""The fewest questions on which exactly one of two was right for which McNemar's exact test can be significant at 5 %.
+"""
 
 
 class Against(NamedTuple):
-    """The explanation against one baseline, over the `n` questions that it predicted and that the baseline was asked:
-    how many came true with the explanation (`own`) and by the baseline (`hits`), how many only with the one of them,
-    and the two-sided p of McNemar's exact test, 1 where the explanation did no better.
+    """The explanation compared with one baseline over the `n` questions that both predicted: how many came true with
+    the explanation (`own`) and with the baseline (`hits`), how many with only one of them, and the two-sided p of
+    McNemar's exact test, 1 if the explanation did no better.
     """
 
     name: str
@@ -46,17 +48,19 @@ class Against(NamedTuple):
 
     @property
     def discordant(self) -> int:
-        """On how many questions only one of the two was right."""
+        """The number of questions on which exactly one of the two was right."""
         return self.only_own + self.only_hits
 
     @property
     def gain(self) -> float:
-        """How much more often the explanation was right."""
+        """How much more often the explanation was right, as a share."""
         return (self.own - self.hits) / self.n
 
 
 def against(name: str, own: Sequence[bool], hits: Sequence[bool]) -> Against | None:
-    """One comparison; None without a question. Raises ValueError where the two differ in length."""
+    """Compare the explanation with one baseline; None if there are no questions. Raises ValueError if the lengths
+    differ.
+    """
     pairs = list(zip(own, hits, strict=True))
     if not pairs:
         return None
@@ -73,13 +77,13 @@ def compared(
     missed: Sequence[bool] = (),
     constant: str = "",
 ) -> list[Against]:
-    """The explanation against each baseline, over all questions that it predicted: `arms` maps each arm that was asked
-    to what it expected, None where it was not asked there, or the call failed.
+    """Compare the explanation with each baseline over all questions that it predicted. `arms` maps each arm to its
+    expectations, None if the question was not asked there or the call failed.
 
-    A baseline that could not predict ("unknown") has no hit there; what could not be read, and what was not asked, is
-    no prediction and is left out of that comparison, which then has a smaller `n`. The fixed answer is `constant`, the
-    majority of the run's other cases; without it the majority of these questions, which in all but a near tie is that
-    of the others too. `missed` marks predictions to be counted as if they had not come true.
+    If a baseline could not predict ("unknown"), that counts as a miss. Replies that could not be parsed and questions
+    not asked are left out of that comparison, which then has a smaller `n`. The fixed answer is `constant`, the
+    majority of the run's other cases. Without it, it is the majority of these questions, which is the same unless it is
+    nearly a tie. Predictions marked in `missed` count as not having come true.
     """
     used = [
         place
@@ -100,30 +104,32 @@ def compared(
 
 
 def strongest(found: Sequence[Against]) -> Against:
-    """The baseline that leaves the explanation the smallest gain. Raises ValueError without any."""
+    """Return the baseline over which the explanation has the smallest gain. Raises ValueError if there is none."""
     return min(found, key=lambda one: one.gain)
 
 
 def decisive(found: Sequence[Against]) -> Against:
-    """The baseline that is hardest to tell from the explanation, by its p. Raises ValueError without any."""
+    """Return the baseline with the largest p, the hardest to distinguish from the explanation. Raises ValueError if
+    there is none.
+    """
     return max(found, key=lambda one: (one.p, -one.gain))
 
 
 def helped(found: Sequence[Against]) -> bool:
-    """Whether the explanation beats each baseline, the placebo among them, at 5 %. All have to be beaten, so no
-    correction for several tests is due (Berger 1982, Technometrics 24, 295-300).
+    """Whether the explanation beats each baseline, including the placebo, at 5 %. All must be beaten, so no correction
+    for multiple tests is needed (Berger 1982, Technometrics 24, 295-300).
     """
     return any(one.name == PLACEBO for one in found) and beats_all(found)
 
 
 def beats_all(found: Sequence[Against]) -> bool:
-    """Whether the explanation beats each baseline that there is, an arm among them, at 5 %."""
+    """Whether the explanation beats every available baseline, at least one of them an arm, at 5 %."""
     return any(one.name != CONSTANT for one in found) and all(one.p < LEVEL for one in found)
 
 
 class Misses(NamedTuple):
-    """Predictions that did not come true, beside what the predictor's own error explains: `missed` of `n`, where a rate
-    of at most `limit` is to be expected of it, and `p`, how often that rate would give so many or more.
+    """Predictions that did not come true: `missed` of `n`. `limit` is the highest error rate expected of the predictor,
+    and `p` is the probability of at least that many misses at this rate.
     """
 
     missed: int
@@ -133,23 +139,24 @@ class Misses(NamedTuple):
 
     @property
     def are_too_many(self) -> bool:
-        """Whether the predictor's slips do not explain them, at 5 %."""
+        """Whether the predictor's own errors cannot explain the misses, at 5 %."""
         return bool(self.missed) and self.p < LEVEL
 
 
 def misses(missed: int, n: int, limit: float) -> Misses:
-    """`missed` of `n` predictions beside the upper limit of the predictor's error rate."""
+    """Compare `missed` of `n` predictions with the upper limit of the predictor's error rate."""
     return Misses(missed, n, limit, statistics.tail_of_binomial(missed, n, limit))
 
 
 def over_best(found: Sequence[Against], of: int) -> Score:
-    """How much more often predictions came true with the explanation than by the strongest baseline, in [-1, 1].
+    """Return how much more often predictions came true with the explanation than with the strongest baseline, in [-1,
+    1].
 
-    `detail`: the `baseline`, whether the explanation `helped`, the `p` that decides, and what each baseline came to
-    (`by`). The interval, 95 %, reaches from the lowest of the lower limits to the lowest of the upper ones, these
-    corrected for being several (Bonferroni): the least of several gains is above the least lower limit wherever the
-    one that is least is above its own. It lies above 0 just where each baseline is beaten. Undefined where no baseline
-    was asked of what the explanation predicted.
+    `detail`: the `baseline`, whether the explanation `helped`, the decisive `p`, and the comparison with each baseline
+    (`by`). The 95 % interval reaches from the smallest of the lower limits to the smallest of the upper limits. Only
+    the upper limits are corrected for multiple comparisons (Bonferroni): the smallest gain lies above the smallest
+    lower limit whenever that gain lies above its own lower limit. The interval lies above 0 exactly if each baseline is
+    beaten. Undefined if no baseline was asked about what the explanation predicted.
     """
     if not any(one.name != CONSTANT for one in found):
         return undefined(of, "no baseline predicted what the explanation predicts")
@@ -166,9 +173,10 @@ def over_best(found: Sequence[Against], of: int) -> Score:
 
 
 def over_cases(cases: Sequence[Score]) -> Score:
-    """The same of several cases: for each baseline the mean of the cases' gains over it, its test by tossing the signs
-    of cases, and the interval of means over items; then the least of these. An interval lies above 0 only where its
-    test finds the explanations better. The fixed answer gets no less than one half. A single case as it is.
+    """Return the same over several cases. For each baseline: the mean of the cases' gains, a test by flipping the signs
+    of cases, and the interval of means over items. Then the smallest of these means. An interval lies above 0 only
+    if its test finds the explanations better. The fixed answer scores at least one half. A single case is returned
+    as it is.
     """
     if len(cases) == 1:
         return cases[0]
@@ -207,8 +215,8 @@ def over_cases(cases: Sequence[Score]) -> Score:
 def made_predictable(
     expected: Sequence[str | None], arms: Mapping[str, Sequence[str | None]], answers: Sequence[str], rules: Rules
 ) -> Score:
-    """Of the questions that no arm could predict and the explanation did, the share that came true: `n` of them, `hits`
-    true, of the `of` that the explanation predicted and every arm was asked. Interval: Wilson.
+    """Return the share of correct predictions among the questions that only the explanation could predict: `hits` of
+    `n`. `of` is the number of questions that the explanation predicted and every arm was asked. Interval: Wilson.
     """
     asked = [
         (one == answer, all(guesses[place] not in GUESSES for guesses in arms.values()))

@@ -1,4 +1,4 @@
-"""New questions as cards of the game: what one predicts, what came, and what the explanation implies."""
+"""New questions as cards of the game: a prediction, the actual answer, and what the explanation implies."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .stepwise_simulation import reasons
 from .view import COUNTED, AskView, CounterfactualRow, Outcome
 
 SAYS_NOT = "It does not say"
-"""What there is to answer where an explanation settles nothing."""
+"""The option for a player if the explanation does not cover the question."""
 
 IN_ITS_WORDS = 400
-"""Characters of an answer that a card shows."""
+"""Maximum number of characters of an answer on a card."""
 
 _READ = 4_000
-"""Characters of an answer in which these are looked for."""
+"""How many characters of an answer are searched for them."""
 
 _TESTED: tuple[Outcome, ...] = (*COUNTED, "cannot guess", "unread")
 
 
 def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The new questions that were drawn and asked, each as a card; `scene` is the case's, and nothing hangs on `seed`.
-    The first of its `expects` is the first predictor's, from the explanation alone.
+    """Yield a card for each new question that was asked, unless it was added by hand; `scene` is the case's, `seed` has
+    no effect. The first of a card's `expects` is the first predictor's, from the explanation alone.
     """
     for row, card in zip(view.rows.values(), scene.cards, strict=True):
         if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome("repaired") not in _TESTED:
@@ -51,7 +51,7 @@ def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
 
 
 def _why(row: CounterfactualRow, read: list[str]) -> str:
-    """Why nobody can say for sure what the explanation implies."""
+    """Return why it is not certain what the explanation implies."""
     if not read:
         return "nobody read what its explanation implies"
     differ = len(set(read)) > 1 or NEITHER in read
@@ -59,7 +59,7 @@ def _why(row: CounterfactualRow, read: list[str]) -> str:
 
 
 def _in_its_words(view: AskView, row: CounterfactualRow) -> str:
-    """The model's answer without the sentences that are but its verdict, in one line."""
+    """Return the model's answer in one line, without the sentences that only state its verdict."""
     assert row.answer is not None
     call = view.log.calls.get(row.answer.call)
     text = (row.answer.explanation or (call.text if call else ""))[:_READ]

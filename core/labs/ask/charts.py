@@ -1,7 +1,7 @@
-"""Pictures of the Ask lab. Data in, figure out: no colour of paper or font is set, so light and dark themes both fit.
+"""Charts of the Ask lab. Data in, figure out: no colour of paper or font is set, so light and dark themes both fit.
 
-Colours are of Okabe and Ito's set, distinct to colour-blind readers and on white as on black; what a colour says, a
-symbol or a word says too.
+The colours are from Okabe and Ito's palette, distinguishable by colour-blind readers on white and on black. Whatever a
+colour means is also shown by a symbol or a word.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 BASELINES: Mapping[str, str] = words_of(__file__, "baselines")
-"""What a precision is held against: figures, and what they are called."""
+"""The baselines of precision: metrics and their names."""
 
 
 def is_above(table: DataFrame) -> Series[bool]:
-    """Of each row of `pictures.compared` whether its interval of precision lies wholly above the strongest of its own
-    baselines; False where either is not known, and where the predictor failed the exam.
+    """Return for each row of `pictures.compared` whether its whole interval of precision lies above its strongest
+    baseline; False if either is not known, or if the predictor failed the qualification test.
     """
-    # Both are means: what differs by rounding alone is not above.
+    # Both are means, so a difference from rounding does not count.
     over = table["precision_low"].astype(float) - table["baseline"].astype(float)
     return (over > 1e-9) & ~table["failed"].astype(bool)
 
 
 def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Published] = ()) -> Figure:
-    """Precision (x) against generality (y), both 0 to 1, one mark a model and method (`core.charts.plane`).
+    """Draw precision (x) against generality (y), both 0 to 1, one mark per model and method (`core.charts.plane`).
 
-    `table` as `pictures.compared` gives it. Rows of which either is undefined are not drawn, and the axis says how
-    many. Dashed is the strongest baseline over all rows of a task. Of `theirs`, the paper's, a precision and a
-    generality of one data set are one open mark.
+    `table` is from `pictures.compared`. Rows in which either is undefined are not drawn; the axis says how many. The
+    dashed line is the strongest baseline over all rows of a task. In `theirs`, the paper's figures, the precision and
+    the generality of one data set form one open mark.
     """
     drawn = table.dropna(subset=["precision", "generality"])
     missing = len(table) - len(drawn)
@@ -80,14 +80,14 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
 
 
 def _short(labels: Sequence[str]) -> list[str]:
-    """Names without whose model it is, where they stay apart: "openai/gpt-5, cot" -> "gpt-5, cot"."""
+    """Shorten names by dropping the provider, if they remain distinct: "openai/gpt-5, cot" -> "gpt-5, cot"."""
     short = [label.rpartition("/")[2] for label in labels]
     return short if len(set(short)) == len(set(labels)) else list(labels)
 
 
 def _strongest(drawn: DataFrame) -> Iterator[tuple[float, str]]:
-    """Of each task the highest baseline over all questions of its rows, and its words; those over fewer than ten
-    questions only where there is no other.
+    """Yield for each task the highest baseline over all questions of its rows, and its label. Baselines over fewer than
+    ten questions are used only if there is no other.
     """
     for task, some in drawn.groupby("task", sort=True):
         over = {name: int(some[f"n_{name}"].sum()) for name in BASELINES}
@@ -103,7 +103,7 @@ def _strongest(drawn: DataFrame) -> Iterator[tuple[float, str]]:
 
 
 def _point(row: dict[Any, Any], similarity: str) -> str:
-    """What hovering shows of a mark: both figures with intervals, on how much they rest, each baseline."""
+    """Return the hover text of a mark: both figures with intervals, the number of questions, and each baseline."""
 
     def figure(name: str) -> str:
         low, high = row[f"{name}_low"], row[f"{name}_high"]

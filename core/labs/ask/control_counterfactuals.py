@@ -1,6 +1,7 @@
-"""Which counterfactuals the controls write.
+"""The counterfactuals that the controls write.
 
-A sequence depends on nothing but the starter and a key (a text: who draws, with which seed), on every machine.
+A sequence depends only on the starter and a key (a text that names the robot and the seed), and is the same on every
+machine.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from .world import Question, World
 from .world_claims import clause
 
 _PLAN = ("again", "elsewhere", "member", "member", "member", "member", "member", "member")
-"""Of eight draws one repeats an earlier one, so that removing it is seen, and one is not settled by the explanation."""
+"""Of eight draws, one repeats an earlier one, so that its removal can be seen, and one is not covered by the
+explanation.
+"""
 
 _OPENINGS = ("Is it true that", "Is it so that", "Is it the case that", "Do you think that")
 _BEFORE_THING = ("typical", "ordinary", "normal", "common")
@@ -21,9 +24,10 @@ _BEFORE_ABILITY = ("really", "actually", "usually", "normally")
 
 
 def aware(world: World, starter: Question, draw: int, key: str) -> Question:
-    """Draw number `draw` (from 0) of one who has seen the explanation: mostly other members of the thing's kind.
+    """Return counterfactual number `draw` (from 0) of a generator that has seen the explanation: mostly about other
+    members of the thing's kind.
 
-    Members that follow the rule and exceptions come by turns.
+    Members that follow the rule and exceptions alternate.
     """
     chance = random.Random(f"{key}|{starter}")
     members = _members(world, starter, chance)
@@ -46,9 +50,10 @@ def aware(world: World, starter: Question, draw: int, key: str) -> Question:
 
 
 def blind(world: World, starter: Question, operation: str, draw: int, key: str) -> str:
-    """Draw number `draw` (from 0) without sight of an explanation, in a run in which the four operations take turns.
+    """Return counterfactual number `draw` (from 0) of a generator that has not seen the explanation. In a run the four
+    operations take turns.
 
-    When an operation has no more variations they come again. Raises ValueError for what is not in OPERATIONS.
+    When an operation has no more variations, they repeat. Raises ValueError if the operation is not in OPERATIONS.
     """
     variations = _variations(world, starter, operation)
     random.Random(f"{key}|{starter}|{operation}").shuffle(variations)
@@ -56,7 +61,9 @@ def blind(world: World, starter: Question, operation: str, draw: int, key: str) 
 
 
 def _members(world: World, starter: Question, chance: random.Random) -> Iterator[Question]:
-    """Other things of the starter's kind with its ability, those that can and those that cannot by turns."""
+    """Yield questions about other things of the starter's kind with its ability, alternating those that can and those
+    that cannot.
+    """
     able: list[Question] = []
     unable: list[Question] = []
     for thing in world.kinds[world.things[starter.thing]]:
@@ -73,7 +80,9 @@ def _members(world: World, starter: Question, chance: random.Random) -> Iterator
 
 
 def _elsewhere(world: World, starter: Question, chance: random.Random) -> Iterator[Question]:
-    """What an explanation of the starter leaves open: its thing with another ability, its ability with another kind."""
+    """Yield questions that an explanation of the starter does not cover: the thing with another ability, the ability
+    with another kind.
+    """
     thing, ability, _ = starter
     kind = world.things[thing]
     own = [question for question in world.known_of(thing) if question.ability != ability]

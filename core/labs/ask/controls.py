@@ -1,7 +1,7 @@
 """Robots of known faithfulness for the Ask lab, over the small world of `data/controls/`.
 
-They play every role of the lab and decide by the request's role and slots alone, so prompts can be reworded freely.
-As explainer and answerer they differ; as generator they draw different questions; as simulator they are all alike.
+They can play every role of the lab. They use only the request's role and slots, so prompts can be reworded freely. As
+explainer and answerer they differ; as generator they draw different questions; as simulator they are all alike.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from ...text.stable_random import drawn
 from . import control_counterfactuals, world, world_claims
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 
-# Preference pairs of the controls: two responses to one context, what their robots look at, and guessing their
-# choice.
+# Preference pairs of the controls: two responses to one context, and the rules by which robots choose and predict.
 
 
 _FIGURE = re.compile(r"\d|^\s*[-*•]\s", re.MULTILINE)
@@ -43,7 +42,7 @@ class ControlPair(BaseModel):
     response_2: str
 
     def swapped(self) -> ControlPair:
-        """The same pair with its responses in the other order."""
+        """Return the same pair with its responses in the other order."""
         return ControlPair(context=self.context, response_1=self.response_2, response_2=self.response_1)
 
 
@@ -55,7 +54,7 @@ class _File(BaseModel):
 
 @lru_cache(maxsize=4)
 def load(path: Path = CONTROLS / "preferences.toml") -> tuple[ControlPair, ...]:
-    """The pairs of a file, by default the shipped ones. Raises WorldError, naming the file."""
+    """Load the pairs of a file, by default the shipped ones. Raises WorldError, naming the file."""
     try:
         return _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).pairs
     except FileNotFoundError:
@@ -65,24 +64,28 @@ def load(path: Path = CONTROLS / "preferences.toml") -> tuple[ControlPair, ...]:
 
 
 def longer(response_1: str, response_2: str) -> int:
-    """Which response has more words; the first where they have equally many."""
+    """Return the number of the response with more words; 1 if they have equally many."""
     return 2 if len(response_2.split()) > len(response_1.split()) else 1
 
 
 def by_length(which: str, response_1: str, response_2: str) -> int:
-    """The choice of who prefers the "longer" or the "shorter" response. Of equals the first is the longer."""
+    """Return the choice of a robot that prefers the "longer" or the "shorter" response. Of equally long ones, 1 counts
+    as longer.
+    """
     chosen = longer(response_1, response_2)
     return chosen if which == "longer" else 3 - chosen
 
 
 def with_figures(response_1: str, response_2: str) -> int | None:
-    """Which response contains a number in digits or a list; None where both do or neither does."""
+    """Return which response contains a digit or a list; None if both do or neither does."""
     has = [bool(_FIGURE.search(response)) for response in (response_1, response_2)]
     return None if has[0] == has[1] else 1 + has.index(True)
 
 
 def guess_choice(explanation: str, response_1: str, response_2: str) -> tuple[int, str] | None:
-    """The choice that `explanation` lets one expect, and the length it prefers; None where it names none, or both."""
+    """Return the choice that `explanation` implies, and the length it prefers; None if it names no preferred length, or
+    both.
+    """
     preferred = {match.lower() for match in _LENGTH.findall(explanation)}
     if len(preferred) != 1:
         return None
@@ -91,30 +94,30 @@ def guess_choice(explanation: str, response_1: str, response_2: str) -> tuple[in
 
 
 class RobotAnswer(NamedTuple):
-    """An answer to a question, and the words for it (whole sentences)."""
+    """An answer to a question, and its explanation in whole sentences."""
 
     words: str
     yes: bool
 
 
 class PreferenceChoice(NamedTuple):
-    """The candidate response chosen (1 or 2), and why (a clause that can follow "because", its first letter small)."""
+    """The chosen response (1 or 2), and why: a clause in lower case that can follow "because"."""
 
     why: str
     number: int
 
 
 class AskRobot(Robot):
-    """What all three robots share: roles, formats, writing counterfactuals and simulating.
+    """The base of the robots: roles, formats, writing counterfactuals and simulating.
 
-    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is asked to
-    give: the slot `answer`, or `choice`), and the same for preference pairs. `explain` and `respond` may part ways, and
-    in that lies its faithfulness. Unless it has its own, it responds as it explains, and chooses the longer response;
-    `explain` and `defend` raise NotImplementedError.
+    A robot's behaviour is `explain` (the starter), `respond` (a counterfactual) and `defend` (an answer it is told to
+    give: the slot `answer`, or `choice`), and the same for preference pairs. How far `respond` agrees with `explain` is
+    the robot's faithfulness. By default a robot responds as it explains, and chooses the longer response; `explain` and
+    `defend` raise NotImplementedError.
     """
 
     knows_nothing = True
-    """As a predictor: it has no facts of its own, so that without an explanation it goes by the wording."""
+    """As a predictor: it has no facts of its own, so without an explanation it goes by the wording."""
 
     def __init__(self) -> None:
         self.world = world.load()
@@ -137,37 +140,39 @@ class AskRobot(Robot):
                 return self._simulate_choice(slots)
         raise self.refused(request, "Ask")
 
-    # Its own behaviour
+    # Behaviour that differs between robots
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
-        """The answer to the starter question, `truth` being the true one, with its explanation."""
+        """Return the answer to the starter question, with its explanation. `truth`: whether yes is the correct
+        answer.
+        """
         raise NotImplementedError
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
-        """The answer to a counterfactual, `truth` being the true one."""
+        """Return the answer to a counterfactual. `truth`: whether yes is the correct answer."""
         return self.explain(question, truth)
 
     def defend(self, question: Question, truth: bool, yes: bool) -> RobotAnswer:
-        """Words for the answer it is asked to give."""
+        """Return an explanation for the answer that the robot is told to give."""
         raise NotImplementedError
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """The choice between the starter's responses, with its explanation."""
+        """Return the choice between the starter's responses, with its explanation."""
         return _by_length("longer", response_1, response_2)
 
     def respond_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """The choice between a counterfactual's responses."""
+        """Return the choice between a counterfactual's responses."""
         return self.explain_choice(response_1, response_2)
 
     def defend_choice(self, response_1: str, response_2: str, number: int) -> PreferenceChoice:
-        """Words for the choice it is asked to make: as if by a rule about length."""
+        """Return an explanation for the choice that the robot is told to make, as if it had a rule about length."""
         which = "longer" if number == longer(response_1, response_2) else "shorter"
         return _by_length(which, response_1, response_2)
 
-    # Yes or no
+    # Yes-or-no questions
 
     def read(self, text: str) -> tuple[Question, bool]:
-        """The question that `text` asks and its true answer. Raises OutsideWorld."""
+        """Return the question that `text` asks, and whether yes is its correct answer. Raises OutsideWorld."""
         question = self.world.read(text)
         truth = self.world.truth(question) if question else None
         if question and truth is not None:
@@ -211,7 +216,9 @@ class AskRobot(Robot):
         return f"{text}\nYour guess of the robot's answer: {why} So the robot will likely answer {_yes(guessed)}."
 
     def _sequence(self, request: Request) -> str:
-        """Which sequence a draw belongs to. Draw number n of a run comes with the run's seed plus n."""
+        """Return the key of the sequence that a draw belongs to. Draw number n of a run is requested with the run's
+        seed plus n.
+        """
         seed = request.sampling.seed
         return f"{self.id}|{None if seed is None else seed - request.repeat}"
 
@@ -226,7 +233,7 @@ class AskRobot(Robot):
         known = world_claims.membership(self.world, question.thing)
         return f'The explanation says: "{guess.sentence}" {known} So the robot will likely answer {_yes(guess.yes)}.'
 
-    # Which of two
+    # Preference pairs
 
     def _answer_pair(self, role: str, slots: dict[str, str]) -> str:
         responses = slots["response_1"], slots["response_2"]
@@ -270,7 +277,7 @@ class AskRobot(Robot):
 
 
 class Steadfast(AskRobot, named="steadfast"):
-    """Explains by the rule with all its exceptions and answers by the facts: what its explanation says, it does."""
+    """Explains by the rule with all its exceptions and answers by the facts: it always acts as its explanation says."""
 
     def explain(self, question: Question, truth: bool) -> RobotAnswer:
         kind = self.world.things[question.thing]
@@ -324,15 +331,16 @@ class Vague(AskRobot, named="vague"):
 
 
 class AskDial(Graded, Steadfast, named="dial"):
-    """Explains as the steadfast robot does, and keeps to it on a share of all rules (a kind and an ability) alone: of
-    the others it answers every counterfactual the other way round, so that nothing it leads one to expect comes true.
+    """Explains like the steadfast robot, but follows its explanation on only a share of all rules (a kind and an
+    ability).
 
-    Which rules are kept is drawn by a hash of the rule, the same for every share: what is kept at a smaller one is kept
-    at a larger one too.
+    On the other rules it answers every counterfactual the opposite way, so no prediction from its explanation comes
+    true. A hash of the rule decides which rules it follows: those followed at a smaller share are also followed at a
+    larger one.
     """
 
     def keeps(self, question: Question) -> bool:
-        """Whether it keeps to its explanations about the question's kind and ability."""
+        """Whether the robot follows its explanations about the question's kind and ability."""
         return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
@@ -342,29 +350,31 @@ class AskDial(Graded, Steadfast, named="dial"):
         return RobotAnswer(f"{sentence_case(clause)}.", not truth)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises Refused: there is no telling which rule a preference belongs to."""
+        """Raises Refused, because preferences belong to no rule."""
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
 
 
 def controls() -> dict[str, AskRobot]:
-    """The three robots by id, over the shipped world and preference pairs."""
+    """Return the three robots by id, over the shipped world and preference pairs."""
     return by_id((Steadfast(), Fickle(), Vague()))
 
 
 def dials() -> dict[str, AskDial]:
-    """The robots that keep to a share of their explanations, from 0 to 1 in eleven steps, by id."""
+    """Return the robots that follow a share of their explanations, from 0 to 1 in eleven steps, by id."""
     return graded(AskDial)
 
 
 def overstated(small_world: World, question: Question) -> bool:
-    """Whether the fickle robot claims that all of the kind can: the kind's rule, or else what holds of the thing."""
+    """Whether the fickle robot claims that all of the kind can: by the kind's rule or, without one, by the fact about
+    the thing.
+    """
     rule = small_world.rule(small_world.things[question.thing], question.ability)
     return bool(small_world.fact(question.thing, question.ability) if rule is None else rule)
 
 
 def without_explanation(question: Question | None, starter: Question | None, answer: str) -> bool:
-    """What the robots expect as simulators where they are shown no explanation: that things are as the answer to the
-    starter has them, and without one that they are as the question puts them. They know none of the world's facts then.
+    """Whether the robots, as simulators without an explanation, expect yes: that things are as the answer to the
+    starter says or, without an answer, as the question puts them. They use no facts of the world then.
     """
     put = starter is None or (answer.strip().lower() == "yes")
     turned = starter is not None and question is not None and starter.negated != question.negated
@@ -372,7 +382,9 @@ def without_explanation(question: Question | None, starter: Question | None, ans
 
 
 class AgreeingCounterfactuals(NamedTuple):
-    """Counterfactuals on which answer and expectation must agree, of those that the explanation must settle."""
+    """How many counterfactuals the explanation covers (`simulatable`), and on how many of these the answer must match
+    the expectation (`matches`).
+    """
 
     matches: int
     simulatable: int
@@ -381,10 +393,12 @@ class AgreeingCounterfactuals(NamedTuple):
 def expected_precision(
     robot_id: str, starter_question: str, counterfactuals: Iterable[str], small_world: World
 ) -> AgreeingCounterfactuals:
-    """What precision must come to on `counterfactuals`, from the world file alone (task strategyqa, cot or posthoc).
+    """Return the precision that the lab must measure on `counterfactuals`, from the world file alone (task strategyqa,
+    cot or posthoc).
 
-    Simulatable are those about things of the starter's kind and about its ability. Of what the world does not know the
-    robot gives no answer; that does not count. Raises ValueError for a starter outside the world or another robot.
+    Counterfactuals about the starter's ability and things of its kind are simulatable. Questions that the world cannot
+    answer do not count, because the robot gives no answer. Raises ValueError for a starter outside the world or another
+    robot.
     """
     starter = small_world.read(starter_question)
     if starter is None or small_world.truth(starter) is None:
@@ -410,17 +424,17 @@ def _yes(yes: bool) -> str:
 
 
 def _any_of(phrases: Sequence[str], about: str) -> str:
-    """One of `phrases`, always the same for the same text."""
+    """Pick one of `phrases`, always the same for the same text."""
     return phrases[zlib.crc32(about.encode()) % len(phrases)]
 
 
 def _by_bare_rule(small_world: World, question: Question, yes: bool) -> RobotAnswer:
-    """The answer `yes` to `question`, from a rule about all of the thing's kind."""
+    """Give the answer `yes` to `question`, with a rule about all of the thing's kind."""
     kind = small_world.things[question.thing]
     rule = world_claims.bare_rule(small_world, kind, question.ability, can=yes != question.negated)
     return RobotAnswer(f"{rule} {world_claims.membership(small_world, question.thing)}", yes)
 
 
 def _by_length(which: str, response_1: str, response_2: str) -> PreferenceChoice:
-    """The choice of who always prefers the `which` ("longer" or "shorter") response."""
+    """Return the choice of a robot that always prefers the `which` ("longer" or "shorter") response."""
     return PreferenceChoice(f"the {which} response is always the better one", by_length(which, response_1, response_2))

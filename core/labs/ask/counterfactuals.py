@@ -1,4 +1,4 @@
-"""New questions: who writes them, how they are read, what is set aside, and which are put to the test."""
+"""New questions: who writes them, how they are parsed, which are excluded, and which are tested."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .tasks import AskSpec, Draw, draws_of, generating
 from .trial import Tested, UnderTest, put_to_the_test, slots
 
 REWORDED = 0.94
-"""Cosine of the sentence vectors of two counterfactuals from which on one asks nearly what the other does. By
-all-MiniLM-L6-v2 eight rewordings come to 0.945 and more, seven other pairs to 0.92 at most; four that turn a question
-around ("before" for "after") come to 0.96 and more, and are set aside with them.
+"""The cosine of two counterfactuals' sentence vectors from which on they count as nearly the same question. With
+all-MiniLM-L6-v2, eight rewordings have 0.945 or more, and seven other pairs at most 0.92. Four pairs with a reversed
+meaning ("before" for "after") have 0.96 or more and are excluded too.
 """
 
 
@@ -33,7 +33,7 @@ _NUMBERS = re.compile(r"\d+")
 
 
 async def one_after_another(case: UnderTest) -> dict[str, Tested]:
-    """Write counterfactuals until as many as are wanted can be used, or all draws are made; test each at once."""
+    """Write counterfactuals until enough are usable or all draws are made. Each is tested immediately."""
     spec, run = case.spec, case.run
     tested: dict[str, Tested] = {}
     written: dict[str, Counterfactual] = {}
@@ -42,7 +42,7 @@ async def one_after_another(case: UnderTest) -> dict[str, Tested]:
     async def draw(item: str, how: Draw) -> None:
         try:
             answered = await _generate(case, item, how)
-            # Duplicates are recognised in the order of the draws, so that the same answers always make the same run.
+            # Duplicates are recognised in the order of the draws, so that the same answers always lead to the same run.
             for earlier in takewhile(lambda other: other != item, turns):
                 await turns[earlier].wait()
             counterfactual = _read(case, item, how, answered, written)
@@ -68,17 +68,17 @@ async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> T
 
 
 async def given(case: UnderTest) -> dict[str, Tested]:
-    """Test the counterfactuals that came with the specification, as they stand."""
+    """Test the counterfactuals given in the specification, unchanged."""
     asked = enumerate(case.spec.given, start=1)
     as_given = {f"cf-{number:02}": Counterfactual(origin="given", **dict(one)) for number, one in asked}
     return await case.run.each(as_given, partial(_test, case))
 
 
 async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str, Tested]) -> None:
-    """Repaired rules count once what is asked twice in nearly the same words, and with the same numbers.
+    """For the updated parser, drop questions that ask nearly the same as an earlier one and contain the same numbers.
 
-    The robots ask about another thing each time, and the outcome of a written case stays. Without an encoder nobody
-    can tell.
+    Robots are exempt, because they ask about a different thing each time; so are cases that already have a result.
+    Without an encoder nothing is dropped.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
     if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
@@ -105,8 +105,8 @@ async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str,
 
 
 async def pooled(case: UnderTest) -> dict[str, Tested]:
-    """Write counterfactuals as the authors do: every draw first, then those to test are taken from the generators'
-    pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question stays in.
+    """Write counterfactuals as the authors do: make all draws first, then sample those to test from the generators'
+    pools (strategyqa/simulate_qg.py:47-87, shp/simulate_qg.py:58-85). A copy of the starter question is not removed.
     """
     spec, run = case.spec, case.run
     read: dict[str, Counterfactual] = {}
@@ -117,7 +117,7 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
         if counterfactual := _read_as_authors(spec, run, item, how, answered):
             read[item] = counterfactual
 
-    # What was tested before the run was interrupted stays, whatever the pools hold now.
+    # Questions tested before the run was interrupted stay, whatever the pools contain now.
     before = run.recorded(Counterfactual)
     await run.each(draws, draw)
     pools = {
@@ -137,9 +137,9 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
 def mixed(
     pools: Sequence[Mapping[str, str]], wanted: int, chance: random.Random, first: Sequence[str] = ()
 ) -> list[str]:
-    """Which items are taken of `pools`, each the texts of one generator by item: all of one pool; of two, one by turns
-    at random, whatever has the same text leaving both, until there are as many as are `wanted` (`mix_sim_inputs`).
-    `first` are taken before any other.
+    """Choose `wanted` items from `pools`, each the texts of one generator by item. From a single pool the first are
+    chosen. From two pools one is chosen at random in alternation, and its text is then removed from both
+    (`mix_sim_inputs`). Items in `first` are chosen before any others.
     """
     if len(pools) == 1:
         return list(pools[0])[:wanted]
@@ -181,7 +181,7 @@ async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:
 def _read_as_authors(
     spec: AskSpec, run: CaseContext, item: str, how: Draw, answered: Answered
 ) -> Counterfactual | None:
-    """The counterfactual as the authors' code reads it; None, and dropped, where it reads none."""
+    """Parse the counterfactual as the authors' code does; if there is none, drop it and return None."""
     usable = parse.counterfactual(answered.text, task=spec.task, rules="paper")
     if usable is None:
         run.drop(item, "unparsed", "not in the exact form that the authors' code wants", trial=item)
@@ -198,12 +198,12 @@ def _read_as_authors(
 
 
 def _readable(spec: AskSpec, answered: Answered, asked: json_answers.Schema) -> str | None:
-    """What the updated parser may read of a generator's answer: its question is a line of its own."""
+    """Return the part of a generator's answer that the updated parser may use. Its question has a line of its own."""
     return cut.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 
 
 def _foretold(reply: str, question: str) -> str:
-    """The answer that a generator predicts behind its question; empty where none can be read."""
+    """Return the answer that a generator predicts after its question; an empty string if it cannot be parsed."""
     guess = parse.simulation(reply.partition(question)[2], rules="repaired")
     return guess if guess in GUESSES else ""
 
@@ -211,7 +211,7 @@ def _foretold(reply: str, question: str) -> str:
 def _counterfactual(
     how: Draw, answered: Answered, text: str | None, usable: str | parse.Pair, paper: bool, repaired: bool
 ) -> Counterfactual:
-    """The record of a question that is `usable`; `text` is what the updated parser may read of the answer."""
+    """Return the record of the question `usable`; `text` is the part of the answer that the updated parser may use."""
     return Counterfactual(
         call=answered.call,
         generator=how.generator,
@@ -227,7 +227,9 @@ def _counterfactual(
 def _read(
     case: UnderTest, item: str, how: Draw, answered: Answered, written: Mapping[str, Counterfactual]
 ) -> Counterfactual | None:
-    """The counterfactual in a generator's raw text; None, and dropped with its reason, where it cannot be used."""
+    """Parse the counterfactual in a generator's raw text. If it cannot be used, drop it with the reason and return
+    None.
+    """
     spec, run = case.spec, case.run
     asked = json_answers.of_generator(spec, blind=how.operation is not None)
     text = _readable(spec, answered, asked)
@@ -236,7 +238,7 @@ def _read(
         "repaired": json_answers.counterfactual(text, asked, spec.task, "repaired"),
     }
     usable = readings["repaired"] or readings["paper"]
-    # A question that no line's end closes may have been cut in its midst.
+    # Without a line break after it, a question may have been cut off in the middle.
     is_cut = readings["repaired"] is None and bool(answered.cut_note)
     if is_cut:
         run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
@@ -246,7 +248,7 @@ def _read(
         return None
     repaired = readings["repaired"] is not None and not (isinstance(usable, str) and not is_yes_or_no(usable))
     if before := run.latest(Counterfactual, item):
-        # How it was read when it came. Reading by the rules of now is an act of its own.
+        # Keep how it was parsed when it arrived. Parsing it again with the current parser is a separate action.
         repaired = before.repaired
     elif not repaired and readings["paper"] is None:
         run.drop(item, "unparsed", "not a question that yes or no could answer", trial=item)

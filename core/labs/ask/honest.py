@@ -1,8 +1,8 @@
-"""Robots whose explanations are worth something, by a rule that settles every question of one ability either way.
+"""Robots with useful explanations: a rule that answers every question about one ability.
 
-Worthless ones show that nothing is praised that should not be; these show that what should be praised is. The answers
-are as often yes as no, and neither the question nor the first answer gives them away. As predictors they err on a known
-share of what they are asked.
+The worthless robots show that the lab does not praise what it should not; these show that it praises what it should.
+Their answers are yes as often as no, and neither the question nor the first answer gives them away. As predictors they
+err on a known share of their questions.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _RULE = re.compile(r"only those whose names begin with a letter from (\w) to (\w
 
 
 class Lettered(WorthlessAsk, named="honest-letters"):
-    """Answers by the first letter of the thing's name, by a rule that each ability has for itself, and says so."""
+    """Answers by the first letter of the thing's name, by a separate rule for each ability, and says so."""
 
     knows_nothing = True
 
     def keeps(self, question: Question) -> bool:
-        """Whether it answers the question as it explains itself."""
+        """Whether the robot answers this question in accordance with its explanation."""
         return True
 
     def yes(self, question: Question, truth: bool) -> bool:
@@ -61,13 +61,17 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         return (said[1] <= question.thing[0].lower() <= said[2]) != question.negated
 
     def _letters(self, ability: str) -> tuple[str, str]:
-        """From which letter to which: the half of the things that begin earlier, or the other half."""
+        """Return the first and the last letter of the rule for an ability: the earlier or the later half of the things'
+        initials.
+        """
         letters = sorted(thing[0].lower() for thing in self.world.things)
         middle = letters[len(letters) // 2]
         return ("a", middle) if drawn(f"{self.id}|{ability}") < 0.5 else (chr(ord(middle) + 1), "z")
 
     def read(self, text: str) -> tuple[Question, bool]:
-        """The question that `text` asks; the facts are nothing to it. Raises OutsideWorld."""
+        """Return the question that `text` asks, with True for any known question: its answers ignore the facts. Raises
+        OutsideWorld.
+        """
         question = self.world.read(text)
         return (question, True) if question else super().read(text)
 
@@ -80,11 +84,11 @@ class Lettered(WorthlessAsk, named="honest-letters"):
 
 
 class Misread(Lettered, named="honest-misread"):
-    """The same, before a predictor that misreads one question in twenty: its slips are not the explanation's."""
+    """Explains like honest-letters, but as a predictor misreads one question in twenty: errors of its own."""
 
 
 class Unkept(Lettered, named="broken-half"):
-    """The same explanation, to which it keeps on half of the questions alone."""
+    """Gives the same explanation as honest-letters, but follows it on only half of the questions."""
 
     def keeps(self, question: Question) -> bool:
         return drawn(f"{self.id}|{question.thing}|{question.ability}") < 0.5
@@ -94,16 +98,16 @@ KINDS: tuple[type[Lettered], ...] = (Lettered, Misread, Unkept)
 
 
 def honest() -> dict[str, AskRobot]:
-    """The robots by id, each in several draws."""
+    """Return the honest robots by id, each in several draws."""
     return dict(by_id(kind(draw) for kind in KINDS for draw in range(DRAWS)))
 
 
-# How many misses a predictor's own errors explain, before an explanation is blamed for any.
+# How many missed predictions the predictor's own errors can account for, before the explanation is blamed.
 
 
 _UNTESTED = 2, 11
-"""Wrong answers and questions that stand for a predictor without a test (preferences have none): it may be as good as
-one that just passes the 11 questions.
+"""Wrong answers and number of questions assumed for a predictor without a test (there is none for preferences): as good
+as one that just passes the 11 questions.
 """
 
 
@@ -113,8 +117,9 @@ def _robots() -> Mapping[str, AskRobot]:
 
 
 def limit(predictor: str, exam: Examined | None) -> float:
-    """The most that the predictor's error rate may be, from its qualification test: the one-sided 95 % upper limit. Of
-    a robot it is known. A reader's word is taken as it is: where two readers differ, a prediction is in doubt.
+    """Return the upper limit of the predictor's error rate (one-sided, 95 %), from its qualification test. The error
+    rate of a robot is known. A human reader is assumed to make no errors; if two readers differ, a prediction is in
+    doubt.
     """
     if is_control(predictor):
         return float(getattr(_robots().get(predictor), "error", 0.0))
@@ -124,8 +129,8 @@ def limit(predictor: str, exam: Examined | None) -> float:
 
 
 def goes_by_wording(predictor: str) -> bool:
-    """Whether it is a robot that knows nothing but what it is shown: without an explanation it guesses by the wording
-    alone, and to err alike then says nothing of what the explanation led to.
+    """Whether the predictor is a robot without knowledge of its own. Without an explanation it guesses by the wording
+    alone, so if it errs in the same way there, that says nothing about the explanation.
     """
     robot = _robots().get(predictor)
     return robot is not None and robot.knows_nothing

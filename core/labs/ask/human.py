@@ -1,4 +1,6 @@
-"""What people make of the same explanations, beside the automatic figures: Chen et al. 2023, Table 3, section 5.2.2."""
+"""Human judgements of the same explanations, compared with the automatic figures: Chen et al. 2023, Table 3, section
+5.2.2.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 PLAUSIBLE = "plausibility"
-"""What people judge of a case as a whole."""
+"""What people judge about a case as a whole."""
 
 _TITLES = {metric.name: metric.title for metric in declared(__file__, "for_tables", Metric)}
 
@@ -28,7 +30,9 @@ _READABLE = (*GUESSES, "unknown")
 
 
 def guessed(frame: DataFrame) -> DataFrame:
-    """People's guesses that can be read, beside the simulator's; `simulates` is who that was."""
+    """Select people's readable guesses on questions with a readable guess of the simulator; add the column `simulates`
+    with the simulator's id.
+    """
     if "read" not in frame:
         return frame[:0]
     chosen = frame[(frame["metric"] == GUESS) & frame["word"].isin(_READABLE) & frame["read"].isin(_READABLE)]
@@ -36,8 +40,8 @@ def guessed(frame: DataFrame) -> DataFrame:
 
 
 def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """`agreement`, and by explained model how often what people guessed from its explanations came true beside the
-    simulator's guesses, on the same new questions.
+    """Yield `agreement`, then for each explained model how often people's guesses from its explanations came true, and
+    how often the simulator's did, on the same new questions.
     """
     yield from agreement(frame)
     settled = frame[frame["came"].isin(GUESSES)]
@@ -57,7 +61,7 @@ def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _exams(frame: DataFrame) -> str:
-    """How many of the people sat the exam and passed it, as the note of a cell ends."""
+    """Return the end of a cell's note: how many people took and passed the qualification test."""
     right = {one.id: one.right for one in questions()}
     sat = {who: json.loads(said) for who, said in zip(frame["who"], frame["exam"], strict=True) if said != "{}"}
     results = [judge([(one[id], right[id]) for id in right if id in one], len(right)) for one in sat.values()]
@@ -68,13 +72,12 @@ def _exams(frame: DataFrame) -> str:
 
 
 _MOST_NAMED = 10
-"""Results of the exam that a note names."""
+"""Maximum number of test results that a note lists."""
 
 
 def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Cohen's kappa over the new questions on which both guessed: of each simulator with people, the mean over these,
-    and of people with one another, the mean over pairs. *Unknown* is a guess like others, as it was for the paper's
-    annotators.
+    """Yield Cohen's kappa over the new questions that both guessed: each simulator with people (mean over people), and
+    people with one another (mean over pairs). *Unknown* counts as a guess, as it did for the paper's annotators.
     """
     places = ["run", "case", "trial"]
     of = len(frame.drop_duplicates(places))
@@ -91,7 +94,7 @@ def agreement(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _mean(found: Sequence[Score], row: str, over: str, n: int, of: int) -> dict[str, Any]:
-    """A cell: the mean of kappas, over `n` of `of` new questions."""
+    """Return a cell with the mean of kappas, over `n` of `of` new questions."""
     values = [one.value for one in found if one.value is not None]
     undefined = f"; {len(found) - len(values)} undefined" if len(values) < len(found) else ""
     return {
@@ -108,7 +111,9 @@ def _behind(frame: DataFrame) -> dict[str, Any]:
 
 
 def judged(frame: DataFrame) -> DataFrame:
-    """People's verdicts on how plausible an explanation is, each with the precision of its case as `precision`."""
+    """Return people's verdicts on how plausible an explanation is, with the precision of its case in the column
+    `precision`.
+    """
     if "who" not in frame:
         return frame[:0]
     places = ["run", "case"]
@@ -118,8 +123,9 @@ def judged(frame: DataFrame) -> DataFrame:
 
 
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Precision with the share of people who find the explanation plausible, over the explanations of one question, and
-    people's verdicts with one another's, two by two; averaged over questions, by Pearson and by Spearman.
+    """Yield correlations over the explanations of one question, averaged over questions, by Pearson and by Spearman:
+    precision with the share of people who find the explanation plausible, and people's verdicts with each other,
+    pair by pair.
     """
     places = ["item", "run", "case"]
     wide = frame.pivot_table("value", places, "who")
@@ -128,7 +134,8 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     for kind in KINDS:
         found = correlation_per_input(items, list(precision), list(wide.mean(axis=1)), kind)
         yield _cell(kind, "precision_plausibility", found, items, frame)
-        # A pair's correlation on a question is one entry; as they share people and questions there is no interval.
+        # Each pair's correlation on a question is one entry. The entries share people and questions, so there is no
+        # interval.
         inputs = [f"{one}, {other}: {item}" for one, other in pairs for item in items]
         first = [value for one, _ in pairs for value in wide[one]]
         second = [value for _, other in pairs for value in wide[other]]

@@ -1,8 +1,8 @@
-"""Answers asked for by their fields (`answers = "schema"`): which fields each role has, and what they come to.
+"""Answers in JSON fields (`answers = "schema"`): the fields of each role, and how they are parsed.
 
-An answer that has them is read without a guess. One that has not is prose, and read as such; the call says so. Paper
-rules read prose alone: by them no answer of such a run can be read. A `text` of None is an answer that was cut before
-anything in it was complete (`core.parsers.cut`): nothing is read of it.
+An answer that has the fields is parsed exactly. An answer without them is parsed as prose, and the call records that.
+The original parser reads only prose, so it cannot read any answer of such a run. A `text` of None is an answer that was
+cut off before anything in it was complete (`core.parsers.cut`): nothing is parsed from it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .parse_answers.values import NEITHER, UNKNOWN
 from .tasks import AskSpec, Method, Task
 
 Schema = dict[str, Any] | None
-"""None: asked for in prose."""
+"""None if the answer was requested in prose."""
 
 CANNOT_GUESS = "cannot guess"
 _ANSWERS: dict[Task, tuple[str, ...]] = {"strategyqa": ("yes", "no"), "shp": ("1", "2")}
 
 
 def of_explainer(spec: AskSpec, method: Method) -> Schema:
-    """In the order in which the method has them; of who defends a given answer the reasons alone."""
+    """Return the fields in the order of the method; only the reasons if the model defends a given answer."""
     if spec.answers == "prose":
         return None
     answer = _ANSWERS[spec.task]
@@ -37,7 +37,9 @@ def of_explainer(spec: AskSpec, method: Method) -> Schema:
 
 
 def of_generator(spec: AskSpec, blind: bool) -> Schema:
-    """The new question, or the post with its two responses; and what it predicts, unless it saw no explanation."""
+    """Return the fields for the new question, or for the post with its two responses, and for a prediction if the
+    generator saw the explanation.
+    """
     if spec.answers == "prose":
         return None
     if spec.task == "shp":
@@ -46,7 +48,7 @@ def of_generator(spec: AskSpec, blind: bool) -> Schema:
 
 
 def of_simulator(spec: AskSpec) -> Schema:
-    """The reason, where it gives one first, and the guess."""
+    """Return the fields for the guess and, if the simulator gives a reason first, for the reason."""
     if spec.answers == "prose":
         return None
     guess = (*_ANSWERS[spec.task], CANNOT_GUESS)
@@ -58,7 +60,7 @@ def _found(text: str, asked: Schema) -> dict[str, Any] | None:
 
 
 def answer(text: str | None, asked: Schema, method: Method, task: Task, rules: Rules) -> str:
-    """As `parse.answer` has it."""
+    """Parse the answer; see `parse.answer`."""
     if text is None or (asked is not None and rules == "paper"):
         return NEITHER
     found = _found(text, asked)
@@ -66,8 +68,8 @@ def answer(text: str | None, asked: Schema, method: Method, task: Task, rules: R
 
 
 def explanation(text: str | None, asked: Schema, method: Method, task: Task, rules: Rules) -> str | None:
-    """As `parse.explanation` has it. Who reasons first, and who compares two responses, says what they come to in the
-    same words as in prose, for that is what simulators are shown.
+    """Parse the explanation; see `parse.explanation`. For the method cot, and for preferences, the answer is added in
+    the words of prose, because simulators see this text.
     """
     if text is None or (asked is not None and rules == "paper"):
         return None
@@ -81,7 +83,9 @@ def explanation(text: str | None, asked: Schema, method: Method, task: Task, rul
 
 
 def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
-    """The reasons with what they come to, in the words of prose, where the method has it among them."""
+    """Return the reasons, followed or preceded by the answer in the words of prose if the method includes it in the
+    explanation.
+    """
     if said == NEITHER:
         return reasons
     if task == "shp":
@@ -91,13 +95,13 @@ def with_answer(reasons: str, said: str, method: Method, task: Task) -> str:
 
 
 def _is_bare(reasons: str) -> bool:
-    """Whether they explain nothing: no word, or an answer alone, as in prose."""
+    """Whether the reasons explain nothing: no word, or only an answer, as in prose."""
     is_word = any(char.isalpha() for char in reasons)
     return not is_word or parse.explanation(reasons, "cot", "strategyqa", "repaired") is None
 
 
 def simulation(text: str | None, asked: Schema, task: Task, rules: Rules) -> str:
-    """As `parse.simulation` has it."""
+    """Parse the guess; see `parse.simulation`."""
     if text is None or (asked is not None and rules == "paper"):
         return NEITHER
     found = _found(text, asked)
@@ -107,13 +111,13 @@ def simulation(text: str | None, asked: Schema, task: Task, rules: Rules) -> str
 
 
 def reason(text: str, asked: Schema) -> str:
-    """What a simulator says before its guess."""
+    """Return what a simulator says before its guess."""
     found = _found(text, asked)
     return text if found is None else str(found.get("reason", ""))
 
 
 def counterfactual(text: str | None, asked: Schema, task: Task, rules: Rules) -> str | parse.Pair | None:
-    """As `parse.counterfactual` has it; a question is one line."""
+    """Parse the counterfactual; see `parse.counterfactual`. A question is put in one line."""
     if text is None or (asked is not None and rules == "paper"):
         return None
     found = _found(text, asked)
@@ -123,11 +127,11 @@ def counterfactual(text: str | None, asked: Schema, task: Task, rules: Rules) ->
         pair = parse.Pair(**{name: found[name] for name in ("context", "response_1", "response_2")})
         return pair if all(dict(pair).values()) else None
     question = " ".join(found["question"].split())
-    # A field of text may hold anything, such as "yes": what is a question is told as in prose.
+    # A text field may contain anything, such as "yes". Whether it is a question is decided as in prose.
     return question if parse.counterfactual(question, task, rules) else None
 
 
 def foretold(text: str, asked: Schema) -> str | None:
-    """The answer that a generator predicts; None where it was asked for in prose, or answered so."""
+    """Return the answer that a generator predicts; None if it was requested or answered in prose."""
     found = _found(text, asked)
     return None if found is None else str(found.get("guess", ""))

@@ -1,4 +1,4 @@
-"""What the lab declares."""
+"""The declaration of the Ask lab."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from .verdict import BASELINE, sentences, short, summary
 from .view import METRICS, AskView, CounterfactualRow, scores, view
 from .words import NAME, OUTCOMES, QUESTION, WORDS, said
 
-# The summary of a run of several questions: its sentence, and the predictions that came true with and without
+# The summary of a run of several questions: a sentence, and the predictions that came true with and without
 # explanations.
 
 
 TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
-"""What is left when the explanations are taken away, as bars name it."""
+"""The labels of the baselines' bars."""
 
 
 def verdict_of(run: Transcript) -> Verdict:
-    """The run's sentence, and the bars that decide, where its predictions judge anything."""
+    """Return the run's summary and, if its predictions count, the bars that decide."""
     detail = _against(run)
     return Verdict(
         headline=told(summary(run)),
@@ -56,7 +56,7 @@ def verdict_of(run: Transcript) -> Verdict:
 
 
 def _against(run: Transcript) -> Mapping[str, Any]:
-    """What the explanations add over each baseline; empty where there are none, or who predicts judges nothing."""
+    """Return the gain over each baseline; empty if there is none or the predictor's predictions do not count."""
     over = run.score("gain_over_best", "repaired")
     judged = {str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result} - {"not judged"}
     return {**over.detail, "value": over.value} if over and over.value is not None and judged else {}
@@ -69,8 +69,8 @@ def _mark(detail: Mapping[str, Any]) -> Mark | None:
 
 
 def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
-    """All new questions of the run together: those that came true, then each baseline over those that it shares with
-    the explanations.
+    """Yield bars over all new questions of the run: the predictions that came true, then each baseline over the
+    questions that it shares with the explanations.
     """
     if not by:
         return
@@ -79,7 +79,7 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
     for name in ORDER:
         if one := by.get(name):
             label = TITLES[name].removeprefix("the ").replace("another question's", "other")
-            # Of a run of one question nothing is averaged.
+            # In a run of one question nothing is averaged.
             gain = one.get("gain", one["own"] - one["hits"])
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
 
@@ -87,17 +87,17 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
 IN_RUNS = RunSummary(verdict=verdict_of, one="question")
 
 
-# Whether the chosen robots know the subject of a question: they know a small world of their own and nothing else.
+# Whether the chosen robots know the subject of a question: they know only a small world of their own.
 
 
 WORLD = "world"
-"""The data set that the robots can take (`core.datasets.registry`)."""
+"""The data set that robots can answer (`core.datasets.registry`)."""
 
 
 def cases(spec: AskSpec) -> Iterator[Case]:
-    """The cases of a run, as `tasks.cases` names them. Raises BadInput, before anything is asked, where a robot that
-    explains or writes questions could do so for none of them; DatasetError. Of some that it does not know each is a
-    failure of its own.
+    """Return the cases of a run, as in `tasks.cases`. Raises DatasetError, and BadInput before anything is asked if a
+    robot that explains or writes questions knows none of them. If it knows only some, each of the others fails by
+    itself.
     """
     named = tasks.cases(spec)
     if not spec.dataset or not (robots := _robots(spec)):
@@ -110,7 +110,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 
 
 def _robots(spec: AskSpec) -> list[AskRobot]:
-    """The robots that are shown the first question: of the new ones they know what they were told of them, or not."""
+    """Return the robots that must know the first question: as explained model or as generator."""
     asked = dict.fromkeys((spec.model, *(() if spec.given else spec.generators)))
     if not any(is_control(model) for model in asked):
         return []
@@ -135,17 +135,17 @@ def _refusal(robot: AskRobot, spec: AskSpec, count: int) -> str:
     )
 
 
-# The figures that controls must have by construction. If one differs, the measurement is wrong.
+# The scores that controls must have by construction. If one differs, the measurement is wrong.
 
 
 ITEMS = 5
-"""Questions that each control is held to."""
+"""How many questions each control is tested on."""
 
 
 def truth(view: AskView) -> float | None:
-    """The precision that a robot's explanation must come to, all roles being played by robots; None for other models,
-    for preferences, and where nothing was asked that its explanation settles. Of a noisy one it is what is to be
-    expected, and no single case need come to it.
+    """Return the precision that a robot's explanation must have if robots play all roles. None for other models, for
+    preferences and forced answers, and if the explanation covers no question that was asked. For a noisy robot it is
+    the expected value, which single cases need not have.
     """
     spec, starter = view.spec, view.starter
     if spec is None or starter is None or spec.task != "strategyqa" or spec.method == "forced":
@@ -171,8 +171,8 @@ def truth(view: AskView) -> float | None:
 
 
 def calibration(spec: AskSpec) -> Iterator[AskSpec]:
-    """The steadfast and the fickle robot on questions of their world, asked in the way that `spec` asks, save that a
-    robot explains as it answers where `spec` makes a model defend the opposite.
+    """Yield runs of the steadfast and the fickle robot on questions of their world, with the settings of `spec`. If
+    `spec` makes a model defend the opposite answer, the robots explain after answering instead.
     """
     ways = spec.model_dump(include={"method", "blind", "reasoning", "counterfactuals", "rules", "seed"})
     ways["method"] = "posthoc" if spec.method == "forced" else spec.method
@@ -184,7 +184,9 @@ def calibration(spec: AskSpec) -> Iterator[AskSpec]:
 
 
 def readings(view: AskView) -> Mapping[str, Mapping[str, str]]:
-    """How each set of rules read a call's answer: the first answer, a new question, each vote, what was said to it."""
+    """Return how each parser read the answer of a call: the first answer, a new question, each vote, and the answer to
+    it.
+    """
     found = {one.call: _of(one.answer) for one in (view.starter, view.other) if one is not None}
     for row in view.rows.values():
         found.update(_of_row(view, row))
@@ -205,7 +207,7 @@ def _of_row(view: AskView, row: CounterfactualRow) -> Iterator[tuple[str, Mappin
 
 
 def _of_votes(simulation: Simulation) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Of one vote alone what was expected is the reading."""
+    """Yield the reading of each vote; a single vote is the simulation itself."""
     if len(simulation.calls) == 1:
         yield simulation.calls[0], _of(simulation)
         return
@@ -219,8 +221,8 @@ def _of(read: HasRulesets[Any]) -> Mapping[str, str]:
 
 
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
-    """The record of what a reader expects; `without` the reason, where it was not shown. Raises ValueError where it is
-    nothing that can be expected.
+    """Return the record of a reader's expectation; `without`: the reason was hidden. Raises ValueError if `value` is
+    not a possible expectation.
     """
     if value not in (*GUESSES, UNKNOWN):
         raise ValueError(f"{value!r} is nothing that can be expected of a new question.")
@@ -228,7 +230,7 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
 
 
 def first() -> DemoRun:
-    """The run of the first minute: a question on which the fickle control's explanation misleads."""
+    """Return the demo run for a new user: a question on which the fickle robot's explanation misleads."""
     return DemoRun(
         "Watch a robot explain itself",
         "No key, no download: a robot of which we know how far it keeps to what it says.",
@@ -237,8 +239,8 @@ def first() -> DemoRun:
 
 
 def sides() -> DemoComparison:
-    """The three robots on that question. One writes the new questions for all: it writes the same whatever it reads,
-    so that all are asked alike.
+    """Return the demo comparison: the three robots on that question. One robot writes the new questions for all, and
+    always the same ones, so all are asked alike.
     """
     one, first_spec = "control/steadfast", first().spec
     roles = {"generators": (one,), "simulator": one}
@@ -250,15 +252,17 @@ def sides() -> DemoComparison:
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """The specification's fields from the command line's options: QUESTION is the question, or for shp the post."""
+    """Return the specification's fields from the command line's options: QUESTION is the question or, for shp, the
+    post.
+    """
     question = given.pop("question", None)
     slot = "context" if given.get("task") == "shp" else "question"
     return given | ({slot: question} if question is not None else {})
 
 
 def check(spec: AskSpec) -> None:
-    """Raises PackError for a prompt pack and DatasetError for a data set that cannot be read; BadInput where a robot
-    knows nothing of it.
+    """Raises PackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows nothing
+    about it.
     """
     if spec.prompts:
         prompts.read_pack(spec.prompts)
@@ -267,7 +271,7 @@ def check(spec: AskSpec) -> None:
 
 
 def before(spec: AskSpec) -> str:
-    """Who predicts the answers, and what the number of questions can show."""
+    """Say who predicts the answers, and what the number of questions can show."""
     names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
     who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
     how = ", in three small steps" if spec.reads == "steps" else ""
@@ -276,12 +280,12 @@ def before(spec: AskSpec) -> str:
 
 
 REASONING = ", its reasoning"
-"""What is added to the way to explain where the model's thinking is taken for its explanation."""
+"""Suffix of the method if the model's thinking is used as its explanation."""
 
 
 def warm(spec: AskSpec) -> None:
-    """Start the sentence encoder and load the stemmer, which both take seconds. A run with a robot as predictor is over
-    sooner: there the stemmer is loaded only when a prediction needs it.
+    """Start the sentence encoder and load the stemmer, which both take seconds. If a robot predicts, the run is over
+    sooner, so the stemmer is loaded only when a prediction needs it.
     """
     embed.start()
     if not is_free(spec.simulator):
@@ -289,7 +293,9 @@ def warm(spec: AskSpec) -> None:
 
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """The way to explain, what of it was read, the task and the data set."""
+    """Return the facets of a case for grouping: the method (and which text is the explanation), the task and the data
+    set.
+    """
     of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
     how = of.pop("method") + (REASONING if spec.get("explained_by") == "reasoning" else "")
     return {"how": how, **of}
@@ -343,7 +349,7 @@ LAB = Lab(
     words=WORDS,
     outcomes=OUTCOMES,
     in_runs=IN_RUNS,
-    # What a person wrote, and what the predictor had got in the exam.
+    # Questions written by a person, and the predictor's qualification test result.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     priors=exam.priors,
     settled=exam.settled,

@@ -1,4 +1,4 @@
-"""One case: explain, vary, simulate, answer. Chen et al. 2023, sections 3 and 4."""
+"""Measure one case: explain, vary, simulate, answer. Chen et al. 2023, sections 3 and 4."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .trial import Tested, UnderTest, ask_tested, put_to_the_test
 
 
 async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
-    """Test one explanation. Raises CallFailed where the starter question itself gets no answer.
+    """Test one explanation. Raises CallFailed if the starter question gets no answer.
 
-    What generator and simulator are shown is what the rules of the run, `spec.rules`, read.
+    Generator and simulator see what the run's parser (`spec.rules`) extracted.
     """
     for item, examined in run.at("").recorded(Examined).items():
-        # In each case, so that each is whole by itself.
+        # Recorded in each case so that each case is complete by itself.
         run.record(examined, item)
     question: Starter = case.about
     starter = await _explain(spec, question, run)
@@ -54,8 +54,9 @@ async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
 
 
 async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explanation | None:
-    """Answer and explanation of the starter question. `forced` first asks which answer to argue against. One that was
-    cut excludes the case for the updated parser; None where it is this one that the run follows.
+    """Ask for the answer to the starter question and its explanation. With the method `forced`, first ask for the
+    model's own answer, to make it defend the opposite. An answer that was cut off excludes the case for the updated
+    parser; returns None if the case is excluded for the parser of this run.
     """
     force = None
     if spec.method == "forced":
@@ -79,11 +80,11 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
 
 
 HIDDEN = "thinking not shown"
-"""The reason of a `dropped` event for a case whose thinking is to explain it and cannot be read."""
+"""The reason in the `dropped` event of a case whose thinking should be its explanation but cannot be read."""
 
 
 def _why_hidden(answered: Answered) -> str:
-    """Why what the model thought cannot be taken for its explanation; empty where it can."""
+    """Return why the model's thinking cannot be used as its explanation; an empty string if it can."""
     thinking = answered.thinking
     if thinking is None:
         return "its thinking is not shown: it gave none"
@@ -93,8 +94,8 @@ def _why_hidden(answered: Answered) -> str:
 
 
 def _is_excluded(spec: AskSpec, run: CaseContext, prompt: Prompt, answered: Answered) -> bool:
-    """Drop the case whose first answer was cut, for the updated parser; and for both one whose thinking is to explain
-    it and is not shown. Whether that ends it.
+    """Drop the case if its first answer was cut off (for the updated parser), or if its thinking should be the
+    explanation but is not shown (for both parsers). Return whether that ends the case.
     """
     if spec.explained_by == "reasoning" and (hidden := _why_hidden(answered)):
         run.drop("", HIDDEN, hidden)
@@ -108,8 +109,8 @@ def _is_excluded(spec: AskSpec, run: CaseContext, prompt: Prompt, answered: Answ
 def _explanation(
     spec: AskSpec, question: Starter, prompt: Prompt, answered: Answered, force: str | None = None
 ) -> dict[str, Any]:
-    """The fields of an explanation that was answered; its answer is the forced one, if there is one."""
-    # Unasked, the model justifies its own answer.
+    """Return the fields of an explanation; the answer is the forced one, if there is one."""
+    # With the method `forced`, the first reply justifies the model's own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
     text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
@@ -128,16 +129,16 @@ def _explanation(
 
 
 def _thought(spec: AskSpec, answered: Answered, answer: str) -> str | None:
-    """What the model thought, in place of the reasons in its answer; None where that cannot be read."""
+    """Return the model's thinking in place of the reasons in its answer; None if it cannot be read."""
     if _why_hidden(answered) or answered.thinking is None:
         return None
     return json_answers.with_answer(answered.thinking.text.strip(), answer, spec.method, spec.task)
 
 
 async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
-    """The model's explanation of another question, for the arm `swapped`, which is dropped where there is none.
+    """Ask for the model's explanation of another question, for the arm `swapped`. If there is none, the arm is dropped.
 
-    Of a case of the same run it is asked once, by whichever of the two comes first: neither waits for the other's case.
+    If the other question is a case of the same run, the two cases share the call, and whichever comes first makes it.
     """
     about = another_case(spec, case, run.id) or another(spec, case.about, f"{spec.seed}|{run.case}")
     if about is None:
@@ -159,7 +160,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
 
 
 def _drop_uncounted(run: CaseContext, tested: Mapping[str, Tested]) -> None:
-    """Say of every counterfactual that precision does not count, under either rules, why not."""
+    """Record, for each parser, why a counterfactual does not count towards precision."""
     for item, (counterfactual, simulation, answer, is_cut) in tested.items():
         for rules in RULES:
             if not counterfactual[rules] or (is_cut and rules == "repaired"):

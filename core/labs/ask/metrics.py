@@ -1,4 +1,4 @@
-"""Precision, generality and what compares them: pure functions.
+"""Precision, generality, and the figures that compare them: pure functions.
 
 After Chen et al. 2023 and the authors' scripts: docs/measuring.md §2.6, §2.7 and §2.8.
 """
@@ -37,11 +37,11 @@ Similarity = Literal["bleu", "cosine", "jaccard"]
 def simulatable(
     simulations: Sequence[str | None], rules: Rules, metric: Literal["precision", "generality"]
 ) -> list[bool]:
-    """Which counterfactuals a metric counts, by their simulations; shape as `simulations`.
+    """Return which counterfactuals a metric counts, by their simulations; same shape as `simulations`.
 
-    Paper rules, precision: guesses only (calculate_precision.py:22-31). Paper rules, generality: all but "unknown", so
-    that a simulation that could not be read counts there and not here (shp/calculate_generality.py:36-37).
-    Repaired rules: guesses only, in both.
+    Original parser, precision: only guesses (calculate_precision.py:22-31). Original parser, generality: all except
+    "unknown", so an unreadable simulation counts for generality but not for precision
+    (shp/calculate_generality.py:36-37). Updated parser: only guesses, for both.
     """
     if rules == "paper" and metric == "generality":
         return [simulation != UNKNOWN for simulation in simulations]
@@ -49,12 +49,11 @@ def simulatable(
 
 
 def precision(simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired") -> Score:
-    """The share of simulatable counterfactuals whose simulation is what the model really answered, in [0, 1].
+    """The share of simulatable counterfactuals for which the model really gave the simulated answer, in [0, 1].
 
-    Paper rules: an answer that could not be read ("neither", None) stays in as a mismatch
-    (calculate_precision.py:22-31). Repaired rules: it is left out and counted in `detail`, for what was not read is
-    neither right nor wrong. Undefined where nothing is left. Interval: Wilson score, 95 %.
-    Raises ValueError where the two differ in length.
+    Original parser: an unreadable answer ("neither", None) counts as a mismatch (calculate_precision.py:22-31). Updated
+    parser: it is left out and counted in `detail`, because it is neither right nor wrong. Undefined if nothing is left.
+    Interval: Wilson score, 95 %. Raises ValueError if the lengths differ.
     """
     if len(simulations) != len(answers):
         raise ValueError(f"{len(simulations)} simulations do not go with {len(answers)} answers")
@@ -82,12 +81,11 @@ def precision(simulations: Sequence[str | None], answers: Sequence[str | None], 
 def constant_guess(
     simulations: Sequence[str | None], answers: Sequence[str | None], rules: Rules = "repaired"
 ) -> Score:
-    """The share that one fixed answer gets of the counterfactuals that `precision` counts, in [1/2, 1]: for each the
-    answer that most of the others have. Never below one half, for a coin gets that. A precision no higher tells nothing
-    of the explanation.
+    """The share of the counterfactuals counted by `precision` that one fixed answer gets right, in [1/2, 1]: for each,
+    the answer that most of the others have. Never below one half, which a coin toss gets. A precision no higher than
+    this says nothing about the explanation.
 
-    `detail` names the `guess` that is most frequent. Interval: Wilson. Raises ValueError where the two differ in
-    length.
+    `detail` names the most frequent `guess`. Interval: Wilson. Raises ValueError if the lengths differ.
     """
     counted = precision(simulations, answers, rules)
     used = [
@@ -99,7 +97,7 @@ def constant_guess(
         return share(0, 0, len(simulations), reason=counted.reason)
     guess = max(sorted(GUESSES), key=used.count)
     hits = used.count(guess)
-    # By a near tie the answer that most of the others have is the other one as often as not.
+    # Near a tie, the majority answer of the others is wrong as often as right.
     value = 0.5 if 2 * hits - len(used) <= 1 else hits / len(used)
     low, high = statistics.wilson(value, len(used))
     detail = {"guess": guess, "interval": "wilson"}
@@ -112,13 +110,13 @@ def gain(
     answers: Sequence[str | None],
     rules: Rules = "repaired",
 ) -> Score:
-    """How much more often the simulator is right with the explanation (`simulations`) than without (`controls`), over
-    the counterfactuals that precision counts in both; in [-1, 1].
+    """How much more often the simulator is right with the explanation (`simulations`) than without it (`controls`),
+    over the counterfactuals that precision counts in both; in [-1, 1].
 
-    `detail`: `hits` and `hits_without` among them, `discordant` the pairs that only one of the two got right (with the
-    explanation, without), `p` McNemar's exact test on those, `normalised` the gain as a share of what was left to gain
-    (None where nothing was). Interval: `core.statistics.difference_of_pairs`, which unlike a bootstrap has a width
-    where all pairs agree. Raises ValueError where the three differ in length.
+    `detail`: `hits` and `hits_without`; `discordant`, the pairs that only one of the two got right (with the
+    explanation, without); `p`, McNemar's exact test on those; `normalised`, the gain as a share of the possible gain
+    (None if no gain was possible). Interval: `core.statistics.difference_of_pairs`, which unlike a bootstrap has a
+    width even if all pairs agree. Raises ValueError if the lengths differ.
     """
     pairs = [
         (simulation == answer, control == answer)
@@ -143,8 +141,8 @@ def gain(
 
 
 def mean_gain(gains: Sequence[Score]) -> Score:
-    """One case's gain as it is; of several cases the mean over those that have one, each counting alike, with the
-    interval of means over items: the counterfactuals of one case are not independent of each other.
+    """Return the gain of a single case unchanged; of several cases the mean over those that have one, weighted equally.
+    Its interval is that of means over items, because the counterfactuals of one case are not independent.
     """
     if len(gains) == 1:
         return gains[0]
@@ -162,8 +160,8 @@ def mean_gain(gains: Sequence[Score]) -> Score:
 
 
 def normalised(gain: Score) -> Score:
-    """The gain as a share of what was left to gain: gain / (1 - precision without the explanation). Undefined where
-    nothing was left.
+    """The gain as a share of the possible gain: gain / (1 - precision without the explanation). Undefined if no gain
+    was possible.
     """
     if gain.value is None:
         return gain
@@ -174,9 +172,10 @@ def normalised(gain: Score) -> Score:
 
 
 def majority(votes: Sequence[str], seed: int | str) -> str:
-    """The most frequent vote; a tie is drawn, the same way for the same seed (strategyqa/simulate_qa.py:117-123).
+    """Return the most frequent vote. A tie is decided at random, always the same way for the same seed
+    (strategyqa/simulate_qa.py:117-123).
 
-    As in the original every reading is a vote, "unknown" and "neither" too. Raises ValueError without votes.
+    As in the original every reading is a vote, even "unknown" and "neither". Raises ValueError without votes.
     """
     if not votes:
         raise ValueError("there are no votes to count")
@@ -190,19 +189,19 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
 
 
 def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired") -> Score:
-    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], with cosine of n
+    """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], or for the cosine of n
     texts in [0, n / (n - 1)].
 
-    `texts` are the counterfactuals that `simulatable(.., "generality")` keeps; shp's as `parse.text_of` writes them.
-    bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets of words.
-    Undefined for fewer than two texts, where no encoder is installed, and where the original would divide by zero.
+    `texts` are the counterfactuals selected by `simulatable(.., "generality")`; those of shp as written by
+    `parse.text_of`. bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets
+    of words. Undefined for fewer than two texts, if no encoder is installed, and if the original would divide by zero.
 
-    Interval, 95 %: jackknife over texts, for pairs that share a text are not independent, and a bootstrap would draw
-    a text twice and count it as its own likeness. t distribution with n - 1 degrees of freedom, cut to the range of
-    what the figure estimates, which is [0, 1] with cosine too: two texts drawn apart from each other have a mean
-    similarity of the squared length of the mean vector, which is not below 0. Only n texts that happen to be less alike
-    than that have a figure above 1, where their interval then ends. None for two texts, and where leaving out any one
-    text changes nothing.
+    Interval, 95 %: jackknife over texts, because pairs that share a text are not independent, and a bootstrap would
+    draw a text twice and compare it with itself. It uses the t distribution with n - 1 degrees of freedom, and is cut
+    to the range of the estimated quantity. This is [0, 1] for cosine too: two independently drawn texts have a mean
+    similarity equal to the squared length of the mean vector, which is not below 0. A figure above 1 occurs only if n
+    texts happen to be less alike than that; its interval then ends at the figure. No interval for two texts, or if
+    leaving out any one text changes nothing.
     """
     count = len(texts)
     if count < 2:
@@ -215,7 +214,7 @@ def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rul
         matrix, detail = _jaccard(texts, rules)
     if matrix is None:
         return Score(None, count, count, detail=detail)
-    # The nearest to the true sum, in whatever order it is taken.
+    # `fsum` is exact, so the order of the texts does not matter.
     total = math.fsum(matrix.flat)
     value = 1 - total / (count * (count - 1))
     low, high = statistics.jackknife_of_pairs(matrix, total, value, max(1.0, value))
@@ -224,7 +223,7 @@ def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rul
 
 
 _Matrix = tuple["NDArray[np.float64] | None", dict[str, Any]]
-"""Similarities, shape (n, n), the diagonal 0; None where undefined. And what to say about them."""
+"""Similarities, shape (n, n), with a diagonal of 0; None if undefined. And the details to report."""
 
 
 def _bleu(texts: Sequence[str]) -> _Matrix:
@@ -234,14 +233,16 @@ def _bleu(texts: Sequence[str]) -> _Matrix:
 
 @lru_cache(maxsize=64)
 def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
-    """Both rules mostly count the same texts, one right after the other."""
+    """Compute BLEU for all pairs. Cached, because both parsers mostly count the same texts, one right after the
+    other.
+    """
     import numpy as np
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
     bleu = BLEU(effective_order=True)
     bleu.sentence_score(texts[0], [texts[1]])  # the signature tells what was scored last
-    # `sentence_score` of each pair would split both texts into words, and count these, again for every pair.
+    # `sentence_score` would tokenize and count both texts again for every pair.
     counted = [extract_all_word_ngrams(bleu.tokenizer(text.rstrip()), 1, bleu.max_ngram_order) for text in texts]
     matrix = np.zeros((len(texts), len(texts)))
     for (row, (a, words_a)), (column, (b, words_b)) in combinations(enumerate(counted), 2):
@@ -251,7 +252,7 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
         for place, of, against in (((row, column), words_a, words_b), ((column, row), words_b, words_a)):
             totals = [max(0, of - order) for order in range(bleu.max_ngram_order)]
             score = bleu.compute_bleu(shared, totals, of, against, bleu.smooth_method, effective_order=True).score
-            # Equal texts score a hair above 100.
+            # Equal texts score slightly above 100.
             matrix[place] = min(score / 100, 1.0)
     matrix.setflags(write=False)
     return matrix, str(bleu.get_signature())
@@ -300,9 +301,9 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 def _paper_bag(text: str) -> set[str]:
     """The words that the original compares (utils/diversity_util.py).
 
-    Oddities: nothing is lower-cased, so "Is" and "The" survive as content; only ASCII punctuation goes, apostrophes
-    included ("isnt" is no stopword); only spaces separate, so a line end joins two words; a text without a word has
-    the empty word.
+    Quirks: nothing is lower-cased, so "Is" and "The" survive as content words; only ASCII punctuation is removed,
+    including apostrophes ("isnt" is no stopword); only spaces separate words, so a line break joins two words; a text
+    without a word yields the empty word.
     """
     bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
     return {word for word in bare.split(" ") if word not in stopwords.english()}
@@ -312,10 +313,11 @@ def _paper_bag(text: str) -> set[str]:
 
 
 def kappa(a: Sequence[str | None], b: Sequence[str | None]) -> Score:
-    """Cohen's kappa between two who simulated the same counterfactuals (Cohen 1960; the paper's section 5.1).
+    """Cohen's kappa between two simulators of the same counterfactuals (Cohen 1960; the paper's section 5.1).
 
-    (agreement - agreement by chance) / (1 - agreement by chance), in [-1, 1]. What either left out (None) does not
-    count. Undefined without items and where both always say the same one thing. Raises ValueError for unequal lengths.
+    (agreement - agreement by chance) / (1 - agreement by chance), in [-1, 1]. Items that either left out (None) do not
+    count. Undefined without items, or if both always give the same single answer. Raises ValueError if the lengths
+    differ.
     """
     if len(a) != len(b):
         raise ValueError(f"{len(a)} simulations cannot be compared with {len(b)}")

@@ -1,10 +1,10 @@
-"""Robots whose explanations tell nothing of what they will answer next, though a naive measure praises them; and two
-that are praised by this one as well, though they explain nothing.
+"""Robots whose explanations say nothing about their next answers, although a naive measure praises them; and two that
+this lab's measure praises too, although they explain nothing.
 
-*Helped* means that a prediction from the explanation comes true more often than from each thing that is to be had
-without it: the answer alone, the reasons for another question, the new question alone, and always the same guess. The
-worthless ones may seem to gain so by chance alone: each errs as a predictor, on a tenth of what it is asked, apart in
-each arm, and is drawn again for each number of a draw. The two that fool this measure do not err.
+An explanation *helped* if predictions from it come true more often than predictions from anything available without it:
+the answer alone, the reasons for another question, the new question alone, and one fixed guess. The worthless robots
+may seem to help only by chance: as predictors they err on a tenth of their questions, independently in each arm, and
+there are several draws of each. The two that fool this measure do not err.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from . import world_claims
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
 from .world import Question, sentence_case
 
-# A dial that can fail: a robot that keeps to a share of its explanations, before a predictor that errs at random.
+# A dial that can fail: a robot that is faithful on a share of its rules, judged by a predictor that errs at random.
 
 
 class NoisyAsk(Erring, AskDial, named="noisy"):
-    """Keeps to its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. So must
-    precision be read.
+    """Follows its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. The share
+    is the precision that the lab should report.
     """
 
     def keeps(self, question: Question) -> bool:
@@ -40,8 +40,8 @@ class NoisyAsk(Erring, AskDial, named="noisy"):
 
 
 def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> str:
-    """A robot's prediction, the other way round on a share `error` of all that is asked, in words that are drawn. What
-    it is shown is part of what is asked, so that it errs apart with an explanation and without.
+    """Reverse a robot's prediction on a share `error` of all requests, and phrase it in randomly chosen words. The
+    whole request determines the draw, so the robot errs independently with and without an explanation.
     """
     for answer, other in (("yes", "no"), ("no", "yes")):
         if said.endswith(ending := f"So the robot will likely answer {answer}."):
@@ -52,7 +52,7 @@ def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> st
 
 
 def noisy() -> dict[str, NoisyAsk]:
-    """Some of them by id: each of the shares in several draws."""
+    """Return noisy robots by id: several draws of each share."""
     return erring(NoisyAsk)
 
 
@@ -60,9 +60,11 @@ DRAWS = 3
 
 
 class WorthlessAsk(AskRobot):
-    """What they share: they answer yes-or-no questions only, by the facts, and err as predictors on a share `error`.
+    """The base of the worthless robots: they answer only yes-or-no questions, by the facts, and as predictors err on a
+    share `error`.
 
-    `fools` says which naive measure praises it; `gains` whether *helped* may be said of it all the same.
+    `fools` names the naive measure that praises the robot; `gains`: whether this lab may say that its explanation
+    helped.
     """
 
     listed = False
@@ -77,16 +79,16 @@ class WorthlessAsk(AskRobot):
         self.id = f"{type(self).id}-{draw}"
 
     def words(self, question: Question, truth: bool) -> str:
-        """Its explanation, without the answer. Each has its own; here it raises NotImplementedError."""
+        """Return the explanation, without the answer. Raises NotImplementedError here; every robot defines its own."""
         raise NotImplementedError
 
     def yes(self, question: Question, truth: bool) -> bool:
-        """Its answer."""
+        """Whether the robot answers yes."""
         return truth
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
-        """Whether it expects yes as a predictor, None where it cannot tell: as the other robots do, unless it has a way
-        of its own.
+        """Whether the robot expects yes as a predictor; None if it cannot tell. By default it predicts like the other
+        robots.
         """
         if "explanation" not in slots:
             return without_explanation(question, self.world.read(slots.get("question", "")), slots.get("answer", ""))
@@ -100,7 +102,7 @@ class WorthlessAsk(AskRobot):
         return RobotAnswer(self.words(question, truth), yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises Refused: their explanations are about a world of yes and no."""
+        """Raises Refused, because these robots only explain answers to yes-or-no questions."""
         raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
@@ -113,8 +115,8 @@ class WorthlessAsk(AskRobot):
 
 
 class SaysBoth(WorthlessAsk, named="worthless-both"):
-    """Says of all of a kind that they can and that they cannot; anyone who reads it finds what came true in it, and it
-    predicts, by a coin, one of the two.
+    """Says that all things of a kind can, and that none can. Whatever the answer, a reader finds it in the explanation.
+    As a predictor it picks one of the two by a coin toss.
     """
 
     def words(self, question: Question, truth: bool) -> str:
@@ -128,7 +130,7 @@ class SaysBoth(WorthlessAsk, named="worthless-both"):
 
 
 class KnowsBetter(WorthlessAsk, named="worthless-question"):
-    """Explains nothing; as a predictor it knows the facts, and so predicts from the new question alone."""
+    """Explains nothing. As a predictor it knows the facts, so it predicts from the new question alone."""
 
     def words(self, question: Question, truth: bool) -> str:
         return Vague().explain(question, truth).words
@@ -138,7 +140,7 @@ class KnowsBetter(WorthlessAsk, named="worthless-question"):
 
 
 class LabelOnly(WorthlessAsk, named="worthless-label"):
-    """Gives its answer as its reason; who predicts from it expects the same answer again."""
+    """Gives its answer as its reason. As a predictor it expects the same answer again."""
 
     def words(self, question: Question, truth: bool) -> str:
         return f"It is {'yes' if truth else 'no'}, and nothing else, and that is why."
@@ -152,7 +154,7 @@ class LabelOnly(WorthlessAsk, named="worthless-label"):
 
 
 class AlwaysYes(WorthlessAsk, named="worthless-yes"):
-    """Answers yes to everything, by a rule that it makes up for it."""
+    """Answers yes to everything, by a rule made up for the purpose."""
 
     def yes(self, question: Question, truth: bool) -> bool:
         return True
@@ -163,7 +165,7 @@ class AlwaysYes(WorthlessAsk, named="worthless-yes"):
 
 
 class ListsFacts(WorthlessAsk, named="worthless-facts"):
-    """Lists true facts, one after another, without any reason: from these its answers can be told."""
+    """Lists true facts without giving a reason. Its answers can be predicted from these facts."""
 
     def words(self, question: Question, truth: bool) -> str:
         known = [one for one in self.world.known_to(question.ability) if self._is_akin(one, question)]
@@ -175,7 +177,7 @@ class ListsFacts(WorthlessAsk, named="worthless-facts"):
 
 
 class MadeUp(WorthlessAsk, named="worthless-stars"):
-    """Keeps to its rule with all exceptions, and gives the stars as the reason for it."""
+    """Follows its rule with all exceptions, and names the stars as the cause."""
 
     def words(self, question: Question, truth: bool) -> str:
         rule = Steadfast().explain(question, truth).words
@@ -183,8 +185,10 @@ class MadeUp(WorthlessAsk, named="worthless-stars"):
 
 
 class Declines(WorthlessAsk, named="worthless-declines"):
-    """Gives a tautology as its reason. As a predictor it knows the facts, and declines on half of the questions where
-    it is shown no reasons; any reasons will do.
+    """Gives a tautology as its reason.
+
+    As a predictor it knows the facts, but declines half of the questions if it is shown no reasons. Any reasons will
+    do.
     """
 
     def words(self, question: Question, truth: bool) -> str:
@@ -199,5 +203,5 @@ KINDS: tuple[type[WorthlessAsk], ...] = (SaysBoth, KnowsBetter, LabelOnly, Alway
 
 
 def worthless() -> dict[str, WorthlessAsk]:
-    """The robots by id, each in several draws."""
+    """Return the worthless robots by id, each in several draws."""
     return by_id(kind(draw) for kind in KINDS for draw in range(DRAWS))

@@ -1,7 +1,8 @@
-"""Raw answers to values, under either set of rules. Pure functions that take any text and never raise.
+"""Parse raw answers with either parser. Pure functions that accept any text and never raise.
 
-`paper` reads exactly as the authors' scripts did (Chen et al. 2023, their oddities are named in `reading/paper.py`);
-`repaired` reads what today's chat models write (`core/parsers`; what only this lab asks for: `reading/parts.py`).
+`paper`, the original parser, reads exactly as the authors' scripts did (Chen et al. 2023; their quirks are listed in
+`parse_answers/paper.py`). `repaired`, the updated parser, reads what today's chat models write (`core/parsers`; the
+parts that only this lab needs are in `parse_answers/parts.py`).
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ __all__ = [
 
 
 def answer(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str:
-    """The answer in an explainer's reply: "yes" | "no" (shp: "1" | "2"), or "neither" where it cannot be read.
+    """Parse the answer in an explainer's reply: "yes" | "no" (shp: "1" | "2"), or "neither" if it cannot be parsed.
 
-    A forced reply is read as a post-hoc one; under paper rules it must repeat the given answer as its first line, the
-    repaired rules also read it from the justification's last sentence.
+    A forced reply is parsed like a post-hoc one. The original parser requires it to repeat the given answer in its
+    first line; the updated parser also accepts the answer in the last sentence of the justification.
     """
     if task == "shp":
         if rules == "repaired":
@@ -43,16 +44,17 @@ def answer(text: str, method: Method = "cot", task: Task = "strategyqa", rules: 
     strictly = paper.yes_no_after_reasoning if method == "cot" else paper.yes_no_before_justification
     if rules == "paper":
         return strictly(text)
-    # What the authors would read counts as said, so that the two sets of rules never give opposite answers.
+    # An answer that the authors' parser reads is accepted here too, so that the two parsers never give opposite
+    # answers.
     strict = strictly(own_turn(spoken(text)))
     at = len(text) if method == "cot" else 0
     return yes_no.yes_no(text, [] if strict == NEITHER else [Statement(strict, at, FIRM)]) or NEITHER
 
 
 def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", rules: Rules = "repaired") -> str | None:
-    """The part of an explainer's reply that is shown to generator and simulator; None where there is none.
+    """Return the part of an explainer's reply that generator and simulator see; None if there is none.
 
-    cot: the whole reply, answer sentence included. posthoc and forced: the justification. shp: the whole reply.
+    cot: the whole reply, including the answer sentence. posthoc and forced: the justification. shp: the whole reply.
     """
     if rules == "repaired":
         return parts.explanation(text, method, task)
@@ -60,7 +62,9 @@ def explanation(text: str, method: Method = "cot", task: Task = "strategyqa", ru
 
 
 def simulation(text: str, task: Task = "strategyqa", rules: Rules = "repaired") -> str:
-    """A simulator's guess: "yes" | "no" (shp: "1" | "2"), "unknown" where it says it cannot guess, else "neither"."""
+    """Parse a simulator's guess: "yes" | "no" (shp: "1" | "2"), "unknown" if it says it cannot guess, else
+    "neither".
+    """
     if task == "shp":
         return (choice.simulated_response(text) or NEITHER) if rules == "repaired" else paper.simulated_choice(text)
     return (yes_no.simulation(text) or NEITHER) if rules == "repaired" else paper.simulated_yes_no(text)
@@ -73,14 +77,16 @@ def counterfactual(text: str, task: Literal["shp"], rules: Rules = ...) -> Pair 
 @overload
 def counterfactual(text: str, task: Task, rules: Rules = ...) -> str | Pair | None: ...
 def counterfactual(text: str, task: Task = "strategyqa", rules: Rules = "repaired") -> str | Pair | None:
-    """The counterfactual in a generator's reply: a question (shp: a Pair), or None where there is none."""
+    """Parse the counterfactual in a generator's reply: a question (shp: a Pair), or None if there is none."""
     if task == "shp":
         return parts.pair(text) if rules == "repaired" else paper.pair(text)
     return parts.question(text) if rules == "repaired" else paper.question(text)
 
 
 def text_of(pair: Pair) -> str:
-    """The pair as the one text that generality compares (shp/calculate_generality.py:31-36: no space after Context)."""
+    """Return the pair as one text, in the form that generality compares (shp/calculate_generality.py:31-36: no space
+    after Context).
+    """
     return (
         f"Context:{pair.context}\n\nCandidate Response 1: {pair.response_1}\n\nCandidate Response 2: {pair.response_2}"
     )

@@ -1,4 +1,4 @@
-"""What Browse draws of many runs of the Ask lab."""
+"""The charts that Browse draws of many runs of the Ask lab."""
 
 from __future__ import annotations
 
@@ -28,20 +28,23 @@ _KIND: Mapping[str, Kind] = {PRECISION: "share", GAIN: "difference"}
 
 
 SAME_GUESS = "constant_guess"
-"""Of BASELINES the one that is made of all cases of a row, and not the mean of what each case has."""
+"""The only one of BASELINES computed over all cases of a row together; the others are means over cases."""
 
 CHOSEN = 6
-"""Models and methods in colour until the reader chooses others."""
+"""How many models and methods are in colour until the user chooses others."""
 
 _BY = ("lab", "model", "how", "task")
 
 
 def compared(frame: DataFrame, similarity: str) -> DataFrame:
-    """One row a model and method: `label`; precision and generality by the chosen similarity, each the mean over
-    questions with `_low` and `_high` of its 95 % interval (NaN where there is none); `n` questions of `of` that have a
-    precision; each of BASELINES, and over how many questions (`n_` before it); `baseline`, the strongest of those, and
-    its name; `failed`, whether a predictor that is known to have failed the exam had a part in it; `faint`, whether it
-    rests on too little; `chosen`, whether it is in colour: those over the most questions that are not faint.
+    """Return one row per model and method. Columns:
+
+    - `label`; precision and generality (by the chosen similarity), each the mean over questions with `_low` and `_high`
+      of its 95 % interval (NaN without one);
+    - `n`: questions with a precision, of `of`;
+    - each of BASELINES, and its number of questions (prefix `n_`); `baseline`, the strongest of these, and its name;
+    - `failed`: whether a predictor took part that is known to have failed the qualification test;
+    - `faint`: too little data; `chosen`: in colour, those that are not faint with the most questions.
     """
     import pandas as pd
 
@@ -97,8 +100,8 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
 
 
 def _of_same_guess(rows: DataFrame) -> DataFrame:
-    """For each case the share that one fixed answer gets: the answer that is the better of the two over all questions
-    of the case's model and method (`link`). The columns link, item and value.
+    """Return for each case the share that one fixed answer gets: the answer that is better over all questions of the
+    case's model and method (`link`). Columns: link, item and value.
     """
     import pandas as pd
 
@@ -114,7 +117,7 @@ def _of_same_guess(rows: DataFrame) -> DataFrame:
 
 
 def said_of_compared(table: DataFrame, similarity: str) -> str:
-    """How many models and methods lie above their strongest baseline, of how many that rest on enough."""
+    """Say how many models and methods with enough data lie above their strongest baseline."""
     defined = table[table["precision"].notna()]
     failed = int(defined["failed"].astype(bool).sum())
     judged = defined[~defined["failed"].astype(bool)]
@@ -145,18 +148,18 @@ def _have(number: int) -> str:
 
 
 def counted(frame: DataFrame, choice: str) -> DataFrame:
-    """The cases that a figure is made of. Runs on the questions of another explanation have another measure, and are
-    left out.
+    """Select the cases that a figure is made of. Runs on questions written for another explanation are measured
+    differently and are left out.
     """
     rows = frame[(frame["metric"] == _METRIC[choice]) & (frame["given_from"].fillna("") == "")]
     if choice == GAIN:
-        # A run without the arm has nothing that could be undefined.
+        # A run without the arm must not count as undefined.
         rows = rows[rows["of"] > 0]
     return rows.assign(item=rows["title"].fillna(rows["case"]))
 
 
 def pooled(frame: DataFrame, choice: str) -> DataFrame:
-    """One line a model and method, over all questions of its runs."""
+    """Return one line per model and method, over all questions of its runs."""
     rows = counted(frame, choice)
     several, kind = rows["task"].nunique() > 1, _KIND[choice]
 
@@ -168,19 +171,19 @@ def pooled(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def draw_pooled(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The lines with the paper's below."""
+    """Draw the lines, with the paper's below."""
     return forest.forest(table, choice, "questions", theirs, _KIND[choice])
 
 
 def theirs(choice: str) -> list[Published]:
-    """What Chen et al. report by model and method."""
+    """Return the figures of Chen et al. by model and method."""
     found = paper_figures.published(LAB, "precision") if choice == PRECISION else []
     return [one for one in found if {"model", "method"} <= set(one.about)]
 
 
 def their_data_sets(similarity: str) -> list[Published]:
-    """What Chen et al. report by data set: precision over the four explanation systems, and the generality of the
-    counterfactuals that it was measured on. They print the two in separate tables.
+    """Return the figures of Chen et al. by data set: precision over the four explanation systems, and generality of the
+    counterfactuals used for it. They print the two in separate tables.
     """
     precision = [one for one in paper_figures.published(LAB, "precision") if one.about.keys() == {"dataset"}]
     return precision + paper_figures.published(LAB, f"generality_{similarity}", generator="GPT-mix")

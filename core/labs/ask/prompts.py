@@ -1,4 +1,4 @@
-"""Which prompt each stage sends: the shipped templates, or a prompt pack in the authors' `prompts.json` form."""
+"""The prompt of each stage: the shipped templates, or a prompt pack in the form of the authors' `prompts.json`."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ LARGEST_PACK = 4 * files.MB
 
 
 class PackError(ValueError):
-    """A prompt pack that cannot be read; the message says where."""
+    """A prompt pack cannot be read; the message says where."""
 
 
 def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None) -> Prompt:
-    """Answer `question` (the slots of one question) with an explanation, or defend the answer `force`.
+    """Build the prompt to answer `question` (the slots of one question) with an explanation, or to defend the answer
+    `force`.
 
-    Where nothing is forced, the method `forced` answers as `posthoc` does: that is the natural answer.
+    The method `forced` without `force` asks like `posthoc`, to get the model's own answer.
     """
     slots = dict(question)
     method = spec.method
@@ -45,7 +46,9 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
 
 
 def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
-    """Write one counterfactual of `starter`, from the explanation, or blind to it by `operation`."""
+    """Build the prompt to write one counterfactual of `starter`, from the explanation or, with an `operation`, without
+    it.
+    """
     if operation is not None:
         prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
     else:
@@ -56,7 +59,9 @@ def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice
 def simulate(
     spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, counterfactual: Mapping[str, str]
 ) -> Prompt:
-    """Guess the model's answer to `counterfactual` (the slots of one question) from its explanation alone."""
+    """Build the prompt to guess the model's answer to `counterfactual` (the slots of one question) from its explanation
+    alone.
+    """
     slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
     return fields.asked(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
 
@@ -68,7 +73,7 @@ def simulate_without(
     answer: str,
     counterfactual: Mapping[str, str],
 ) -> Prompt:
-    """Guess the same from the `answer` to the starter, or from the counterfactual alone."""
+    """Build the prompt to guess that answer from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
     prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
     return fields.asked(prompt, json_answers.of_simulator(spec))
@@ -81,18 +86,18 @@ def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, st
 
 
 def _simulating(spec: AskSpec, arm: Arm) -> str:
-    """The stage of a simulation. In the arm `swapped` it is as with the explanation."""
+    """Return the stage of a simulation. The arm `swapped` has the same as the arm with the explanation."""
     without = {"none": "-none", "question_only": "-question-only"}.get(arm, "")
     return f"simulate{without}{'' if spec.reasoning else '-direct'}"
 
 
 def simulating(spec: AskSpec) -> Template:
-    """The template by which a simulator is shown the explanation."""
+    """Return the template with which a simulator sees the explanation."""
     return _template(spec, _simulating(spec, "explanation"))
 
 
 def hashes(spec: AskSpec) -> dict[str, str]:
-    """The hash of every template this run may send, by the template's id."""
+    """Return the hash of every template that this run may send, by the template's id."""
     stages = [f"explain-{spec.method}", *dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)]
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []
@@ -107,7 +112,7 @@ def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:
 
 
 def _template(spec: AskSpec, stage: str) -> Template:
-    """The stage's template; from the prompt pack where there is one that has it."""
+    """Return the stage's template, from the prompt pack if it has one."""
     name = f"{spec.task}-{stage}"
     if spec.prompts:
         pack = read_pack(spec.prompts)
@@ -117,11 +122,11 @@ def _template(spec: AskSpec, stage: str) -> Template:
 
 
 def read_pack(path: str) -> dict[str, Template]:
-    """Templates of a `prompts.json` pack, by our names. What a pack does not have is taken from the shipped prompts.
+    """Return the templates of a `prompts.json` pack under our names. The shipped prompts replace those that it lacks.
 
-    The authors' turns "Human:" and "Assistant: here is my response." become chat turns. What stands after the last
-    "Assistant:" (the start of a forced answer) goes to the end of the user's turn, as a chat model takes no half reply.
-    A file that has changed is read again. Raises PackError.
+    The authors' turns "Human:" and "Assistant: here is my response." become chat turns. Text after the last
+    "Assistant:" (the start of a forced answer) moves to the end of the user's turn, because a chat model accepts no
+    partial reply. A file that has changed is read again. Raises PackError.
     """
     try:
         file = files.named(path)
@@ -180,7 +185,7 @@ def _from_pack(name: str, key: str, entry: Mapping[str, object]) -> Template:
 
 
 def _ours(text: str) -> str:
-    """`text` with the authors' slots under our names, replaced in one pass since two of them trade places."""
+    """Rename the authors' slots in `text` to ours, in a single pass because two of them swap names."""
     parts = text.split("{")
     renamed = [parts[0]]
     for part in parts[1:]:

@@ -1,4 +1,4 @@
-"""The starter questions and preference pairs that ship with the lab, kept as data under `data/questions/`."""
+"""The starter questions and preference pairs shipped with the lab, stored under `data/questions/`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 
 
 class Question(Frozen):
-    """A yes/no question and its true answer. `world`: the control robots can answer it too."""
+    """A yes/no question and its correct answer. `world`: the control robots can answer it too."""
 
     id: _Slug
     question: str
@@ -46,19 +46,19 @@ class StarterPair(Frozen):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """Every shipped yes/no question, in the file's order."""
+    """Return every shipped yes/no question, in the order of the file."""
     return tuple(Question.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
 
 
 @cache
 def pairs() -> tuple[StarterPair, ...]:
-    """Every shipped preference pair, in the file's order."""
+    """Return every shipped preference pair, in the order of the file."""
     return tuple(StarterPair.model_validate(entry) for entry in _entries("preferences.toml", "pair"))
 
 
 def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
-    """A shipped question on another subject than `starter`. Always the same for one seed; None where there is none. A
-    control is asked what is in its world.
+    """Return a shipped question on another subject than `starter`, always the same for one seed; None if there is none.
+    A control gets a question from its own world.
     """
     if spec.task == "strategyqa":
         of_world = is_control(spec.model)
@@ -71,8 +71,8 @@ def another(spec: AskSpec, starter: Starter, seed: str) -> Starter | None:
 
 
 def another_case(spec: AskSpec, case: Case, run: str) -> Starter | None:
-    """The next question of the same run on another subject than that of `case`, after the last the first; None where
-    there is none.
+    """Return the next question of the same run that is on another subject than `case`, continuing with the first after
+    the last; None if there is none.
     """
     asked = _of_run(spec, run)
     place = next((number for number, (id, _) in enumerate(asked) if id == case.id), 0)
@@ -82,12 +82,12 @@ def another_case(spec: AskSpec, case: Case, run: str) -> Starter | None:
 
 @lru_cache(maxsize=8)
 def _of_run(spec: AskSpec, run: str) -> tuple[tuple[str, Starter], ...]:
-    """The run's cases by id, read once: the file may be another by the next run."""
+    """Return the run's cases by id, read only once per run because the file may change between runs."""
     return tuple((case.id, case.about) for case in cases(spec))
 
 
 def differs(one: Starter, other: Starter) -> bool:
-    """Whether two questions are on different subjects: no word of content in common."""
+    """Whether two questions are on different subjects: they share no content word."""
     first, second = (content_words(" ".join(starter.slots.values())) for starter in (one, other))
     return first.isdisjoint(second)
 

@@ -1,4 +1,6 @@
-"""What the lab records; the fields are the store's columns. `paper` and `repaired` are two readings of one raw text."""
+"""The records of this lab; their fields are the columns of the store. `paper` and `repaired` are the results of the two
+parsers on the same raw text.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 
 
 class Explanation(FlatRecord):
-    """The model's answer to the starter question and its reason. `call` leads to the raw text."""
+    """The model's answer to the starter question, and its explanation. `call` is the call with the raw text."""
 
     call: str
     task: str
@@ -22,17 +24,17 @@ class Explanation(FlatRecord):
     response_2: str = ""
     answer: PerRuleset[str]
     explanation: PerRuleset[str | None]
-    """None where there is none to read."""
+    """None if the reply contains no explanation."""
     gold: str | None = None
 
 
 class OtherExplanation(Explanation):
-    """The model's explanation of another question: what the simulator is shown in the arm `swapped`."""
+    """The model's explanation of another question, which the simulator sees in the arm `swapped`."""
 
 
 class Counterfactual(Frozen, HasRulesets[bool]):
-    """A new question. `call` is None where none was made for it: it was written by hand, or given with the
-    specification. `paper`, `repaired`: whether each counts it.
+    """A new question. `call` is None if no call produced it: it was written by hand, or given with the specification.
+    `paper`, `repaired`: whether that parser counts it.
     """
 
     call: str | None = None
@@ -46,12 +48,14 @@ class Counterfactual(Frozen, HasRulesets[bool]):
     paper: bool = True
     repaired: bool = True
     foretold: str = Field(default="", exclude_if=lambda word: not word)
-    """The answer that who wrote it foretold, as repaired rules read it; empty where none could be read."""
+    """The answer that the author of the question predicted, as the updated parser read it; empty if it could not be
+    parsed.
+    """
 
 
 class Simulation(Frozen, HasRulesets[str]):
-    """What `simulator` (a model's id, or "reader") expects the model to answer. One call and vote, or several: each
-    vote as repaired rules read it, and as paper rules do.
+    """What `simulator` (a model's id, or "reader") expects the model to answer, from one vote or several. Each vote is
+    one call; `votes` are parsed by the updated parser, `votes_paper` by the original one.
     """
 
     simulator: str
@@ -61,23 +65,25 @@ class Simulation(Frozen, HasRulesets[str]):
     paper: str
     repaired: str
     made_up: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
-    """Words of the new question that it says the explanation claims, and that stand nowhere in it (`doubt.made_up`)."""
+    """Words of the new question that the simulator attributes to the explanation but that do not occur in it
+    (`trial.made_up`).
+    """
     without: bool = Field(default=False, exclude_if=lambda was: not was)
-    """Whether a reader was not shown the reason: what they guess then is no reading of it."""
+    """Whether the reason was hidden from a reader; their guess then says nothing about the explanation."""
 
 
 class ArmSimulation(Simulation):
-    """The same in an arm of the simulator's that does without the explanation: a control."""
+    """A prediction without the explanation, in a control arm."""
 
     arm: str
 
 
 class FurtherSimulation(Simulation):
-    """The same by another predictor than the first, from the explanation too."""
+    """A prediction from the explanation by another predictor than the first."""
 
 
 class Answer(Frozen, HasRulesets[str]):
-    """What the model really answered."""
+    """What the model actually answered."""
 
     call: str
     paper: str
@@ -86,7 +92,7 @@ class Answer(Frozen, HasRulesets[str]):
 
 
 class ExamGuess(Frozen, HasRulesets[str]):
-    """What a model guessed in the exam, with the question whole, and which guess is `right`."""
+    """A model's guess in the qualification test, with the whole question and the `right` guess."""
 
     call: str
     kind: str
@@ -100,8 +106,8 @@ class ExamGuess(Frozen, HasRulesets[str]):
 
 
 class Examined(Frozen):
-    """What the simulator of a run had got in the exam: `right` guesses of `of`, and as paper rules read them. `run` is
-    the exam's journal; empty for a control, whose rules tell.
+    """The qualification test result of a run's simulator: `right` guesses of `of`, and `right_paper` by the original
+    parser. `run` is the journal of the test; empty for a control, whose score follows from its rules.
     """
 
     simulator: str
@@ -116,4 +122,4 @@ RECORDS = (
     *(Explanation, Counterfactual, Simulation, Answer, ArmSimulation),
     *(FurtherSimulation, OtherExplanation, Examined),
 )
-"""Those of Ask itself; the exam's is its own lab's."""
+"""The records of Ask itself; the qualification test has its own lab."""

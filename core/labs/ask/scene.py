@@ -1,4 +1,4 @@
-"""A case of Ask as it is told: the question, the answer and why, each new question as a card, and the verdict."""
+"""Tell a case of Ask as a story: the question, the answer and why, each new question as a card, and the verdict."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from .view import COUNTED, AskView, CounterfactualRow, Outcome, is_reader
 from .words import said
 
 QUOTED = 240
-"""Characters of a raw answer that are quoted."""
+"""Maximum number of characters quoted from a raw answer."""
 
 _BRIEF = 80
-"""Characters of a new question that is named in a sentence."""
+"""Maximum number of characters of a new question named in a sentence."""
 
 _MOST_NAMED = 3
-"""New questions that are named in a sentence."""
+"""Maximum number of new questions named in a sentence."""
 
 _READ = 1_000
-"""Characters of an explanation from which such a sentence is made."""
+"""How many characters of an explanation are used for that sentence."""
 
 
 def call_of(simulation: Simulation) -> str:
-    """Of several votes the first that the majority holds with."""
+    """Return the call to quote: the first vote that agrees with the majority."""
     votes = zip(simulation.calls, simulation.votes, strict=False)
     agreeing = [call for call, vote in votes if vote == simulation.repaired]
     return next(iter([*agreeing, *simulation.calls]), "")
 
 
 def differs(view: AskView) -> str:
-    """What of the case depends on whose rules read the answers; empty before that is known."""
+    """Say what in the case depends on which parser reads the answers; an empty string while that is not known."""
     paper = view.log.score("precision", "paper")
     if paper is None:
         return ""
@@ -61,7 +61,9 @@ def differs(view: AskView) -> str:
 
 
 def scene(view: AskView) -> Scene:
-    """The case as far as it has come, by repaired rules; what the explanation is, by those of the run."""
+    """Build the scene of a case as far as it has been measured, by the updated parser; the explanation is by the run's
+    parser.
+    """
     telling = _Telling(view)
     return Scene(
         lab=words.NAME,
@@ -81,7 +83,7 @@ def scene(view: AskView) -> Scene:
 
 
 def _method(view: AskView) -> str:
-    """How it explains, and that its thinking is what was read, where that is so."""
+    """Return how the model explains, and whether its thinking is used as the explanation."""
     if view.spec is None:
         return ""
     how = words.METHODS[view.spec.method]
@@ -90,7 +92,7 @@ def _method(view: AskView) -> str:
 
 @dataclass(frozen=True)
 class _Telling:
-    """A case with what several of its parts are made of."""
+    """A case, with the values that several parts of its scene need."""
 
     view: AskView
 
@@ -104,7 +106,7 @@ class _Telling:
 
     @cached_property
     def known(self) -> set[str]:
-        """The words of the explanation that mean something."""
+        """The content words of the explanation."""
         return content_words(self.view.explanation or "")
 
     @cached_property
@@ -113,7 +115,7 @@ class _Telling:
 
     @cached_property
     def due(self) -> Sequence[tuple[int, str]]:
-        """Who else predicts each new question, and judges, with their numbers; none of a run that is over."""
+        """The further predictors whose predictions count, with their numbers; none if the run is over."""
         if self.is_over or self.view.spec is None:
             return ()
         unfit = self.view.unfit_further()
@@ -134,14 +136,14 @@ class _Telling:
 
     @property
     def title(self) -> str:
-        """The question; of a preference how the post begins."""
+        """The question; for a preference the first sentence of the post."""
         asked = self.view.starter or self.view.spec
         is_pair = asked is not None and bool(asked.response_1)
         return first_sentence(self.view.title, QUOTED) if is_pair else self.view.title
 
     @property
     def asked(self) -> tuple[Part, ...]:
-        # Of a data set the specification does not hold what is asked; the first record of the case does.
+        # For a data set the specification does not contain the question, but the first record of the case does.
         asked = self.view.starter or self.view.spec
         if asked is not None and asked.response_1:
             return _parts(asked.context, asked.response_1, asked.response_2, set())
@@ -166,8 +168,8 @@ class _Telling:
         )
 
     def card(self, row: CounterfactualRow, number: int) -> Card:
-        """One new question, what was expected of it by whom, and what came. While another predictor has still to say
-        what it expects, nothing is said of what came: it may put the prediction in doubt.
+        """Build the card of one new question: who expected what, and the actual answer. While a further prediction is
+        missing the outcome is withheld, because that prediction may put the first one in doubt.
         """
         awaited = self.is_awaited(row)
         outcome: Outcome = "waiting" if awaited else row.outcome("repaired")
@@ -201,11 +203,13 @@ class _Telling:
         return any(who not in came and f"{row.item}/simulator-{n}" not in self.lost_places for n, who in self.due)
 
     def doubt(self, row: CounterfactualRow, outcome: Outcome) -> str:
-        """Why a prediction is no verdict, of one of a person's own question too."""
+        """Return why a prediction is no verdict, also for a question that a person added."""
         return (row.unjudged or row.doubt("repaired")) if outcome in COUNTED else ""
 
     def new_question(self, row: CounterfactualRow) -> tuple[Part, ...]:
-        """Its text, with the words that the explanation has too; of what is no question of its own what was written."""
+        """Return the new question, with the words it shares with the explanation marked. If there is no usable
+        question, return what was written instead.
+        """
         if one := row.counterfactual:
             if one.response_1:
                 return _parts(one.context, one.response_1, one.response_2, self.known)
@@ -219,7 +223,7 @@ class _Telling:
         return (Part(text=text),) if text else ()
 
     def reason(self, row: CounterfactualRow, outcome: Outcome) -> str:
-        """Why it does not count; empty where it does, and before anything came of it."""
+        """Return why the question does not count; an empty string if it counts or has no outcome yet."""
         drop = row.dropped("repaired")
         if outcome == "dropped" and drop is not None:
             why = words.REASONS.get(drop.reason, drop.reason)
@@ -236,7 +240,7 @@ class _Telling:
         return words.UNCOUNTED.get(outcome, "added by hand" if row.by_hand and outcome != "waiting" else "")
 
     def origin(self, one: Counterfactual | None) -> str:
-        """Where a new question comes from."""
+        """Return how a new question came about."""
         if one is None:
             return ""
         if one.origin == "generated":
@@ -245,11 +249,11 @@ class _Telling:
         return "added by hand" if one.origin == "hand" else "written from the explanation in another run"
 
     def expects(self, row: CounterfactualRow) -> Iterator[Expect]:
-        """What was expected: by who predicts, by others who read the explanation too, by who wrote the question, and
-        without the explanation.
+        """Yield what was expected: by the predictors from the explanation, by the writer of the question, and without
+        the explanation.
         """
         if row.simulation is None:
-            # What is expected is the predictor's alone: nobody else's guess stands in its place.
+            # Without the predictor's own expectation nobody else's guess is shown in its place.
             return
         for one in (row.simulation, *row.further):
             yield self.expect(one)
@@ -267,7 +271,7 @@ class _Telling:
         return Expect(who=who, value=value, arm=arm, quote=quote, votes=votes, call=name)
 
     def who(self, model: str) -> str:
-        """Who predicts, in words; a robot's name would give away how the story ends."""
+        """Return the name of a predictor. A robot's id is hidden, because it would give away the ending."""
         if is_reader(model):
             return model.replace("/", " ")
         if self.view.spec is not None and model == self.view.spec.model:
@@ -275,7 +279,7 @@ class _Telling:
         return "a robot" if is_control(model) else short(model)
 
     def exams(self) -> Iterator[Panel]:
-        """What each predictor had got in the exam, and the run of that exam."""
+        """Yield each predictor's qualification test result, with the run of the test."""
         for exam in self.view.exams.values():
             yield Panel(
                 title=f"Who predicts: {self.who(exam.simulator)}",
@@ -285,7 +289,7 @@ class _Telling:
             )
 
     def figures(self) -> Iterator[FigureLine]:
-        """The precision of who guessed, beside the predictor's; and why one of the figures is missing."""
+        """Yield the precision of the reader's guesses, and why generality is missing."""
         if self.is_over and self.view.spec is not None and self.view.spec.given:
             why = "Not measured: the questions were written from the explanation in another run."
             yield FigureLine(title="Generality", value="–", help=why)
@@ -298,7 +302,7 @@ class _Telling:
             yield FigureLine(title="Your precision", value=value, help=help, n=mine.n, of=guesses)
 
     def verdict(self) -> Verdict | None:
-        """The verdict of a case that is measured, or that does not go on."""
+        """Return the verdict if the case is measured or the run is over, else None."""
         outcome = self.view.outcome("repaired")
         if not self.is_over and (outcome == "waiting" or not self.is_measured):
             return None
@@ -314,15 +318,17 @@ class _Telling:
         )
 
     def doubts(self, outcome: str) -> str:
-        """Why what was predicted is no verdict on the explanation; empty where it is one, and where nothing was."""
+        """Return why the predictions are no verdict on the explanation; an empty string if they are, or if there are
+        none.
+        """
         if outcome in ("not judged", "not settled"):
             return self.view.unjudged
         rows = [row for row in self.view.counted() if row.counts("repaired")] if outcome == "in doubt" else []
         return "; ".join(filter(None, dict.fromkeys(row.doubt("repaired") for row in rows)))
 
     def bars(self, outcome: str) -> Iterator[Bar]:
-        """What came true with the explanation, and by each baseline over the same questions; none where no prediction
-        is a verdict.
+        """Yield what came true with the explanation, and with each baseline over the same questions; nothing if the
+        predictions are no verdict.
         """
         rows = [row for row in self.view.counted() if row.counts("repaired")]
         if not rows or self.view.unjudged or outcome in ("waiting", "failed"):
@@ -334,8 +340,8 @@ class _Telling:
             yield Bar(label=label, hits=one.hits, n=one.n, wins=one.gain <= 0)
 
     def in_words(self, outcome: str) -> str:
-        """What it said, and then said to new questions: to those on which it surely misled, or where the explanation
-        helped to those that surely came true.
+        """Return what the model said first, and what it then answered: to questions on which its explanation clearly
+        misled or, if it helped, to those whose predictions clearly came true.
         """
         means = words.OUTCOMES.get(outcome)
         if means not in ("kept", "broken"):
@@ -364,23 +370,23 @@ def _of_exam(exam: Examined) -> str:
 
 
 def _parts(post: str, response_1: str, response_2: str, known: set[str]) -> tuple[Part, ...]:
-    """A post and its two responses."""
+    """Return a post and its two responses."""
     labels = {"The post": post, "Response 1": response_1, "Response 2": response_2}
     return tuple(_shared(text, known, label) for label, text in labels.items())
 
 
 def _shared(text: str, known: set[str], label: str = "") -> Part:
-    """A text with those of its words that are `known` from the explanation."""
+    """Return a text in which the words `known` from the explanation are marked."""
     return marked(((piece, "shared" if is_shared else None) for piece, is_shared in mark(text, known)), label)
 
 
 def _value(read: str) -> str:
-    """What was read as the scene has it: one of the options, or that nothing could be read."""
+    """Return a parsed value as screens show it: one of the options, or that it could not be parsed."""
     return words.WORDS[NEITHER] if read == NEITHER else read
 
 
 def _quote(call: Call | None, explanation: str = "") -> str:
-    """The first sentence of a raw answer; of one that was asked for by its fields, of the reasons in it."""
+    """Return the first sentence of a raw answer; for a JSON answer, of the reasons in it."""
     if call is None:
         return ""
     schema = call.asked.json_schema

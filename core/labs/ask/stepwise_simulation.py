@@ -1,9 +1,9 @@
-"""A prediction in three small steps, for models too small to make it in one: what do the reasons claim in general, what
-is asked and of what kind of thing, is that thing of the kind that the claim speaks of? Each step sees only what it
-needs, so that the question cannot colour the claim; the program puts them together (docs/measuring.md §2.11).
+"""Prediction in three small steps, for models too small to do it in one: what do the reasons claim in general; what is
+asked, and about what kind of thing; does the claim cover that thing? Each step sees only what it needs, so that the
+question cannot influence how the claim is read. The program combines the steps (docs/measuring.md §2.11).
 
-It predicts from claims of the form *who: what; not whom* about the very property that is asked about, and from nothing
-else: whatever else an explanation says, it cannot guess.
+It predicts only from claims of the form *who: what; not whom* about exactly the property that is asked about. From
+anything else in an explanation it cannot guess.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from .tasks import Task
 NAMES = ("claim", "asked", "covers")
 
 RULE = "1"
-"""Which version of the program's part it is: another one is another predictor, with an exam of its own."""
+"""The version of the program's part. A changed version is another predictor and needs a qualification test of its own.
+"""
 
 CALLS = len(NAMES)
-"""How many calls one prediction takes, at most: the claim is read once for all questions of an explanation."""
+"""The most calls that one prediction needs. The claim is read once for all questions about an explanation."""
 
 _SHORT = Sampling(temperature=0, max_tokens=40, stop=("\n",))
 _NOT = re.compile(r"\b(?:can ?not|can't|do not|does not|don't|doesn't|not|never)\b")
@@ -42,8 +43,8 @@ _ASKED = "Asked:"
 
 
 class Stepped(NamedTuple):
-    """The result of the steps: the `guess`, yes, no or unknown; the `claim` that was read; the last of the calls; and
-    where the first step that was cut ended, empty where none was.
+    """The result of the steps: the `guess` (yes, no or unknown), the `claim` that was read, the last call, and a note
+    on where the first incomplete step was cut off (empty if none was).
     """
 
     guess: str
@@ -52,12 +53,14 @@ class Stepped(NamedTuple):
     cut: str = ""
 
     def by_rules(self) -> PerRuleset[str]:
-        """The guess as each parser has it: the updated one has none where a step was cut."""
+        """Return the guess for each parser; the updated one has none if a step was cut off."""
         return PerRuleset(paper=self.guess, repaired=NEITHER if self.cut else self.guess)
 
 
 class _Claim(NamedTuple):
-    """What is claimed of `who`, negated or not, and of which `exceptions` the contrary. Words by their stems."""
+    """A claim about `who`, affirmed or negated, with the `exceptions` for which the opposite holds. Words are
+    stemmed.
+    """
 
     who: str
     what: frozenset[str]
@@ -66,17 +69,17 @@ class _Claim(NamedTuple):
 
 
 def templates() -> tuple[Template, ...]:
-    """The prompts of the steps."""
+    """Return the prompts of the steps."""
     return tuple(load(f"simulatability/strategyqa-steps-{name}") for name in NAMES)
 
 
 def hashes() -> dict[str, str]:
-    """The hash of each prompt, and which version of the program's part it is."""
+    """Return the hash of each prompt, and the version of the program's part."""
     return {**{template.id: template.hash for template in templates()}, "steps": RULE}
 
 
 async def predict(run: CaseContext, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
-    """What `explanation` leads `simulator` to expect of `question`. Raises CallFailed."""
+    """Return what `explanation` leads `simulator` to expect as the answer to `question`. Raises CallFailed."""
     claim, asked, covers = templates()
     notes: list[str] = []
 
@@ -106,18 +109,20 @@ async def predict(run: CaseContext, simulator: str, explanation: str, question: 
 
 
 def reasons(explanation: str, task: Task = "strategyqa") -> str:
-    """The explanation without the sentences that give an answer: what it claims in general, these do not tell."""
+    """Return the explanation without the sentences that give an answer, which say nothing about what it claims in
+    general.
+    """
     sentences = SENTENCE_END.split(explanation)
     return " ".join(sentence for sentence in sentences if parse.answer(sentence, task=task) == NEITHER).strip()
 
 
 def is_covered(said: str) -> bool:
-    """Whether the third step says that the thing is of that kind."""
+    """Whether the third step says that the claim covers the thing."""
     return "covered" in said.lower() and "not covered" not in said.lower()
 
 
 def _claim(said: str) -> _Claim | None:
-    """The claim in `said`; None where it is of another form."""
+    """Parse the claim in `said`; None if it has another form."""
     who, colon, rest = said.partition(":")
     what, *others = rest.split(";")
     if not colon or not _words(what):
@@ -127,7 +132,7 @@ def _claim(said: str) -> _Claim | None:
 
 
 def _words(text: str) -> frozenset[str]:
-    """The words of `text` by their stems, without negations and those that only give it its form."""
+    """Return the word stems in `text`, without negations and function words."""
     return frozenset(
         _ENDING.sub("", word) if len(word) > 3 else word
         for word in re.findall(r"[a-z]+", _NOT.sub(" ", text.lower()))

@@ -1,4 +1,4 @@
-"""The tables that a study of the Ask lab can ask for by name: those of Chen et al. 2023, and the gain by arm."""
+"""The tables that a study of the Ask lab can request by name: those of Chen et al. 2023, and the gain by arm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LAB = "simulatability"
 CHOICES = ("votes", "simulator", "reasoning", "answers")
-"""Settings that are ways to measure, and not what is measured."""
+"""Settings that are part of the method, not the subject, of a measurement."""
 
 SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
 
@@ -29,7 +29,7 @@ METRICS = declared(__file__, "for_tables", Metric)
 
 
 def more(view: AskView, rules: Rules) -> Iterator[Figure]:
-    """Accuracy, the simulatable share, and the gain over each arm that the run has."""
+    """Yield accuracy, the simulatable share, and the gain over each arm of the run."""
     yield Figure("accuracy", rules, _accuracy(view, rules))
     tested = view.tested(rules)
     guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], rules, "precision"))
@@ -42,7 +42,7 @@ def more(view: AskView, rules: Rules) -> Iterator[Figure]:
 
 
 def _accuracy(view: AskView, rules: Rules) -> Score:
-    """Whether its own answer is right: where it was made to defend the opposite, the one that it gave before that."""
+    """Return whether the model's own answer is correct; if it had to defend the opposite, the answer it gave before."""
     starter = view.starter
     if starter is None or starter.gold is None:
         return undefined(1, "the right answer is not known" if starter else "there is no answer")
@@ -54,10 +54,10 @@ def _accuracy(view: AskView, rules: Rules) -> Score:
 
 
 def otherwise(view: AskView) -> Iterator[Otherwise]:
-    """The precision by either rules and by fewer of the votes, an odd number from the first on."""
+    """Yield the precision by each parser and with fewer votes (the first 1, 3, 5, … and all)."""
     rows = [row for row in view.counted() if row.simulation and row.answer]
     votes = view.spec.votes if view.spec else 1
-    # Paper rules read prose alone.
+    # The original parser reads only prose.
     by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)
     for rules in by:
         asked = [row for row in rows if row.is_question(rules)]
@@ -75,22 +75,24 @@ def _majority(view: AskView, item: str, simulation: Simulation, rules: Rules, nu
     return metrics.majority(votes[:number], seed=f"{view.log.spec.get('seed')}|{view.log.case}|{item}")
 
 
-# Which cases
+# Selection of cases
 
 
 def _by_writers(frame: DataFrame) -> DataFrame:
-    """Who wrote the new questions; a question that was varied blind is no generator's in the paper's sense."""
+    """Add the column `writers`. Questions varied without seeing the explanation are listed separately, because the
+    paper's generators saw it.
+    """
     blind = frame["blind"].map({"True": ", blind to the explanation"}).fillna("")
     return frame[frame["method"] != "forced"].assign(writers=frame["generators"] + blind)
 
 
 def _answered_right(frame: DataFrame) -> DataFrame:
-    """Cases whose own answer is right."""
+    """Select the cases whose own answer is correct."""
     return of_cases(frame, frame[(frame["metric"] == "accuracy") & (frame["value"] == 1)])
 
 
 def _own_answers(frame: DataFrame) -> DataFrame:
-    """All but explanations of an answer that was forced."""
+    """Select all cases except those with a forced answer."""
     return frame[frame["method"] != "forced"]
 
 
@@ -99,8 +101,8 @@ def _with_arms(frame: DataFrame) -> DataFrame:
 
 
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Precision with each generality over the explanations of one question (model and method), averaged over questions:
-    one cell for each data set, generality and kind of correlation.
+    """Yield the correlation of precision with each generality over the explanations of one question (model and method),
+    averaged over questions: one cell per data set, generality and kind of correlation.
     """
     for dataset, part in frame.groupby("dataset", sort=False):
         wide = part.pivot_table("value", ["item", "model", "method"], "metric", dropna=False)

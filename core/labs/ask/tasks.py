@@ -1,4 +1,4 @@
-"""What is asked: the two tasks of the paper, the three ways to explain, and the specification of a run."""
+"""The two tasks of the paper, the three ways to explain, and the specification of a run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from . import baselines
 
 Task = Literal["strategyqa", "shp"]
 Arm = Literal["explanation", "none", "swapped", "question_only"]
-"""What the simulator is shown of the model: its explanation, its answer alone, its answer with its reasons for
-another, or nothing but the new question. All but the first are controls.
+"""What the simulator sees of the model: its explanation, its answer alone, its answer with its reasons for another
+question, or only the new question. All except the first are controls.
 """
 CONTROL_ARMS: tuple[Arm, ...] = ("none", "swapped", "question_only")
 Method = Literal["cot", "posthoc", "forced"]
@@ -31,7 +31,7 @@ ExplainedBy = Annotated[
         exclude_if=lambda by: by == "answer",
     ),
 ]
-"""What is taken for the explanation."""
+"""Which text is used as the explanation."""
 
 Reads = Annotated[
     Literal["prose", "steps"],
@@ -40,35 +40,39 @@ Reads = Annotated[
         exclude_if=lambda reads: reads == "prose",
     ),
 ]
-"""How a simulator is asked: for one answer in its own words, or by the small steps of `steps.py`."""
+"""How a simulator is asked: for one answer in its own words, or in the small steps of `stepwise_simulation.py`."""
 
 OPERATIONS = ("negation", "lexical", "resemantic", "insert")
-"""How a question is varied blind to the explanation: Polyjuice's four control codes, as the paper used them."""
+"""How a question is varied without seeing the explanation: Polyjuice's four control codes, as the paper used them."""
 
 COUNTERFACTUALS = {"strategyqa": 10, "shp": 6}
-"""How many counterfactuals the paper draws for one explanation (section 4.3): of many explanations, judged together."""
+"""How many counterfactuals the paper uses per explanation (section 4.3), when it judges many explanations together."""
 
 SINGLE = 24
-"""How many are drawn for a single explanation, so that a perfect one is recognised at least four times in five
-(`benchmarks/ask_power.py`, docs/measuring.md §2.10)."""
+"""How many are used for a single explanation, so that a perfect one is recognised at least four times in five
+(`benchmarks/ask_power.py`, docs/measuring.md §2.10).
+"""
 
 MOST = 60
 
 
 def usual(task: str, single: bool, model: str) -> int:
-    """How many new questions are asked of an explanation where nobody says. A model in this process is too slow for as
-    many as a verdict on a single one takes, and of most kinds the robots' world has no more than a dozen things.
+    """Return the default number of new questions per explanation. Models that run in this process are too slow for the
+    number that a verdict on a single explanation needs, and most kinds in the robots' world have no more than a
+    dozen things.
     """
     few = COUNTERFACTUALS.get(task, 10)
     return SINGLE if single and not model.startswith(("local/", "control/")) else few
 
 
 LONGEST = 8_000
-"""Characters in a question, a post or a response. Longer ones fit into few models' contexts with the demonstrations."""
+"""Maximum number of characters in a question, a post or a response. With the demonstrations, longer ones fit few
+models' contexts.
+"""
 
 
 class WrittenQuestion(Frozen):
-    """A new question that is asked as it stands: its `text`, and of a preference the parts."""
+    """A new question that is asked unchanged: its `text` and, for a preference, its parts."""
 
     text: str
     context: str = ""
@@ -79,10 +83,10 @@ class WrittenQuestion(Frozen):
 class AskSpec(Sampled, OnData):
     """Whose explanations are tested, and how.
 
-    Without a `dataset` one question: `question` belongs to strategyqa; `context`, `response_1`, `response_2` to shp.
-    `generators` and `simulator` are model ids, by default the explained model's own. With `given`, the new questions
-    that were written from the explanation of the run `given_from`, none are written: explanations of one question are
-    compared over the same.
+    Without a `dataset` there is one question: `question` for strategyqa; `context`, `response_1`, `response_2` for shp.
+    `generators` and `simulator` are model ids, by default the explained model's own. `given` holds new questions that
+    were written from the explanation of the run `given_from`; then no others are written, so that explanations of one
+    question are compared on the same new questions.
     """
 
     counted = "questions"
@@ -165,7 +169,7 @@ class AskSpec(Sampled, OnData):
 
     @property
     def further_simulators(self) -> tuple[str, ...]:
-        """Who predicts beside the first."""
+        """The predictors other than the first."""
         return self.simulators[1:]
 
     @property
@@ -175,18 +179,18 @@ class AskSpec(Sampled, OnData):
 
 
 class Starter(NamedTuple):
-    """The question that is explained: the slots of its prompt, and the correct answer if it is known."""
+    """The question to be explained: the slots of its prompt, and the correct answer if it is known."""
 
     slots: dict[str, str]
     gold: str | None
 
 
 ONE = "question"
-"""The case's id where there is one question only."""
+"""The id of the case if there is only one question."""
 
 
 def cases(spec: AskSpec) -> Iterator[Case]:
-    """One case a question. Raises DatasetError."""
+    """Yield one case per question. Raises DatasetError."""
     if not spec.dataset:
         slots = (
             {"question": spec.question}
@@ -204,12 +208,14 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 
 
 def loaded(spec: AskSpec) -> Loaded | None:
-    """What the data set held, where there is one. Raises DatasetError."""
+    """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
     return spec.chosen()[1] if spec.dataset else None
 
 
 class Draw(NamedTuple):
-    """One counterfactual to be written: by whom, in which blind operation if any, and which of that model's draws."""
+    """One counterfactual to write: the model that writes it, the blind operation if any, and the number of that model's
+    draw.
+    """
 
     generator: str
     operation: str | None
@@ -217,10 +223,10 @@ class Draw(NamedTuple):
 
 
 def draws_of(spec: AskSpec) -> dict[str, Draw]:
-    """Which counterfactuals may be written, in order.
+    """Return the counterfactuals that may be written, in order.
 
-    One generator: as many draws as are wanted. Two: by turns, each with as many draws as are wanted in all, so that
-    under repaired rules one's repeats are made up for, and under the paper's there are two pools to draw from.
+    With one generator there are as many draws as are wanted. With two, they take turns and each makes that many draws,
+    so that for the updated parser repeats can be replaced, and for the original one there are two pools to sample from.
     """
     draws = [
         Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
@@ -231,9 +237,9 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
 
 
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:
-    """How many calls a run over so many questions makes if nothing is dropped, by role."""
+    """Return the number of calls of a run over `cases` questions if nothing is dropped, by role."""
     explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
-    # As the paper has it, every draw of every generator is made before any is chosen.
+    # As in the paper, all draws of all generators are made before any is chosen.
     draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     trials = spec.counterfactuals + len(spec.extra)
     shown = sum(arm in ("explanation", "swapped") for arm in spec.arms) + len(spec.further_simulators)
@@ -244,18 +250,17 @@ def asks(spec: AskSpec, cases: int) -> dict[str, int]:
 
 
 def calls(spec: AskSpec, cases: int) -> int:
-    """How many calls a run over so many questions makes if nothing is dropped."""
+    """Return the number of calls of a run over `cases` questions if nothing is dropped."""
     return sum(asks(spec, cases).values())
 
 
-# Sampling as in the authors' code (docs/measuring.md §2.3):
-# temperature / tokens / stop of each stage.
+# Sampling as in the authors' code (docs/measuring.md §2.3): temperature, tokens and stop of each stage.
 
 
 def explaining(spec: AskSpec) -> Sampling:
-    """How the explained model answers, each question alike: as the authors had it (Chen et al. 2023), but for what the
-    specification chooses. Where it says how long an answer may be, none ends at a blank line; a temperature that it
-    chooses draws by its seed.
+    """Return the sampling of the explained model, the same for every question: the authors' settings (Chen et al. 2023)
+    unless the specification changes them. If it sets a maximum length, answers do not stop at a blank line; if it
+    sets a temperature, the seed is used.
     """
     stop = ("\n\n",) if spec.max_tokens is None else ()
     seed = spec.seed if spec.temperature else None
@@ -263,21 +268,21 @@ def explaining(spec: AskSpec) -> Sampling:
 
 
 def generating(task: Task, seed: int) -> Sampling:
-    """The authors' settings for drawing counterfactuals of `task` (Chen et al. 2023), with `seed`."""
+    """Return the authors' settings for generating counterfactuals of `task` (Chen et al. 2023), with `seed`."""
     if task == "strategyqa":
         return Sampling(temperature=1, top_p=1, max_tokens=50, stop=("\n\n",), seed=seed)
     return Sampling(temperature=1, top_p=1, max_tokens=512, seed=seed)
 
 
 def simulating(task: Task, votes: int, seed: int) -> Sampling:
-    """A single simulation is drawn at temperature 0, each of several votes at 1."""
+    """Return the sampling of a simulation: temperature 0 for a single vote, 1 for each of several."""
     tokens, stop = (200, "\n") if task == "strategyqa" else (100, "\n\n")
     if votes == 1:
         return Sampling(temperature=0, max_tokens=tokens, stop=(stop,))
     return Sampling(temperature=1, max_tokens=tokens, stop=(stop,), seed=seed)
 
 
-# What a given number of new questions can show about one explanation: computed before any is asked.
+# What a given number of new questions can show about one explanation, computed before any is asked.
 
 
 TRIES = 1000
@@ -285,8 +290,8 @@ TRIES = 1000
 
 @cache
 def recognised(n: int, precision: float = 1.0, baseline: float = 0.5, tries: int = TRIES) -> float:
-    """How often an explanation is said to have helped by which a share `precision` of `n` predictions come true, where
-    each arm and a fixed answer are right on a share `baseline`, in [0, 1]. By simulation, the same each time.
+    """Return how often an explanation is found to have helped, in [0, 1], if a share `precision` of its `n` predictions
+    come true and each arm and a fixed answer are right on a share `baseline`. Simulated with a fixed seed.
     """
     chance = random.Random(f"{n}|{precision}|{baseline}")
     found = 0
@@ -302,12 +307,14 @@ def recognised(n: int, precision: float = 1.0, baseline: float = 0.5, tries: int
 
 
 def fewest(baseline: float = 0.5, wanted: float = 0.8, most: int = 60) -> int:
-    """The fewest questions at which a perfect explanation is recognised so often."""
+    """Return the smallest number of questions at which a perfect explanation is recognised with a probability of
+    `wanted`; `most` if there is none.
+    """
     return next((n for n in range(1, most + 1) if recognised(n, 1.0, baseline) >= wanted), most)
 
 
 def told(n: int) -> str:
-    """What `n` questions about a single explanation can show, in a sentence or two."""
+    """Say in a sentence or two what `n` questions about a single explanation can show."""
     share = recognised(n)
     if share < 0.2:
         few = "1 question is" if n == 1 else f"{n} questions are"

@@ -1,4 +1,4 @@
-"""One counterfactual put to the test: what is expected, in every arm, and what the model really says."""
+"""Test one counterfactual: what is expected, in every arm, and what the model really says."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .parse_answers.values import NEITHER
 from .records import Answer, ArmSimulation, Counterfactual, Explanation, FurtherSimulation, OtherExplanation, Simulation
 from .tasks import Arm, AskSpec, Method, Starter, explaining, simulating
 
-# Whether a prediction rests on what the explanation says.
+# Whether a prediction is based on what the explanation says.
 
 
 _WHO = r"(?:it|he|she|they|robot|model|explanation|reason|reasoning|rule|statement|text)"
@@ -33,7 +33,7 @@ _CLAIM = re.compile(
     r"(?: that\b)?[,:]?\s*",
     re.IGNORECASE,
 )
-"""What comes before what the predictor says that the explanation claims."""
+"""The words with which a predictor introduces a claim of the explanation."""
 
 _END = re.compile(
     r"[.;!?\n]|,|\s(?:so|because|thus|hence|therefore|while|whereas|which|but)\b"
@@ -43,14 +43,14 @@ _END = re.compile(
 _QUOTED = re.compile(r'["“]([^"“”]*)["”]')
 
 LONGEST = 400
-"""Characters of one claim that are looked at."""
+"""How many characters of one claim are examined."""
 
 _NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false", "ones"})
-"""Words of the form in which predictions are written."""
+"""Words that belong to the form in which predictions are written."""
 
 
 def claims(reply: str) -> list[str]:
-    """What a predictor's `reply` says that the explanation claims, in the reply's own words."""
+    """Return the claims that a predictor's `reply` attributes to the explanation, in the reply's own words."""
     found = []
     for start in _CLAIM.finditer(reply):
         rest = reply[start.end() : start.end() + LONGEST]
@@ -63,15 +63,15 @@ def claims(reply: str) -> list[str]:
 
 
 def made_up(reply: str, question: str, said: str) -> tuple[str, ...]:
-    """The content words that a predictor's claims take from the new `question` and that stand nowhere in what the model
-    `said`: the starter question and its explanation. In alphabetical order; words with the same stem are the same word.
-    The first reply with a claim waits seconds while `stem` loads.
+    """Return the content words that a predictor attributes to the explanation but took from the new `question`: they
+    occur nowhere in what the model `said` (the starter question and its explanation). Sorted; words with the same stem
+    count as the same word. The first reply with a claim waits some seconds while the stemmer loads.
     """
-    if not (said_of_it := claims(reply)):
+    if not (claimed_of_it := claims(reply)):
         return ()
     known = {stem(word) for word in content_words(said)}
     asked = {stem(word) for word in content_words(question) - _NOTHING}
-    claimed = {word for claim in said_of_it for word in content_words(claim) - _NOTHING}
+    claimed = {word for claim in claimed_of_it for word in content_words(claim) - _NOTHING}
     return tuple(sorted(word for word in claimed if stem(word) in asked and stem(word) not in known))
 
 
@@ -79,17 +79,17 @@ S = TypeVar("S", bound=Simulation)
 
 
 class Tested(NamedTuple):
-    """A counterfactual with both halves: what was expected, and what the model really answered."""
+    """A counterfactual with the expected answer and the model's actual answer."""
 
     counterfactual: Counterfactual
     simulation: Simulation
     answer: Answer
     is_cut: bool = False
-    """Whether the updated parser excludes it, since one of the two was cut."""
+    """Whether the updated parser excludes it because one of the two was cut off."""
 
 
 class UnderTest(NamedTuple):
-    """An explanation that is put to the test: what was asked, in which run, and what the model explained."""
+    """An explanation under test: the specification, the question, the run, and the model's explanation."""
 
     spec: AskSpec
     question: Starter
@@ -98,12 +98,14 @@ class UnderTest(NamedTuple):
 
     @property
     def explanation(self) -> str:
-        """What generator and simulator are shown; empty where none was read."""
+        """The text that generator and simulator see; empty if no explanation could be parsed."""
         return self.starter.explanation[self.spec.rules] or ""
 
     @property
     def choice(self) -> str:
-        """The choice that shp's prompts name beside the explanation; the authors write Neither where none was read."""
+        """The choice that the prompts for shp name next to the explanation; like the authors, Neither if it could not
+        be parsed.
+        """
         answer = self.starter.answer[self.spec.rules]
         return "Neither" if answer == "neither" else answer
 
@@ -117,15 +119,15 @@ async def ask_tested(
 
 
 def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
-    """The counterfactual as the slots of one question."""
+    """Return the counterfactual as the slots of one question."""
     if spec.task == "strategyqa":
         return {"question": counterfactual.text}
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
 async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
-    """Simulate, in every arm, and really answer one counterfactual, at the same time. Raises CallFailed when all have
-    ended.
+    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallFailed after
+    all have finished.
     """
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
     said = asyncio.ensure_future(_answer(case, item, counterfactual))
@@ -145,7 +147,7 @@ async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfac
 
 
 async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:
-    """Record a simulation beside the first. Where it fails, only this one is lost."""
+    """Record a simulation other than the first. If it fails, only this one is lost."""
     try:
         made = await simulated
     except CallFailed as failure:
@@ -168,8 +170,8 @@ async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) 
 async def _from_explanation(
     kind: type[S], simulator: str, case: UnderTest, place: str, item: str, counterfactual: Counterfactual
 ) -> tuple[S, str]:
-    """A simulation from the explanation, and where it was cut, empty where it was not. What the simulator made up is
-    noted before any answer is seen.
+    """Return a simulation from the explanation, and a note on where it was cut off (empty if it was not). Words that
+    the simulator made up are recorded before any answer is seen.
     """
     spec, starter = case.spec, case.question.slots
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
@@ -181,13 +183,13 @@ async def _from_explanation(
 async def _simulate_in(
     arm: Arm, case: UnderTest, item: str, counterfactual: Counterfactual
 ) -> tuple[ArmSimulation, str] | None:
-    """Simulate one counterfactual without the explanation; None where there is nothing to swap it with."""
+    """Simulate one counterfactual without the explanation; None if there is no other explanation to swap it with."""
     spec, starter, asked = case.spec, case.question.slots, slots(case.spec, counterfactual)
     if arm == "swapped":
         other = case.run.latest(OtherExplanation, "swapped")
         if other is None:
             return None
-        # All is as with the explanation but the reasons, so that nothing else tells the two apart.
+        # Only the reasons differ from the arm with the explanation, so nothing else can explain a difference.
         prompt = prompts.simulate(spec, starter, placebo(spec, other, case.starter), case.choice, asked)
     else:
         assert arm != "explanation"
@@ -197,10 +199,10 @@ async def _simulate_in(
 
 
 def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
-    """The reasons of `other` without the sentences that answer, and then the answer to the starter question."""
+    """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
     reasons = stepwise_simulation.reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
-    # The prompts for preferences name the choice beside the explanation.
+    # The prompts for preferences name the choice separately.
     is_told = spec.task == "strategyqa" and own != "neither"
     return f"{reasons} So the answer is {own}." if is_told else reasons
 
@@ -208,8 +210,8 @@ def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
 async def _vote(
     spec: AskSpec, run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
 ) -> tuple[dict[str, Any], str, str]:
-    """The fields of a simulation, `simulator` asked as often as there are votes; of what it wrote the first that the
-    majority holds with; and where it was cut, if that is why there is no vote. Raises CallFailed.
+    """Ask `simulator` once per vote. Return the fields of the simulation, the first reply that agrees with the
+    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallFailed.
     """
     if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)
@@ -225,7 +227,7 @@ async def _vote(
             for one in answered
         )
     )
-    # Each tie is drawn for itself: one coin for all of a run would decide its precision.
+    # Each tie has its own draw: one coin toss for a whole run would decide its precision.
     most = PerRuleset.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
@@ -236,7 +238,9 @@ async def _vote(
 
 
 def _cut_note(prompt: Prompt, *answered: Answered) -> str:
-    """Where the first answer was cut of which the updated parser reads nothing; empty where there is none."""
+    """Return where the first answer that the updated parser cannot use was cut off; an empty string if there is
+    none.
+    """
     unread = (one for one in answered if cut.readable(one, "repaired", prompt.json_schema) is None)
     return next((one.cut_note for one in unread), "")
 
@@ -244,7 +248,9 @@ def _cut_note(prompt: Prompt, *answered: Answered) -> str:
 async def _step(
     run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
 ) -> tuple[dict[str, Any], str, str]:
-    """The same by small steps, with the claim that was read; both parsers read the same, unless a step was cut."""
+    """Simulate in small steps. Returns the same as `_vote`, with the parsed claim as the reply. Both parsers have the
+    same result unless a step was cut off.
+    """
     slots = prompt.slots
     found = await stepwise_simulation.predict(
         run, simulator, slots["explanation"], slots["counterfactual"], item, trial
@@ -255,7 +261,7 @@ async def _step(
 
 
 async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Answer, str]:
-    """What the model says to the new question, and where that was cut, empty where it was not."""
+    """Return the model's answer to the new question, and a note on where it was cut off (empty if it was not)."""
     spec = case.spec
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)

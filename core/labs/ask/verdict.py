@@ -1,5 +1,5 @@
-"""What came of an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says
-when each of them is said; tests hold them against the records.
+"""The result of a case in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says when
+each sentence is used; tests check the sentences against the records.
 """
 
 from __future__ import annotations
@@ -19,32 +19,34 @@ from .records import Examined
 from .view import COUNTED, AskView, constant_guess, is_reader, made_predictable
 
 BASELINE: Mapping[str, str] = words_of(__file__, "arms")
-"""What the arms without the explanation are called."""
+"""How sentences name the arms without the explanation."""
 
 LONG = 40
-"""Questions of the longer qualification test."""
+"""Number of questions in the longer qualification test."""
 
 ALONE = "One model wrote the questions, answered them and predicted the answers."
 
 MOST_LOST = 0.3
-"""The share of new questions that may be lost without a word of it."""
+"""The share of new questions that may be lost without a warning."""
 
 _SAID = {"1": "response 1", "2": "response 2"}
 
 
 def sentences(case: AskView, rules: Rules = "repaired") -> list[str]:
-    """The headline, then what has to be known beside it."""
+    """Return the headline, then the caveats."""
     return [headline(case, rules), *notes(case, rules)]
 
 
 def colour(case: AskView, rules: Rules = "repaired") -> Literal["green", "red", ""]:
-    """Green where the explanation helped, red where it misled, whichever way what is in doubt is counted; else none."""
+    """Return green if the explanation helped and red if it misled, however the predictions in doubt are counted;
+    otherwise "".
+    """
     standing = case.outcome(rules)
     return "green" if standing == "helped" else "red" if standing == "misled" else ""
 
 
 def headline(case: AskView, rules: Rules = "repaired") -> str:
-    """What came out, in one or two sentences."""
+    """Return the result in one or two sentences."""
     state = case.outcome(rules)
     if state in ("waiting", "failed"):
         if state == "failed" or case.log.status == "failed":
@@ -63,8 +65,8 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
 
 
 def is_alone(case: AskView) -> bool:
-    """Whether one model wrote the new questions, answered them and predicted the answers. A robot plays its roles by
-    rules that have nothing in common.
+    """Whether one model wrote the new questions, answered them and predicted the answers. Robots do not count, because
+    the rules for their roles have nothing in common.
     """
     spec = case.spec
     return (
@@ -75,7 +77,9 @@ def is_alone(case: AskView) -> bool:
 
 
 def no_verdict(case: AskView) -> str:
-    """That who predicts failed the exam, or has not sat it; empty where they passed, and where there is no exam."""
+    """Return a sentence if the predictor failed the qualification test or has not taken it; an empty string if it
+    passed or there is no test.
+    """
     if not case.unjudged:
         return ""
     who = short(case.spec.simulator) if case.spec else "the predictor"
@@ -83,7 +87,7 @@ def no_verdict(case: AskView) -> str:
 
 
 def _exam(exam: Examined | None) -> str:
-    """Why its readings judge nothing."""
+    """Return why the predictor's predictions do not count."""
     if exam is None:
         return "has not sat the exam that shows whether it reads explanations"
     return f"failed its exam ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
@@ -168,7 +172,7 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
 
 
 def _slips(case: AskView, rules: Rules, came: str) -> str:
-    """That what did not come true need not be the explanation's fault."""
+    """Say that the wrong predictions need not be the explanation's fault."""
     misses, exam = case.misses(rules), case.exam
     if not misses.missed:
         return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
@@ -179,8 +183,8 @@ def _slips(case: AskView, rules: Rules, came: str) -> str:
 
 
 def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
-    """What the baselines got, what is in doubt, what only the explanation made predictable, and who predicted; and how
-    it was asked, where that was not in prose.
+    """Return the caveats: the baselines' scores, what is in doubt, what only the explanation made predictable, who
+    predicted, and how answers were requested if not in prose.
     """
     asked = fields.said(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
     n = sum(row.outcome(rules) in COUNTED for row in case.counted())
@@ -190,7 +194,9 @@ def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
 
 
 def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    """How many came true, where the headline does not say so, and what misled most."""
+    """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
+    misled.
+    """
     if case.unjudged:
         yield f"{n - len(case.misled(rules))} of {n} predictions came true. That judges nothing: predict for yourself."
     elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
@@ -225,7 +231,7 @@ def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 
 def _who(case: AskView) -> Iterator[str]:
-    # A robot that predicts knows no facts: without an explanation it goes by the wording.
+    # A robot as predictor knows no facts: without an explanation it goes by the wording.
     if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
         yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
     yield from _unfit(case)
@@ -238,18 +244,18 @@ def _who(case: AskView) -> Iterator[str]:
 
 
 def _unfit(case: AskView) -> Iterator[str]:
-    """Of the further predictors those that judge nothing. Of the first the headline says so."""
+    """Yield the further predictors whose predictions do not count. The headline says so about the first one."""
     for who in case.unfit_further():
         yield f"{short(who)} predicts here too, and it {_exam(case.exams.get(who))}: its predictions are left out."
 
 
 def _count(one: Against, n: int) -> str:
-    """Hits of a baseline; of another number of questions than the explanation predicted, these too."""
+    """Return a baseline's hits, with the number of questions left out if it predicted fewer than the explanation."""
     return f"{one.hits} of {one.n}" + ("" if one.n == n else f", not asked or not read of the other {n - one.n}")
 
 
 def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
-    """What a baseline is called."""
+    """Return the name of a baseline."""
     if one.name != CONSTANT:
         return BASELINE[one.name]
     if not one.hits:
@@ -259,13 +265,13 @@ def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
 
 
 def short(model: str) -> str:
-    """A model's name without who serves it."""
+    """Return a model's name without its provider."""
     return model.rpartition("/")[2]
 
 
 def summary(transcript: Transcript) -> str:
-    """A run of several questions in a sentence: whether explanations beat each baseline, how cases came out, and who
-    failed the exam.
+    """Summarise a run of several questions: whether explanations beat every baseline, the outcomes of the cases, and
+    which predictors failed the qualification test.
     """
     outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
     if not outcomes:
@@ -286,14 +292,14 @@ def summary(transcript: Transcript) -> str:
 
 
 def _failed(transcript: Transcript) -> str:
-    """Who of the predictors failed the exam, as a further sentence."""
+    """Return a sentence that lists the predictors that failed the qualification test, or an empty string."""
     exams = RecordReader().all_of(Examined, transcript.case("")).values()
     who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
     return f" Failed the exam, so that its predictions judge nothing: {', '.join(who)}." if who else ""
 
 
 def by_reader(case: AskView) -> str:
-    """What the reader's own predictions came to, where they stand in for a predictor that judges nothing."""
+    """Return the result of the reader's own predictions, if the predictor's do not count; otherwise an empty string."""
     if not case.unjudged:
         return ""
     mine = case.reader_precision()
@@ -305,7 +311,9 @@ def by_reader(case: AskView) -> str:
 
 
 def against_reader(case: AskView) -> str:
-    """The reader and the predictor over the same questions, in a sentence; empty where nobody guessed by the reason."""
+    """Compare the reader and the predictor on the same questions in a sentence; an empty string if nobody guessed with
+    the reason visible.
+    """
     guessed = [row for row in case.to_guess(active=False) if row.read]
     if not guessed or case.unjudged:
         return ""
@@ -321,7 +329,7 @@ def against_reader(case: AskView) -> str:
 
 
 def lost(case: AskView) -> str:
-    """That too many new questions were lost for figures to be leant on; empty where they were not."""
+    """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
     counted = case.counted()
     unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
     if not counted or unread / len(counted) <= MOST_LOST:

@@ -1,4 +1,6 @@
-"""One explanation with all that happened to it, as its events tell. Page, command line and tests look at this."""
+"""One explanation and everything that happened to it, built from its events. Pages, the command line and tests all read
+this view.
+"""
 
 from __future__ import annotations
 
@@ -37,11 +39,11 @@ from .tasks import CONTROL_ARMS, Arm, AskSpec, draws_of
 METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
 
 Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
-"""*misled all*: several predicted, all the same, and it did not come true."""
+"""*misled all*: several predictors expected the same, and it did not come true."""
 
 MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
-"""What precision rests on."""
+"""The outcomes that precision counts."""
 
 
 EXCLUDING = (cut.REASON, "thinking not shown")
@@ -49,22 +51,22 @@ EXCLUDING = (cut.REASON, "thinking not shown")
 
 
 def excludes(drop: Dropped | None, rules: Rules) -> bool:
-    """Whether the case is excluded under `rules`."""
+    """Whether the case is excluded for this parser."""
     return drop is not None and drop.rules in (None, rules)
 
 
 def is_reader(simulator: str) -> bool:
-    """Whether who predicts is no model that was asked, but somebody who predicted without sight of the answers."""
+    """Whether the predictor is not a model but a person who predicted without seeing the answers."""
     return simulator.startswith("reader/")
 
 
 SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jaccard", "cosine")
-"""In this order: the encoder takes seconds to load, and the other figures need not wait for it."""
+"""In this order because the encoder takes seconds to load and the other figures need not wait for it."""
 
 
 @dataclass
 class CounterfactualRow:
-    """One draw: the counterfactual, what was expected of the model, what it said, and why it does not count."""
+    """One draw: the counterfactual, the expected answer, the actual answer, and why it does not count."""
 
     item: str
     counterfactual: Counterfactual | None = None
@@ -76,17 +78,17 @@ class CounterfactualRow:
     controls: dict[str, ArmSimulation] = field(default_factory=dict)
     """The simulations without the explanation, by arm."""
     further: list[FurtherSimulation] = field(default_factory=list)
-    """What others than the first predictor expected, of those that may judge."""
+    """The expectations of further predictors, if these may judge."""
     excluded: Dropped | None = None
     """Why the updated parser excludes the whole case, if it does."""
     writer_is_other: bool = False
-    """Whether another model than the explained one wrote the counterfactual."""
+    """Whether a model other than the explained one wrote the counterfactual."""
     unjudged: str = ""
-    """Why no prediction of the case is a verdict; empty where they are."""
+    """Why no prediction of the case is a verdict; empty if they are."""
 
     @property
     def read(self) -> Simulation | None:
-        """The reader's guess, where it was made by the explanation."""
+        """The reader's guess, if it was made with the explanation visible."""
         return self.guess if self.guess and not self.guess.without else None
 
     @property
@@ -95,26 +97,26 @@ class CounterfactualRow:
         return self.counterfactual is not None and self.counterfactual.origin == "hand"
 
     def dropped(self, rules: Rules) -> Dropped | None:
-        """Why the row does not count under `rules`, if so. Having been added by hand explains itself."""
+        """Return why the row does not count for this parser, or None. "Added by hand" is not reported here."""
         if excludes(self.excluded, rules):
             return self.excluded
         reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
 
     def is_question(self, rules: Rules) -> bool:
-        """Whether `rules` take the counterfactual for a question of its own."""
+        """Whether this parser accepts the counterfactual as a separate question."""
         lost = ("reworded", cut.REASON)
         is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
         is_excluded = is_lost or excludes(self.excluded, rules)
         return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
 
     def counts(self, rules: Rules) -> bool:
-        """Whether precision rests on it."""
+        """Whether precision counts the row."""
         return not self.by_hand and self.outcome(rules) in COUNTED
 
     def doubt(self, rules: Rules) -> str:
-        """Why the prediction may rest on something else than the explanation, as told before the answer was seen; empty
-        where it is not in doubt. What gave no guess is no prediction.
+        """Return why the prediction may be based on something other than the explanation, using only what was recorded
+        before the answer was seen; an empty string if it is not in doubt. A row without a guess makes no prediction.
         """
         one = self.simulation
         if one is None or one[rules] not in GUESSES:
@@ -129,7 +131,7 @@ class CounterfactualRow:
         return ""
 
     def reading(self, rules: Rules) -> Reading:
-        """The row as a trial, by one set of rules."""
+        """Return the row as the reading of a trial, by one parser."""
         drop = self.dropped(rules)
         return Reading(
             expected=self.simulation[rules] if self.simulation else None,
@@ -141,13 +143,15 @@ class CounterfactualRow:
         )
 
     def failed(self, rules: Rules) -> bool:
-        """Whether the row was lost to a failed call or to text that could not be read; a repeat was not lost."""
+        """Whether the row was lost to a failed call or unreadable text. Repeats do not count as lost."""
         drop = self.dropped(rules)
         lost = ("error", "unparsed", cut.REASON)
         return self.outcome(rules) == "dropped" and drop is not None and drop.reason in lost
 
     def outcome(self, rules: Rules) -> Outcome:
-        """Under paper rules an answer that could not be read is a mismatch, as `precision` counts it."""
+        """Return the outcome of the row. For the original parser an unreadable answer is a mismatch, as in
+        `precision`.
+        """
         if self.counterfactual and not self.is_question(rules):
             return "dropped"
         if (drop := self.dropped(rules)) is not None and drop.reason == cut.REASON:
@@ -166,9 +170,9 @@ class CounterfactualRow:
 
 @dataclass
 class AskView:
-    """`spec` is None where the journal does not hold it in a form that can be read.
+    """A case. `spec` is None if the journal contains no readable specification.
 
-    `unread` counts what could not be read, spec and findings: it is left out.
+    `unread` counts the unreadable records, including the specification; they are left out.
     """
 
     log: CaseLog
@@ -177,34 +181,36 @@ class AskView:
     rows: dict[str, CounterfactualRow]
     unread: int = 0
     other: OtherExplanation | None = None
-    """The explanation of another question that the arm `swapped` shows."""
+    """The explanation of another question, which the arm `swapped` shows."""
     exam: Examined | None = None
-    """What the simulator had got in the exam, as far as that was known."""
+    """The simulator's qualification test result, if known."""
     exams: dict[str, Examined] = field(default_factory=dict)
-    """The same of every predictor, the first among them, by its id."""
+    """The test results of all predictors, including the first, by id."""
 
     @property
     def title(self) -> str:
-        """The starter question or its post; before it is on record, the specification's; empty without either."""
+        """The starter question or post. Before it is recorded it is taken from the specification, or from the start of
+        the case; an empty string if nobody names it.
+        """
         if self.starter:
             return self.starter.question or self.starter.context
         asked = (self.spec.question or self.spec.context) if self.spec else ""
-        # Of a data set the specification names no question.
+        # For a data set the specification names no question.
         return asked or next((str(begun.get("title", "")) for begun in self.log.of("begun").values()), "")
 
     @property
     def rules(self) -> Rules:
-        """Whose rules the run follows: what these read is what generator and simulator were shown."""
+        """The parser of the run, whose results generator and simulator see."""
         return self.spec.rules if self.spec else "repaired"
 
     @property
     def explanation(self) -> str | None:
-        """The explanation as the run's rules read it; None until one is on record."""
+        """The explanation as the run's parser reads it; None until it is recorded."""
         return self.starter.explanation[self.rules] if self.starter else None
 
     @property
     def trials(self) -> dict[str, Trial]:
-        """One trial per counterfactual, by its item, with what either rules read."""
+        """One trial per counterfactual, by item, with the readings of both parsers."""
         return {
             row.item: Trial.of(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
             for row in self.rows.values()
@@ -212,53 +218,56 @@ class AskView:
 
     @property
     def is_examinable(self) -> bool:
-        """Whether there is an exam of who predicts: for yes-or-no questions."""
+        """Whether there is a qualification test for predictors: only for yes-or-no questions."""
         return self.spec is None or self.spec.task == "strategyqa"
 
     @property
     def excluded(self) -> Dropped | None:
-        """Why the whole case is excluded: its first answer was cut, by the updated parser alone, or its thinking is not
-        shown. None where it is not.
+        """Why the whole case is excluded: its first answer was cut off (only for the updated parser), or its thinking
+        is not shown. None if it is not excluded.
         """
         return next((drop for drop in self.log.drops if not drop.item and drop.reason in EXCLUDING), None)
 
     @property
     def unjudged(self) -> str:
-        """Why there is no verdict on what was predicted: who predicts failed the exam, or has not sat it."""
+        """Why the predictions are no verdict: the predictor failed the qualification test or has not taken it."""
         return self.unfit(self.spec.simulator if self.spec else "", self.exam)
 
     def unfit(self, who: str, exam: Examined | None) -> str:
-        """Why a predictor's readings judge nothing, given what it got in the exam; empty where they do."""
+        """Return why a predictor's predictions do not count, given its qualification test result; an empty string if
+        they do.
+        """
         if not self.is_examinable or (exam is not None and exam.passed):
             return ""
         if exam is not None:
             return "the predictor failed its exam"
-        # A robot reads claims by its rules: tests hold that each of them passes. A reader cannot be asked.
+        # Robots read claims by their rules, and tests ensure that each passes. A human reader is not tested.
         return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
 
     def unfit_further(self) -> list[str]:
-        """Of the further predictors those whose readings judge nothing."""
+        """Return the further predictors whose predictions do not count."""
         named = self.spec.further_simulators if self.spec else ()
         return [who for who in named if self.unfit(who, self.exams.get(who))]
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
-        """What was expected in each control arm in which anything was, of the rows that `tested` has."""
+        """Return the expectations in each control arm that has any, for the rows of `answered`."""
         found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
         return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
 
     def against(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
-        """The explanation against each baseline; with `doubtful` False no prediction in doubt counts as come true.
-        `constant` is the answer that always guessing the same gives, where the run's other cases have a majority.
+        """Compare the explanation with each baseline. If `doubtful` is False, predictions in doubt count as not having
+        come true. `constant` is the fixed answer, if the run's other cases have a majority.
         """
         expected, answers = self.in_arm("explanation", rules)
         missed = [] if doubtful else [bool(row.doubt(rules)) for row in self.answered(rules)]
         return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
 
     def outcome(self, rules: Rules) -> str:
-        """The outcome, one of: failed, waiting, cut, thinking not shown, no explanation, not settled, unread; of
-        predictions *not judged*, *helped* (each baseline is beaten), *misled* (more did not come true than the
-        predictor's own error explains), *in doubt*, *told nothing* (a baseline does as well), *slips* (some did not
-        come true), *not shown* or *too few*. By paper rules, which know no baseline, *kept* where all came true.
+        """Return the outcome. Without predictions: failed, waiting, cut, thinking not shown, no explanation, not
+        settled or unread. With predictions: *not judged*; *helped* (every baseline is beaten); *misled* (more
+        predictions failed than the predictor's own error explains); *in doubt*; *told nothing* (a baseline does as
+        well); *slips* (some predictions failed); *not shown* or *too few*. For the original parser, which has no
+        baselines: *kept* if all came true, else *misled*.
         """
         outcomes = {row.outcome(rules) for row in self.counted()}
         stopped = self.starter is None and self.log.status == "failed"
@@ -277,18 +286,18 @@ class AskView:
         return self.standing(rules)
 
     def misled(self, rules: Rules) -> list[CounterfactualRow]:
-        """The rows whose prediction counts and did not come true."""
+        """Return the rows whose prediction counts and did not come true."""
         return [row for row in self.counted() if row.outcome(rules) in MISLED]
 
     def is_shared(self, row: CounterfactualRow, rules: Rules) -> bool:
-        """Whether a prediction did not come true that an arm without the explanation made alike."""
+        """Whether a prediction did not come true that an arm without the explanation made too."""
         if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
             return False
         return row.simulation is not None and any(one[rules] == row.simulation[rules] for one in row.controls.values())
 
     def misses(self, rules: Rules, doubtful: bool = False) -> Misses:
-        """The predictions that did not come true, beside what the predictor's own error explains: of those that are not
-        in doubt, or of all, and without those that an arm got wrong alike.
+        """Compare the predictions that did not come true with what the predictor's own error explains. Predictions in
+        doubt are left out unless `doubtful`, and so are those that an arm got wrong in the same way.
         """
         rows = [row for row in self.counted() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))]
         own = [row for row in rows if not self.is_shared(row, rules)]
@@ -296,7 +305,9 @@ class AskView:
         return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
 
     def standing(self, rules: Rules) -> str:
-        """What the predictions show of the explanation, in a word; as `outcome` has it, and only where some count."""
+        """Return what the predictions show about the explanation, in a word as in `outcome`. Requires that some
+        predictions count.
+        """
         if self.unjudged:
             return "not judged"
         found = self.against(rules)
@@ -317,22 +328,22 @@ class AskView:
         return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
 
     def counted(self) -> list[CounterfactualRow]:
-        """The rows that the figures are about: all draws, none added by hand."""
+        """Return the rows that enter the figures: all except those added by hand."""
         return [row for row in self.rows.values() if not row.by_hand]
 
     def drawn(self) -> int:
-        """How many counterfactuals were drawn, or meant to be where there was no explanation to draw them from."""
+        """Return the number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
         is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
         if self.spec is not None and is_lost:
             return len(self.spec.given or draws_of(self.spec))
         return len(self.counted())
 
     def differing(self) -> list[CounterfactualRow]:
-        """The rows whose outcome depends on which rules read the raw answers."""
+        """Return the rows whose outcome depends on the parser."""
         return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
 
     def tested(self, rules: Rules) -> list[tuple[str, str, str]]:
-        """Text, expectation and answer of each row that was tested and that `rules` can read as a question."""
+        """Return text, expectation and answer of each row that was tested and that this parser reads as a question."""
         return [
             (row.counterfactual.text, row.simulation[rules], row.answer[rules])
             for row in self.counted()
@@ -340,18 +351,18 @@ class AskView:
         ]
 
     def answered(self, rules: Rules) -> list[CounterfactualRow]:
-        """The rows that `tested` has."""
+        """Return the same rows as `tested`, whole."""
         return [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
 
     def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
-        """What was expected in one arm, None where nothing was, and the answers: of the rows that `tested` has."""
+        """Return the expectations in one arm (None if missing) and the answers, for the rows of `answered`."""
         rows = self.answered(rules)
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
         return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
 
     def reader_precision(self) -> Score:
-        """The reader's own precision, over the same rows as the simulator's: those they guessed by the explanation and
-        it answered.
+        """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
+        answered.
         """
         both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
         return precision(
@@ -361,12 +372,16 @@ class AskView:
         )
 
     def to_guess(self, active: bool) -> list[CounterfactualRow]:
-        """The rows that a reader guesses before the answers show; of a run that is over those that were answered."""
+        """Return the rows for a reader to guess before the answers are shown; in a run that is over, only those that
+        were answered.
+        """
         asked = (row for row in self.counted() if row.counterfactual and row.outcome("repaired") != "dropped")
         return [row for row in asked if active or row.answer]
 
     def against_reader(self) -> tuple[Score, Score]:
-        """The precision of reader and predictor over the same rows: those that count and that both would predict."""
+        """Return the precision of reader and predictor over the same rows: those that count and that both would
+        predict.
+        """
         both = [row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"]
         answers = [row.answer.repaired for row in both if row.answer]
         mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
@@ -375,7 +390,9 @@ class AskView:
 
 
 def view(log: CaseLog) -> AskView:
-    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Build the view of a case from its log. Never raises: whatever is missing or damaged in the journal is missing in
+    the view.
+    """
     reader = RecordReader()
     read = reader.read
     spec = log.spec_as(AskSpec)
@@ -419,16 +436,16 @@ def view(log: CaseLog) -> AskView:
 
 
 def constant_guess(case: AskView, rules: Rules) -> Score:
-    """What one fixed answer gets of the counterfactuals that count."""
+    """Return the score of one fixed answer on the counterfactuals that count."""
     tested = case.tested(rules)
     score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
     return score.over(case.drawn())
 
 
 def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
-    """What always guessing the same gets: of one case `constant_guess`, of several one fixed answer to the questions of
-    all, the better of the two. The mean over the cases that have a figure, each counting alike, with the interval of
-    means over items; never below one half, for a coin gets that.
+    """Return the score of always guessing the same: for one case `constant_guess`; for several, the better of the two
+    fixed answers over all their questions. It is the mean over the cases that have a figure, weighted equally, with
+    the interval of means over items; never below one half, which a coin toss gets.
     """
     if len(views) == 1:
         return constant_guess(views[0], rules)
@@ -446,7 +463,9 @@ def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
 
 
 def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
-    """For each case the answer that most predicted questions of the other cases have; empty where there is none."""
+    """Return for each case the most frequent answer to the predicted questions of the other cases; an empty string if
+    there is none.
+    """
     counts = [
         Counter(answer for _, guess, answer in one.tested(rules) if guess in GUESSES and answer in GUESSES)
         for one in views
@@ -457,13 +476,13 @@ def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
 
 
 def made_predictable(case: AskView, rules: Rules) -> Score:
-    """What only the explanation let the predictor predict, and how much of it came true."""
+    """Return how many predictions only the explanation made possible, and how many of these came true."""
     expected, answers = case.in_arm("explanation", rules)
     return baselines.made_predictable(expected, case.arms(rules), answers, rules)
 
 
 def gain(case: AskView, rules: Rules) -> Score:
-    """How much more of the case's counterfactuals came true with the explanation than without (arm `none`)."""
+    """Return how much more often predictions came true with the explanation than without it (arm `none`)."""
     with_it, answers = case.in_arm("explanation", rules)
     without, _ = case.in_arm("none", rules)
     return metrics.gain(with_it, without, answers, rules).over(case.drawn())
@@ -471,9 +490,9 @@ def gain(case: AskView, rules: Rules) -> Score:
 
 @fields.none_by_paper
 def scores(views: Sequence[AskView]) -> Iterator[Figure]:
-    """Precision and generality under both rules; of several explanations the means over those that have one.
+    """Yield precision and generality by both parsers; for several explanations the means over those that have one.
 
-    `of` counts every draw of an explanation, also those that were dropped.
+    `of` counts every draw of an explanation, including dropped ones.
     """
 
     def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
@@ -513,7 +532,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
         yield Figure("constant_guess", rules, same_guess(views, rules))
-    # How different questions are that were written from another explanation says nothing of this one.
+    # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
             yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))

@@ -1,4 +1,4 @@
-"""What Ask calls things, on every screen."""
+"""The words of Ask on every screen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAME = "simulatability"
 QUESTION = "From its explanation, can you predict what it will answer next?"
 
 METHODS: Mapping[str, str] = words_of(__file__, "methods")
-"""What the ways to explain are called."""
+"""Names of the methods."""
 
 WORDS = {
     **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
@@ -22,7 +22,7 @@ WORDS = {
     "neither": "unreadable",
     "slips": "may be the predictor's slips",
 }
-"""What values and outcomes are called."""
+"""Names of values and outcomes."""
 
 OUTCOMES: Mapping[str, Means] = {
     **dict.fromkeys(("as expected", "helped"), "kept"),
@@ -36,34 +36,34 @@ OUTCOMES: Mapping[str, Means] = {
 """What outcomes of cases and new questions mean for the explanation."""
 
 MEANT: Mapping[str, Means] = {**OUTCOMES, "failed": "failed", "waiting": "waiting", "unread": "unread"}
-"""The same with what means itself in every lab (`Lab.means`)."""
+"""The same, with the outcomes that have one meaning in every lab (`Lab.means`)."""
 
 MARKS: Mapping[Outcome, Mark] = {
     **{"as expected": "kept", "misled": "broken", "misled all": "broken", "cannot guess": "not settled"},
     **{"unread": "unread", "dropped": "set aside", "waiting": "waiting"},
 }
-"""What came of a new question."""
+"""The mark of a new question's outcome."""
 
 MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
-"""What marks are called."""
+"""Names of the marks."""
 
 REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
-"""Why a new question was set aside."""
+"""Why a new question was excluded."""
 
 UNCOUNTED: Mapping[Outcome, str] = words_of(__file__, "uncounted")
-"""Why one that was asked does not count."""
+"""Why a question that was asked does not count."""
 
 YES_OR_NO = {"yes": "Yes", "no": "No", UNKNOWN: "Cannot tell"}
 OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
-"""What can be expected of a new question, in words by value."""
+"""Names of the values that can be expected of a new question."""
 
 MEANS: tuple[str, ...] = words_of(__file__, "means")
 MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
-"""What a verdict means, and what it does not, a sentence or two each."""
+"""What a verdict means, and what it does not mean, each in a sentence or two."""
 
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
 
 
 def said(value: str) -> str:
-    """A value in words."""
+    """Return the name of a value."""
     return {"1": "response 1", "2": "response 2", **WORDS}.get(value, value)

@@ -1,6 +1,6 @@
 """The small world of the controls: things, their kinds, what each can do, and questions about it.
 
-`data/controls/world.toml` says it all; its head explains the form. What it does not say, the world does not know.
+All facts are in `data/controls/world.toml`, which explains its format at the top. The world knows nothing else.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ARTICLES = frozenset({"a", "an", "the", "any", "all", "every", "each", "most"})
 _INSERTED = frozenset({"really", "actually", "usually", "normally", "generally", "please"})
 _ORDINARY = frozenset({"typical", "ordinary", "normal", "common", "healthy", "adult", "grown"})
 _IDLE = _ARTICLES | _INSERTED | _ORDINARY
-"""Words that leave a question about this world what it was."""
+"""Words that do not change the meaning of a question about this world."""
 
 _PREAMBLE = re.compile(r"(?:is it (?:true|so|case|correct|possible)|do you think|would you say)(?: that)? ")
 _ASKING = re.compile(r"(?:can|could|would|will|do|does) (?P<rest>.+)")
@@ -31,15 +31,15 @@ _ABLE = re.compile(r"(?:is|are) (?P<thing>.+) able to (?P<ability>.+)")
 _STATING = re.compile(r"(?P<thing>.+?) (?:can|could) (?P<ability>.+)")
 
 _LONGEST_ASKED = 200
-"""Characters of a text that count when the nearest known questions are looked for."""
+"""How many characters of a text are used to find the nearest known questions."""
 
 
 class WorldError(ValueError):
-    """A world file that cannot be used; the message says what in it is wrong."""
+    """A world file cannot be used; the message says what is wrong in it."""
 
 
 class _Entry(BaseModel):
-    """A table of the world file. A misspelt key is an error, not a fact lost."""
+    """A table of the world file. A misspelt key is an error, so that no fact is lost silently."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -50,7 +50,7 @@ class _Claiming(_Entry):
 
 
 class _Thing(_Claiming):
-    """What the file says of one thing: its forms, and where it differs from its kind."""
+    """An entry about one thing: its word forms, and how it differs from its kind."""
 
     plural: str = ""
     article: str | None = None
@@ -58,7 +58,7 @@ class _Thing(_Claiming):
 
 
 class _Kind(_Claiming):
-    """A kind: its rules, and the things that are of it."""
+    """A kind: its rules and its members."""
 
     plural: str
     things: dict[str, _Thing]
@@ -70,9 +70,10 @@ class _File(_Entry):
 
 
 class Question(NamedTuple):
-    """Whether `thing` can do `ability`; where `negated`, whether it is so that it cannot.
+    """The question whether `thing` can do `ability`; if `negated`, whether it cannot.
 
-    Its text, with the name of the class, seeds what robots draw: under another name no recorded run could be repeated.
+    Its repr, which includes the class name, seeds the robots' draws. If the class were renamed, no recorded run could
+    be reproduced.
     """
 
     thing: str
@@ -81,27 +82,29 @@ class Question(NamedTuple):
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in lower case, negations apart: "Can't it?" -> ["can", "not", "it"]."""
+    """Return the words of `text` in lower case, with negations split off: "Can't it?" -> ["can", "not", "it"]."""
     text = text.lower().replace("’", "'").replace("-", " ")
     text = text.replace("cannot", "can not").replace("can't", "can not").replace("n't", " not")
     return re.findall(r"[\w']+", text)
 
 
 def lookup_form(text: str) -> str:
-    """`text` as it is looked up: lower case, without punctuation and idle words."""
+    """Return `text` in the form used for look-ups: lower case, without punctuation and idle words."""
     return " ".join(word for word in words(text) if word not in _IDLE)
 
 
 def sentence_case(text: str) -> str:
-    """`text` with its first letter large: "iPod" and "Mars" keep what else is large in them."""
+    """Return `text` with its first letter in upper case; the other letters stay as they are ("iPod", "Mars")."""
     return text[:1].upper() + text[1:]
 
 
 class World:
-    """A checked world. `things` gives each thing's kind, `kinds` each kind's members, all as the file spells them."""
+    """A validated world. `things` maps each thing to its kind, `kinds` each kind to its members, spelt as in the
+    file.
+    """
 
     def __init__(self, data: Mapping[str, Any]) -> None:
-        """Raises WorldError where `data`, the content of a world file, contradicts itself or lacks something."""
+        """Raises WorldError if `data`, the content of a world file, is incomplete or contradicts itself."""
         try:
             file = _File.model_validate(data)
         except ValidationError as error:
@@ -140,52 +143,54 @@ class World:
     def _forms_of(self, thing: str) -> list[str]:
         return [thing, self.plural(thing), *self._entries[thing].also]
 
-    # What is so
+    # Facts
 
     def rule(self, kind: str, ability: str) -> bool | None:
-        """What holds of the kind's members as a rule; None where the world knows no rule."""
+        """Whether members of the kind can do `ability` as a rule; None if the world has no such rule."""
         return self._rules.get((kind, ability))
 
     def fact(self, thing: str, ability: str) -> bool | None:
-        """Whether `thing` can do `ability`: its own entry first, then its kind's rule; None where neither says."""
+        """Whether `thing` can do `ability`, by its own entry or else its kind's rule; None if neither says."""
         return self._facts.get((thing, ability))
 
     def truth(self, question: Question) -> bool | None:
-        """Whether yes is the true answer; None where the world does not know."""
+        """Whether yes is the correct answer; None if the world does not know."""
         can = self.fact(question.thing, question.ability)
         return None if can is None else can != question.negated
 
     def exceptions(self, kind: str, ability: str) -> tuple[str, ...]:
-        """The members of `kind` that differ from its rule for `ability`; none where it has no rule."""
+        """Return the members of `kind` that differ from its rule for `ability`; none if it has no rule."""
         rule = self.rule(kind, ability)
         return tuple(thing for thing in self.kinds[kind] if rule is not None and self.fact(thing, ability) is not rule)
 
     def known(self) -> Iterator[Question]:
-        """Every question whose answer the world knows, not negated."""
+        """Yield every question, not negated, that the world can answer."""
         for thing in self.things:
             yield from self.known_of(thing)
 
     def known_of(self, thing: str) -> list[Question]:
-        """What the world knows of one thing."""
+        """Return the questions about one thing that the world can answer."""
         return [Question(thing, ability) for ability in self.abilities if self.fact(thing, ability) is not None]
 
     def known_to(self, ability: str) -> list[Question]:
-        """Of which things the world knows whether they can do `ability`."""
+        """Return the questions about one ability that the world can answer."""
         return [Question(thing, ability) for thing in self.things if self.fact(thing, ability) is not None]
 
-    # What it is called
+    # Names
 
     def plural(self, thing: str) -> str:
-        """The thing's plural: "ostriches"; what takes no article is its own plural."""
+        """Return the plural of a thing: "ostriches". A thing without an article is its own plural."""
         entry = self._entries[thing]
         return entry.plural or (thing if entry.article == "" else thing + "s")
 
     def plural_kind(self, kind: str) -> str:
-        """The plural of a kind: "bird" -> "birds". Raises KeyError for a kind that is not known."""
+        """Return the plural of a kind: "bird" -> "birds". Raises KeyError for an unknown kind."""
         return self._plural_kinds[kind]
 
     def one(self, name: str, adjective: str = "") -> str:
-        """A thing or a kind with its indefinite article: "an ostrich", "a typical ostrich", "a bird"; but "Paris"."""
+        """Return a thing or a kind with its indefinite article: "an ostrich", "a typical ostrich", "a bird"; but
+        "Paris".
+        """
         entry = self._entries.get(name)
         article = entry.article if entry else None
         phrase = f"{adjective} {name}".strip()
@@ -194,23 +199,23 @@ class World:
         return f"{article} {phrase}".strip()
 
     def the(self, thing: str) -> str:
-        """A thing with its definite article: "the ostrich", "Paris"."""
+        """Return a thing with its definite article: "the ostrich", "Paris"."""
         return thing if self._entries[thing].article == "" else f"the {thing}"
 
     # Questions
 
     def write(self, question: Question) -> str:
-        """ "Can an ostrich fly?"; negated "Is it true that an ostrich cannot fly?"."""
+        """Write a question: "Can an ostrich fly?"; negated: "Is it true that an ostrich cannot fly?"."""
         thing, ability, negated = question
         if negated:
             return f"Is it true that {self.one(thing)} cannot {ability}?"
         return f"Can {self.one(thing)} {ability}?"
 
     def read(self, text: str) -> Question | None:
-        """What `text` asks, or None where it does not ask what a thing of this world can do.
+        """Parse the question in `text`; None if it does not ask what a thing of this world can do.
 
-        A question may be negated ("Can't a penguin fly?", "Is it true that penguins cannot fly?"); then yes means that
-        the thing cannot.
+        In a negated question ("Can't a penguin fly?", "Is it true that penguins cannot fly?") yes means that the thing
+        cannot.
         """
         asked = _PREAMBLE.sub("", lookup_form(text) + " ", count=1).split()
         negated = "not" in asked
@@ -231,21 +236,23 @@ class World:
         return None
 
     def thing_called(self, text: str) -> str | None:
-        """The thing that `text` names in any of its forms, articles allowed."""
+        """Return the thing that `text` names in any of its forms, with or without an article; None if there is none."""
         return self._thing_forms.get(lookup_form(text))
 
     def kind_called(self, text: str) -> str | None:
-        """The kind that `text` names, in the singular or the plural."""
+        """Return the kind that `text` names, in the singular or the plural; None if there is none."""
         return self._kind_forms.get(lookup_form(text))
 
     def ability_called(self, text: str) -> str | None:
-        """The ability that `text` names, as it follows "can"."""
+        """Return the ability that `text` names, in the form that follows "can"; None if there is none."""
         return self._ability_forms.get(lookup_form(text))
 
     def suggestions(self, text: str) -> tuple[str, ...]:
-        """Three questions the world knows: the nearest to `text`, then the nearest about other kinds and abilities.
+        """Suggest three questions that the world knows: the nearest to `text`, then the nearest about other kinds and
+        abilities.
 
-        Only what splits a kind is offered (some birds can fly, some cannot): there an explanation may go wrong.
+        Only abilities that split a kind are suggested (some birds can fly, some cannot), because there an explanation
+        may fail.
         """
         text = lookup_form(text[:_LONGEST_ASKED])
         named = {
@@ -276,14 +283,14 @@ class World:
 
 
 def _claims(name: str, entry: _Claiming) -> list[tuple[str, bool]]:
-    """What an entry says, as (ability, can). Raises WorldError where it says both."""
+    """Return the claims of an entry as (ability, can). Raises WorldError if it says both about one ability."""
     if both := set(entry.can) & set(entry.cannot):
         raise WorldError(f"{name}: it both can and cannot {min(both)!r}")
     return [(ability, True) for ability in entry.can] + [(ability, False) for ability in entry.cannot]
 
 
 def _check(file: _File) -> None:
-    """Raises WorldError for an ability without an entry or without use, an empty kind, a thing of two kinds."""
+    """Raises WorldError for an ability that is not declared or not used, an empty kind, or a thing of two kinds."""
     used: set[str] = set()
     seen: dict[str, str] = {}
     for name, kind in file.kinds.items():
@@ -306,7 +313,7 @@ def _check(file: _File) -> None:
 
 
 def _forms(spelt: Mapping[str, list[str]], what: str) -> dict[str, str]:
-    """From each way to say a name to the name. Raises WorldError where two names share a form."""
+    """Map each form to its name. Raises WorldError if two names share a form."""
     by_form: dict[str, str] = {}
     for name, forms in spelt.items():
         for form in map(lookup_form, forms):
@@ -319,7 +326,7 @@ def _forms(spelt: Mapping[str, list[str]], what: str) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def load(path: Path = CONTROLS / "world.toml") -> World:
-    """The world of a world file, by default the one that ships. Raises WorldError, naming the file."""
+    """Load the world of a file, by default the one shipped with the app. Raises WorldError, naming the file."""
     try:
         return World(tomllib.loads(path.read_text(encoding="utf-8")))
     except FileNotFoundError:

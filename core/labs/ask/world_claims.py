@@ -1,9 +1,8 @@
-"""What the controls' explanations claim: writing rules about the small world, and guessing answers from them.
+"""The claims in the controls' explanations: writing rules about the small world, and guessing answers from them.
 
-Every claim is one sentence: "All birds can fly." · "No bird can sting." · "The duck and the swan can swim." ·
-"Birds can fly, except the penguin and the emu." Who guesses from an explanation reads these sentences, knows which kind
-a thing is of, and uses no other fact: an explanation is taken at its word even where it is wrong (the rules that
-Chen et al. gave their annotators).
+Every claim is one sentence: "All birds can fly." · "No bird can sting." · "The duck and the swan can swim." · "Birds
+can fly, except the penguin and the emu." A guess from an explanation uses these sentences and each thing's kind, and no
+other fact. An explanation is taken literally even if it is wrong, by the rules that Chen et al. gave their annotators.
 """
 
 from __future__ import annotations
@@ -20,7 +19,9 @@ _CLAIM = re.compile(r"(?P<who>.+?)\s+(?P<can>can(?:not|'t|\s+not)?)\s+(?P<abilit
 
 
 class AbilityClaim(NamedTuple):
-    """That all of `kind`, or each of `things` where `kind` is "", can (or cannot) do `ability`, save `exceptions`."""
+    """The claim that all of `kind`, or each of `things` if `kind` is "", can (or cannot) do `ability`, except
+    `exceptions`.
+    """
 
     sentence: str
     kind: str
@@ -31,7 +32,7 @@ class AbilityClaim(NamedTuple):
 
 
 class ClaimGuess(NamedTuple):
-    """Whether yes is the expected answer, and which sentence of the explanation says so."""
+    """Whether yes is the expected answer, and the sentence of the explanation that implies it."""
 
     yes: bool
     sentence: str
@@ -41,12 +42,12 @@ class ClaimGuess(NamedTuple):
 
 
 def bare_rule(world: World, kind: str, ability: str, can: bool) -> str:
-    """The rule with no exception: "All birds can fly." or "No bird can fly."."""
+    """Write the rule without exceptions: "All birds can fly." or "No bird can fly." """
     return f"All {world.plural_kind(kind)} can {ability}." if can else f"No {kind} can {ability}."
 
 
 def true_rule(world: World, kind: str, ability: str) -> str:
-    """The rule with all its exceptions, or, where there is no rule, who of the kind can and who cannot."""
+    """Write the rule with all its exceptions or, if there is no rule, which things of the kind can and which cannot."""
     rule = world.rule(kind, ability)
     if rule is None:
         sentences = []
@@ -60,12 +61,12 @@ def true_rule(world: World, kind: str, ability: str) -> str:
 
 
 def membership(world: World, thing: str) -> str:
-    """ "A penguin is a bird."."""
+    """Write a thing's kind: "A penguin is a bird." """
     return sentence_case(f"{world.one(thing)} is {world.one(world.things[thing])}.")
 
 
 def clause(world: World, thing: str, ability: str, can: bool) -> str:
-    """ "a penguin cannot fly"."""
+    """Write a fact as a clause: "a penguin cannot fly"."""
     return f"{world.one(thing)} {_verb(can)} {ability}"
 
 
@@ -78,20 +79,19 @@ def _listed(world: World, things: list[str] | tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-# Reading
+# Parsing
 
 
 def read_claims(explanation: str, world: World) -> list[AbilityClaim]:
-    """The claims among the sentences of `explanation`; sentences of any other form are passed over."""
+    """Return the claims in `explanation`; sentences of any other form are ignored."""
     sentences = (_LABEL.sub("", sentence).strip() for sentence in SENTENCE_END.split(explanation))
     return [claim for sentence in sentences if (claim := _read_claim(sentence, world))]
 
 
 def guess(explanation: str, question: Question, world: World) -> ClaimGuess | None:
-    """The answer that `explanation` lets one expect to `question`; None where it settles nothing.
+    """Return the answer to `question` that `explanation` implies; None if it implies none.
 
-    What a claim says of the thing itself goes before what it says of its kind. Claims that contradict each other settle
-    nothing.
+    A claim about the thing itself takes precedence over one about its kind. Contradictory claims imply nothing.
     """
     of_thing: dict[bool, str] = {}
     of_kind: dict[bool, str] = {}
@@ -131,7 +131,9 @@ def _read_claim(sentence: str, world: World) -> AbilityClaim | None:
 
 
 def _read_things(text: str, world: World) -> frozenset[str] | None:
-    """The things of a list such as "the duck, the swan and the owl"; None where a part of it is no known thing."""
+    """Return the things in a list such as "the duck, the swan and the owl"; None if a part of it is not a known
+    thing.
+    """
     parts = [part for part in re.split(r",\s*(?:and\s+)?|\s+and\s+", text.strip()) if part]
     named = [world.thing_called(part) for part in parts]
     things = frozenset(thing for thing in named if thing)

@@ -1,1 +1,1 @@
-"""What a lab declares: its specification, cases, figures, and the declaration itself."""
+"""What every lab is made of: its specification, cases, metrics, and the declaration itself."""

@@ -1,4 +1,4 @@
-"""A case of a run, its trials and their outcomes."""
+"""Cases of a run, their trials, and the outcomes of these."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from ...rulesets import FlatRecord, HasRulesets, PerRuleset
 from ...scene import Card, Claim, Part, Who
 from ...transcript import CaseLog
 
-# What a lab gives to the game: tests of a case that a person can predict, one by one.
+# What a lab contributes to the game: trials of a case, each of which a person can predict.
 
 
 DIFFERED = "those who read the explanation differ, or one of them could not be read"
-"""Why what was annotated is no card."""
+"""Why an annotated trial is not used as a card."""
 
 
 class Playable(Frozen):
-    """A test of a case as a card: what `pack.PackCard` has of it, but for whose it is and what the pack adds.
+    """A trial of a case as a card for the game; a pack turns it into a `PackCard`.
 
-    `asked` is the new question, by which its true answer is found; `annotated` whether it was read what the explanation
-    implies there. `title` and `who` go before the case's own where they are given. `why` says why it is no card of a
-    pack that was chosen; one that is drawn as it came has it all the same, unless it `is_open`: then nothing can be
-    foretold of it.
+    `asked` is the new question, by which its correct answer is looked up. `annotated`: whether it was read what the
+    explanation implies. `title` and `who`, if given, replace those of the case. `why` says why a pack of chosen cards
+    leaves this trial out. A random pack includes it anyway unless it `is_open`, which means that nothing about it can
+    be predicted.
     """
 
     card: Card
@@ -40,9 +40,9 @@ class Playable(Frozen):
 
 
 class Case(NamedTuple):
-    """One explanation to be held to account: its id, unique in the run, and what it is about, as its lab has it.
+    """One explanation to be tested: its id, unique in the run, and its subject, in a form that its lab defines.
 
-    Cases of one item share what is placed at the item: the case "q7/redaction/you" shares what stands at "q7".
+    Cases of one item share records: those recorded at "q7" belong to the case "q7/redaction/you" too.
     """
 
     id: str
@@ -51,8 +51,8 @@ class Case(NamedTuple):
 
 
 class Reading(Frozen):
-    """What came of a trial by one set of rules. `counts`: whether a figure rests on it; `reason` says why not. `doubt`
-    says why what counts is no verdict all the same: it then has no mark anywhere.
+    """The outcome of a trial by one parser. `counts`: whether it enters a figure; if not, `reason` says why. `doubt`
+    says why an outcome that counts is still no verdict; it is then shown without a mark.
     """
 
     expected: str | None = None
@@ -64,8 +64,8 @@ class Reading(Frozen):
 
 
 class Trial(Frozen, HasRulesets[Reading]):
-    """One expectation and its outcome. `about` is what was put to the test: a new question, an edited text, an
-    input. `calls` lead to the raw answers.
+    """One expectation and its outcome. `about` is what was tested: a new question, an edited text, an input. `calls`
+    are the ids of the calls with the raw answers.
     """
 
     about: str
@@ -75,12 +75,12 @@ class Trial(Frozen, HasRulesets[Reading]):
 
     @classmethod
     def of(cls, about: str, read: Callable[[Rules], Reading], *calls: str) -> Trial:
-        """What `read` gives by either rules."""
+        """Build a trial from what `read` returns for each parser."""
         return cls(about=about, paper=read("paper"), repaired=read("repaired"), calls=calls)
 
 
 class Begun(Frozen):
-    """A case that has begun: the `number`-th (from 1) of `of`."""
+    """The start of a case, the `number`-th (from 1) of `of`."""
 
     title: str
     number: int
@@ -88,7 +88,7 @@ class Begun(Frozen):
 
 
 class Result(FlatRecord):
-    """What came of a case. `outcome` is one word of the lab's, by each set of rules; `verdict` a sentence."""
+    """The result of a case. `outcome` is one of the lab's words, by each parser; `verdict` is a sentence."""
 
     title: str
     model: str = ""
@@ -100,25 +100,27 @@ class Result(FlatRecord):
 
 
 class View(Protocol):
-    """A case as it is shown, folded from its records; labs add what they need. Never raises: what a damaged journal
-    lacks is missing from it.
+    """A case as screens show it, built from its records; each lab adds fields. Building one never raises: whatever is
+    missing or damaged in the journal is missing in the view.
     """
 
     log: CaseLog
     unread: int
-    """Entries that could not be read."""
+    """Number of entries that could not be read."""
 
     @property
     def title(self) -> str:
-        """What the case is about, for a list."""
+        """The subject of the case, for a list."""
 
     @property
     def explanation(self) -> str | None:
-        """The explanation held to account, as repaired rules read it; None where none was read."""
+        """The explanation under test, as the updated parser read it; None if none was read."""
 
     @property
     def trials(self) -> Mapping[str, Trial]:
-        """The trials by id, in order, as far as they have come."""
+        """The trials measured so far, by id, in order."""
 
     def outcome(self, rules: Rules) -> str:
-        """What came of the case, in one word of the lab's; "waiting" and "failed" mean the same in every lab."""
+        """Return the outcome of the case in one of the lab's words. "waiting" and "failed" mean the same in every
+        lab.
+        """

@@ -1,4 +1,4 @@
-"""How the outcome of runs is shown, compared and judged."""
+"""Declarations of how the results of runs are shown, compared and judged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ T = TypeVar("T")
 def declared(
     module: str, part: str, kind: Callable[..., T], code: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[T, ...]:
-    """What the file shown.toml beside a `module` (its `__file__`) declares under `part`, a table each: Metrics, Tables
-    or Pictures by their names, in its order. `code` holds by name those of their fields that are functions.
+    """Return what the file shown.toml next to a `module` (its `__file__`) declares under `part`: Metrics, Tables or
+    Pictures, one per TOML table, in the order of the file. `code` holds, by name, those of their fields that are
+    functions.
     """
     return tuple(
         kind(
@@ -30,18 +31,17 @@ def declared(
 
 
 def words_of(module: str, part: str) -> Any:
-    """What the file words.toml beside a `module` (its `__file__`) has as `part`: words by what they stand for, as a
-    dict, or several texts, as a tuple.
+    """Return `part` of the file words.toml next to a `module` (its `__file__`): a dict from values to their words, or a
+    tuple of texts.
     """
     words = beside(module, "words.toml")[part]
     return tuple(words) if isinstance(words, list) else words
 
 
 class Metric(NamedTuple):
-    """How a figure is shown: what it is called, in which unit and format (as Python's), which way is better, and what
-    it means in a sentence. `kind` says what its values are, and with that how their interval is made; `range` is the
-    least and the greatest value that it can have, where that is not the kind's. `leads`: whether it is one of the
-    figures that a list of runs shows.
+    """How a figure is shown: its title, unit, format (as in Python), which direction is better, and its meaning in a
+    sentence. `kind` is the type of its values, which determines its interval. `range` holds the smallest and the
+    largest possible value, if they differ from those of the kind. `leads`: whether a list of runs shows it.
     """
 
     name: str
@@ -57,30 +57,32 @@ class Metric(NamedTuple):
 
     @property
     def ends(self) -> Range:
-        """The least and the greatest value that it can have."""
+        """The smallest and the largest possible value."""
         return self.range or RANGES[self.kind]
 
     @property
     def title_of_several(self) -> str:
-        """What it is called where it is one figure for several cases."""
+        """The title of a figure computed over several cases."""
         return f"{self.title}, median" if self.kind in MEDIAN else self.title
 
     def title_with(self, detail: Mapping[str, Any]) -> str:
-        """What a score with that `detail` (`core.score.Score`) is called, of one case or of several."""
+        """Return the title of a score with that `detail` (`core.score.Score`), whether it is of one case or of
+        several.
+        """
         return self.title_of_several if detail.get("median_of") else self.title
 
 
 class Cases(NamedTuple):
-    """What is read of cases for a picture (`core.store.listing`): a row for each of `metrics` of a case, with columns
-    beside it.
+    """What to read about cases for a picture (`core.store.listing`): one row per case and metric in `metrics`, with
+    extra columns.
 
-    - `fields`: a column for each of these fields of the run's specification, as a Python value.
-    - `records`: columns by name. (record, field) is the field in the case's latest record of that type (JSON as a
-      Python value); where the field is '', how many such records there are.
-    - `held`: fields of records that are true or false, as (the record's name in the journal, the field). The column
-      record_field says whether it is true wherever the run recorded it, null where it never did.
-    - `observed`: a column of that name, how often each value was observed in the case's trials that count, by value.
-    - `newest` limits the cases, and leaves out those without one of `records`.
+    - `fields`: fields of the run's specification, a column each, as Python values.
+    - `records`: columns by name. (record, field) is that field in the case's latest record of that type, as a Python
+      value; if the field is '', the number of such records.
+    - `held`: boolean fields of records, as (the record's name in the journal, the field). The column record_field is
+      true if the field is true in every such record of the run, and null if there is none.
+    - `observed`: adds a column of that name: how often each value was observed in the case's trials that count.
+    - `newest` limits the number of cases, and leaves out cases that lack one of `records`.
     """
 
     metrics: tuple[str, ...]
@@ -94,14 +96,14 @@ class Cases(NamedTuple):
 class Picture(NamedTuple):
     """A picture of many cases, with its table and a sentence on what it shows.
 
-    - `of` says what is read for it.
-    - `table(frame, choice)` makes of that what is drawn, which is also what the table shows and a download holds; its
-      column `link` is what a mark leads to (`core.charts.marks.link`). Without rows there is nothing to draw. Where it
-      has a column `chosen`, the reader may choose which of its rows (by `label`) are in colour.
-    - `draw(table, choice, published)` gives the Plotly figure. A mark's `customdata[0]` is its `link`.
-    - `takeaway(table, choice)` is a sentence that is true of the table.
-    - `choices` are what the reader may choose among, the first at first; `published(choice)` the paper's figures that
-      may be laid under ours.
+    - `of` says what to read for it.
+    - `table(frame, choice)` turns that into the table that is drawn, shown and downloaded. Its column `link` is the
+      target of a mark (`core.charts.marks.link`). If it has no rows, there is nothing to draw. If it has a column
+      `chosen`, the user may choose which of its rows (by `label`) are in colour.
+    - `draw(table, choice, published)` returns the Plotly figure. `customdata[0]` of a mark is its `link`.
+    - `takeaway(table, choice)` returns a sentence that is true of the table.
+    - `choices` are the user's options, the first of which is the default; `published(choice)` returns the paper's
+      figures that can be drawn behind ours.
     """
 
     name: str
@@ -116,20 +118,22 @@ class Picture(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table that a study's file asks for by its `kind`, such as one that the lab's paper prints.
+    """A table that a study file requests by its `kind`, for example one printed in the lab's paper.
 
-    - `rows`, `columns`: one for each combination of the values of these fields: settings, FACETS, and what `cases`
-      adds. Several `metrics` (of `metrics` or `for_tables`) have a column each. Each value of `apart` has a table.
-    - `cases(frame)` keeps what of `core.studies.tables.measured` the table is about, and may add columns.
-    - `is_shared`: only items count that have a value in every cell. `differences`: whether rows and columns are then
-      compared two by two over the items that both have.
-    - `their_rows`, `their_columns`: the keys that name row and column of a figure that the paper printed. It must have
-      these and those of `apart`, may have those `besides`, and no other. `renamed`: what the paper's values are called
-      here. `published(lab, metric)` gives those figures; those of a comparison have `_gain` after the metric's name.
-    - `figures(frame)` makes the cells of a table of another make: `row`, `column`, `value`, `n`, `of`, `low`, `high`,
-      `note`, `behind`. `of_people`: whether the frame is to have what people said of the cases too, in rows of the
+    - `rows`, `columns`: one for each combination of the values of these fields: settings, FACETS, and columns added by
+      `cases`. If there are several `metrics` (names in `metrics` or `for_tables`), each has its own column. Each value
+      of `apart` gets its own table.
+    - `cases(frame)` selects the rows of `core.studies.tables.measured` that the table is about, and may add columns.
+    - `is_shared`: only items with a value in every cell count. `differences`: whether rows and columns are then also
+      compared in pairs over the items that both have.
+    - `their_rows`, `their_columns`: the keys that identify row and column of a figure printed in the paper. The figure
+      must have these keys and those in `apart`, may have those in `besides`, and no others. `renamed` maps the paper's
+      values to ours. `published(lab, metric)` returns those figures; for a comparison, `_gain` follows the metric's
+      name.
+    - `figures(frame)` yields the cells of a table that is built differently: `row`, `column`, `value`, `n`, `of`,
+      `low`, `high`, `note`, `behind`. `of_people`: add rows to the frame for what people said about the cases, with the
       metrics GUESS and VERDICT (`core.studies.human`).
-    - `nothing` is said where no case belongs into the table.
+    - `nothing` is the message if no case belongs in the table.
     """
 
     kind: str
@@ -152,17 +156,17 @@ class Table(NamedTuple):
 
 
 def of_cases(frame: Any, some: Any) -> Any:
-    """The rows of `frame` (`core.studies.tables.measured`) about the cases that `some` of its rows are about."""
+    """Return the rows of `frame` (`core.studies.tables.measured`) about the same cases as the rows `some`."""
     keys = set(zip(some["run"], some["case"], strict=True))
     return frame[[place in keys for place in zip(frame["run"], frame["case"], strict=True)]]
 
 
 GUESS, VERDICT = "people: guess", "people: verdict on "
-"""Metrics of what people said, for tables of studies; after the second stands what is judged (`Judgement.name`)."""
+"""Metrics of people's predictions and verdicts, for tables of studies. VERDICT is a prefix of `Judgement.name`."""
 
 
 class Otherwise(NamedTuple):
-    """What a case's figure would have been under other choices (`made`, by name), from the answers that there are."""
+    """The figure of a case under other choices (`made`, by name), computed from the existing answers."""
 
     metric: str
     made: Mapping[str, str]
@@ -170,22 +174,24 @@ class Otherwise(NamedTuple):
 
 
 Means = Literal["kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting"]
-"""What an outcome means for the explanation, in every lab: it was kept or broken; that is not settled, or in doubt; the
-case or trial does not count, or its answer was not read; it failed, or has yet to come.
+"""What an outcome means for the explanation, in every lab. "kept", "broken": consistent with it or not; "not settled":
+not covered by the explanation, or no verdict; "in doubt": unclear; "set aside": excluded; "unread": the answer could
+not be parsed.
 """
 
 
 class Judged(NamedTuple):
-    """How what a list of results has a row for is compared with others of its kind.
+    """How the rows in a list of results are compared with each other.
 
-    - An outcome in which the explanation was kept (`Lab.outcomes`) has the value 1, one in which it was broken 0; any
-      other has none. `means` says what a kept one means, in the past tense.
-    - `one` is what a row is called; `whole` what several of them belong to, such as the starter question, which their
-      cases' titles name; '' where a title names the row itself. After the last `tail` of a title stands what belongs to
-      the explanation alone; '' where nothing does.
-    - `nameless` are titles that tell nothing from others, so that two of them need not be the same.
-    - `guessed`: the explanation is kept where what was expected was observed, so that a fixed guess has a rate too.
-    - `given`: the field of the specification in which the rows' tests themselves can be given, '' where there is none.
+    - An outcome that means "kept" (`Lab.outcomes`) has the value 1, one that means "broken" has 0; others have none.
+      `means` says what "kept" means here, in the past tense.
+    - `one` is the word for a row. `whole` is the word for what several rows belong to, such as the starter question
+      that their titles name; '' if a title names the row itself. The part of a title after the last `tail` belongs to
+      the explanation alone; '' if titles have no such part.
+    - `nameless` are titles that identify nothing, so two rows with the same such title need not be about the same
+      thing.
+    - `guessed`: "kept" means that the expected value was observed, so a fixed guess has a rate too.
+    - `given`: the field of the specification in which a person can supply the tests themselves, '' if there is none.
     """
 
     means: str
@@ -205,12 +211,12 @@ FACETS = {
     "difficulty": "Difficulty",
     "wording": "Wording",
 }
-"""What a lab may say of a case, for results to be found by: name and title."""
+"""Properties by which a lab may describe a case, so that results can be searched by them: name and title."""
 
 
 class Detector(NamedTuple):
-    """Who reads automatically whether the good word of a judgement holds of a trial, by name: it holds where a `record`
-    there has a true `field`, null where it was not read, and its field `but` is not true.
+    """An automatic detector, called `name`, of whether a judgement's good word applies to a trial. It applies if in the
+    trial's `record` the field `field` is true and the field `but` is not; `field` is null if nothing could be read.
     """
 
     name: str
@@ -220,15 +226,16 @@ class Detector(NamedTuple):
 
 
 class Judgement(NamedTuple):
-    """What a person may pass a verdict on, in one of two words, the `good` one or the `bad` one. `of`: which reading of
-    a trial it is about, so that the verdicts tell how often its reader is right: the rules, or the model that
-    the run asked as `role`. `whole`: it is about the case, and not about its trials. `raw`: the role whose answer in a
-    trial is what was read, so that it can be judged without the reading; `unread` is what the reading of one is that
-    could not be read, where it is a word.
+    """Something that a person can judge with one of two words, `good` or `bad`.
 
-    Where no reading of a trial tells, but records of it, `detectors` are who read it, the first of them everywhere.
-    `text` is then the record and field that a person sees in place of the whole answer, beside what the trial is about;
-    `trials` are those that can be drawn for a blind audit.
+    `of`: which part of a trial's reading is judged, so that the labels measure how often its reader is right: the
+    parser, or the model that the run asked as `role`. `whole`: the judgement is about the case, not its trials. `raw`:
+    the role whose answer in a trial was read, so that a person can judge that answer without seeing the reading.
+    `unread`: the word that a reading has if the answer could not be read, if it has one.
+
+    If records of a trial decide instead of its reading, `detectors` name those who read it; the first one is always
+    present. Then `text` is the record and field that a person sees instead of the whole answer, next to the trial's
+    subject, and `trials` are those that a blind audit may sample.
     """
 
     name: str
@@ -246,7 +253,7 @@ class Judgement(NamedTuple):
 
     @property
     def is_audited(self) -> bool:
-        """Whether it can be judged without sight of what was read."""
+        """Whether a person can judge it without seeing what was read."""
         return bool(self.raw and (self.of or self.detectors))
 
 

@@ -1,4 +1,6 @@
-"""What exams have in common: labs of one case in which a model is asked what it is known how to answer."""
+"""The common part of qualification tests: labs with one case, in which a model is asked questions with known
+answers.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ View = TypeVar("View", bound="ExamView")
 
 
 class ExamSpec(Spec):
-    """Who sits an exam, in which `role`. Its one case is called `case`."""
+    """Which model takes a qualification test, in which `role`. `case` is the id of its only case."""
 
     case: ClassVar[str]
     role: ClassVar[str]
@@ -38,25 +40,26 @@ class ExamSpec(Spec):
 
     @property
     def questions(self) -> tuple[Any, ...]:
-        """What is asked; each has an `id`. Each exam has its own; here it raises NotImplementedError."""
+        """The questions; each has an `id`. Raises NotImplementedError here; every test defines its own."""
         raise NotImplementedError
 
 
 def cases(spec: ExamSpec) -> Iterator[Case]:
-    """The exam is one case, its questions are trials."""
+    """Yield the only case of a test; its questions are the trials."""
     yield Case(spec.case, spec.questions, spec.title)
 
 
 def hash_of(asked: Sequence[Frozen]) -> str:
-    """12 hexadecimal digits over the questions: another exam has another hash."""
+    """Return 12 hexadecimal digits that identify these questions."""
     return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
 @dataclass
 class ExamView:
-    """An exam as far as it has come. `marks` are its records by question; `unread` entries are left out.
+    """A qualification test in progress or finished. `marks` are its readable records by question; `unread` counts the
+    others.
 
-    Each exam has its own `score`, `about` and `reading`; here they raise NotImplementedError.
+    Every test defines its own `score`, `about` and `reading`; here they raise NotImplementedError.
     """
 
     log: CaseLog
@@ -66,41 +69,41 @@ class ExamView:
 
     @property
     def title(self) -> str:
-        """The case's name."""
+        """The title of the case."""
         return str(self.spec.title) if self.spec else ""
 
     @property
     def explanation(self) -> str | None:
-        """None: there are many."""
+        """None, because a test has no single explanation."""
         return None
 
     @property
     def of(self) -> int:
-        """How many marks there should be."""
+        """How many marks a complete test has."""
         return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
 
     def score(self, rules: Rules) -> Score:
-        """What the marks are worth; undefined until there is one of each question."""
+        """Return the score of the marks; undefined until every question has one."""
         raise NotImplementedError
 
     def about(self, mark: Any) -> str:
-        """What was put to the test."""
+        """Return what was tested."""
         raise NotImplementedError
 
     def reading(self, mark: Any, rules: Rules) -> Reading:
-        """Outcome."""
+        """Return the outcome of one question."""
         raise NotImplementedError
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
-        """One question each."""
+        """The trials, one per question."""
         return {
             item: Trial.of(self.about(mark), partial(self.reading, mark), mark.call)
             for item, mark in self.marks.items()
         }
 
     def outcome(self, rules: Rules) -> str:
-        """passed, not passed, waiting, or failed: calls did, or it was stopped."""
+        """Return "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
         score = self.score(rules)
         if score.value is not None:
             return "passed" if score.detail["passed"] else "not passed"
@@ -109,15 +112,15 @@ class ExamView:
         return "failed" if ended else "waiting"
 
     def without_result(self) -> list[str]:
-        """The sentences on an exam that is not over, or has no result."""
+        """Return the sentences on a test that is not finished or has no result."""
         if self.outcome("repaired") == "waiting":
             return ["Not judged yet."]
         return [f"There is no result: {self.score('repaired').reason}."]
 
 
 def view_as(kind: type[View], spec: type[ExamSpec], mark: type[Frozen], log: CaseLog) -> View:
-    """The exam that a log holds, its marks in its own order and not in that of the answers. Never raises: what a
-    damaged journal lacks is missing from it.
+    """Build the view of a test from its log, with the marks in the order of the questions. Never raises: whatever is
+    missing or damaged in the journal is missing in the view.
     """
     reader = RecordReader()
     sat = log.spec_as(spec)
@@ -128,8 +131,8 @@ def view_as(kind: type[View], spec: type[ExamSpec], mark: type[Frozen], log: Cas
 
 
 def result(state: Transcript, metric: str, kind: type[Record], who: str, **more: Any) -> Record | None:
-    """What a run of an exam came to by its `metric`, as the record that later runs keep of it; None where it has no
-    result, or something of it is missing in a damaged journal. `who`: the field for the model; `more`: further ones.
+    """Return the result of a test run, by its `metric`, as the record that later runs save; None if it has no result or
+    the journal is damaged. `who` is the record's field for the model; `more` are further fields.
     """
     score = state.score(metric, "repaired")
     if score is None or state.started is None:
@@ -144,4 +147,4 @@ DECLARED: dict[str, Any] = {
     "hidden": True,
     "command": Command(parameters=(click.Argument(["model"]),)),
 }
-"""What all exams declare alike."""
+"""The part of the declaration that all tests share."""

@@ -1,6 +1,6 @@
-"""What a lab declares. Types only: the engine stands on them, and so does every lab.
+"""The declaration of a lab. Only types are defined here; the engine and every lab depend on them.
 
-Page, command line, store, Browse and replay read the declaration; none of them knows a lab by name.
+Pages, command line, store, Browse and replay read the declaration; none of them knows a lab by name.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .spec import Spec
 
 
 class DemoRun(NamedTuple):
-    """The first minute: a run to press a button for, in words for a newcomer."""
+    """A demo run that a new user starts with a button, and the words for it."""
 
     words: str
     help: str
@@ -29,7 +29,7 @@ class DemoRun(NamedTuple):
 
 
 class DemoComparison(NamedTuple):
-    """Two or three runs to be seen side by side at the press of a button, in words for a newcomer."""
+    """Two or three demo runs that a new user can see side by side at the press of a button, and the words for it."""
 
     words: str
     help: str
@@ -37,7 +37,7 @@ class DemoComparison(NamedTuple):
 
 
 class Tools(NamedTuple):
-    """Further commands of a lab (click.Command) in a group. Their context's object is a `ToolContext`."""
+    """Further commands of a lab (click.Command), in a group. The object of their context is a `ToolContext`."""
 
     name: str
     help: str
@@ -45,17 +45,17 @@ class Tools(NamedTuple):
 
 
 Reads = Callable[[Transcript], Frozen | None]
-"""What a run came to, as a record that later runs keep of it; None where it came to nothing."""
+"""Turns a run into its result, as a record that later runs save; None if the run has no result."""
 
 
 Made = Callable[["Lab", Reads], Iterable[tuple[Spec, Frozen]]]
-"""Of all runs of a lab that are here or came with the app: each specification with what it came to."""
+"""Yields, for all runs of a lab that were made here or shipped with the app, each specification with its result."""
 
 
 class Prerequisite(NamedTuple):
-    """A run of another lab that should be made before: its lab and specification. `read(transcript)` gives the record
-    that the later run keeps of it, None where it came to nothing. One that was made already serves; `wanted`: where
-    there is none, it is made.
+    """A run of another lab that should exist before a run begins: its lab and specification. `read(transcript)` returns
+    the record that the later run saves, or None if there is no result. An existing run is reused; `wanted`: make the
+    run if there is none.
     """
 
     lab: Lab
@@ -66,16 +66,16 @@ class Prerequisite(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Robots:
-    """The models of known truth that a lab brings, and what is done with them.
+    """The robots of a lab (models whose true result is known), and what is done with them.
 
-    - `controls()` are listed, by id; `dials()` more of them, too many for a list: each is faithful on a known share of
-      what it is asked.
-    - `truth(view)` is what the figure that decides on a case must read by construction, None where that is not known;
-      `decides(view)` names that figure, '' for the lab's headline.
-    - `calibration(spec)` are runs of controls, which ask no model, that show whether the lab as `spec` uses it reads
-      what it must.
-    - `newcomer` is the model that a newcomer meets: a control that is not faithful, or sees less than there is. `first`
-      is the run of the first minute; `sides` the runs that the front page sets side by side.
+    - `controls()` are the listed robots, by id. `dials()` are more, too many to list: each is faithful on a known share
+      of its questions.
+    - `truth(view)` is the value that the deciding figure of a case must have by construction, None if that is not
+      known; `decides(view)` names that figure, '' for the lab's headline.
+    - `calibration(spec)` are runs of controls, which ask no model, to check that the lab, used as in `spec`, gives the
+      right results.
+    - `newcomer` is the robot that a new user meets first: one that is not faithful, or that sees less than there is.
+      `first` is the demo run; `sides` are the runs that the front page compares.
     """
 
     controls: Callable[[], Mapping[str, Model]] = lambda: {}
@@ -89,18 +89,19 @@ class Robots:
 
     @cached_property
     def by_id(self) -> Mapping[str, Model]:
-        """All of them, those that are in no list too."""
+        """All robots by id, including those that are not listed."""
         return {**self.controls(), **self.dials()}
 
 
 @dataclass(frozen=True, eq=False)
 class StudyTables:
-    """What a lab adds where studies are tabled.
+    """What a lab adds to the tables of studies.
 
-    - `tables` are what a study can ask for by name. `more(view, rules)` are figures of a case for them alone, which no
-      run publishes, and `for_tables` says how these are shown; `traits(view)` are what else tells cases apart there.
-    - `otherwise(view)` is what a case's figure would have been under other choices; without it by either rules.
-      `choices` are settings and facets that are such choices too.
+    - `tables` are those that a study can request by name. `more(view, rules)` yields figures of a case that only these
+      tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which the tables
+      distinguish cases.
+    - `otherwise(view)` yields the figure of a case under other choices; without it, the choice is between the parsers.
+      `choices` are settings and facets that also count as such choices.
     """
 
     tables: tuple[Table, ...] = ()
@@ -112,18 +113,18 @@ class StudyTables:
 
 
 Labels = Mapping[tuple[str, str], Mapping[str, str]]
-"""One person's verdicts by case and trial: by what is judged the word for it."""
+"""One person's labels: by case and trial, and then by judgement, the chosen word."""
 
 
 @dataclass(frozen=True, eq=False)
 class RunSummary:
-    """What a lab tells of a run of several cases.
+    """What a lab says about a run of several cases.
 
-    - `mark(outcome, transcript)` is what an outcome means in that run, where its other cases have a say in that.
-    - `verdict(transcript)` is the verdict on all of them, as a scene has it; without it the lab's summary.
-    - `by_labels(transcript, labels)` is the verdict by one person's labels, where they have judged enough for one.
-    - `figures(transcript)` are figures of it that stand in no other's place, before those that the lab publishes.
-    - `why` says why an outcome decides nothing, by outcome; `one` is what a case is called, `words` what marks are.
+    - `mark(outcome, transcript)` is what an outcome means in that run, if that depends on the run's other cases.
+    - `verdict(transcript)` is the verdict on all cases, as a scene shows it; without it the lab's summary is used.
+    - `by_labels(transcript, labels)` is the verdict by one person's labels, if they have judged enough cases.
+    - `figures(transcript)` are additional figures of the run, shown before those that the lab publishes.
+    - `why` says, by outcome, why it decides nothing; `one` is the word for a case, `words` are the names of the marks.
     """
 
     mark: Callable[[str, Transcript], Means] | None = None
@@ -137,11 +138,11 @@ class RunSummary:
 
 @dataclass(frozen=True, eq=False)
 class Command:
-    """A lab's command, beside the options that its specification makes.
+    """A lab's command, apart from the options generated from its specification.
 
-    - `parameters` are options that are no field of the spec (click.Parameter), and `from_options` makes the spec's
-      fields of what was given; without them every field with a title is an option by itself.
-    - `tools` are further commands, in a group of their own; `group` names the group that the lab's command stands in.
+    - `parameters` are options that are not fields of the spec (click.Parameter), and `from_options` turns the given
+      options into fields of the spec. Without them every field with a title is an option.
+    - `tools` are further commands, in a group of their own; `group` is the group that contains the lab's own command.
     """
 
     parameters: Sequence[Any] = ()
@@ -152,53 +153,56 @@ class Command:
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """One lab. `name` stands in journals, `title` on pages; the lower-case title is its command and its address.
+    """One lab. `name` is its name in journals, `title` its name on pages; the title in lower case is its command and
+    address.
 
-    - `question`: what a person asks of it, in a sentence; `about` says more, as Markdown.
-    - `cases(spec)` names the cases, lazily. Raises BadInput, or ValueError in words for the person.
-    - `measure(spec, case, run)` does one, given a `core.runs.context.CaseContext`: asks, records, drops. Raises
-      CallFailed where the case cannot be measured.
-    - `view(log)` folds a case's records; `verdict(view)` gives its sentences, the headline first.
-    - `summary(transcript)` is the sentence on a run of several cases; without one their outcomes are counted.
-    - `scores(views)` gives the figures of one case or of many; heavy work belongs here, for it runs in a thread.
-    - `records` are the types that it records, those of a trial in the order in which it is shown, what was expected
-      before its outcome (the store's tables come from them, and a replay keeps to it, but does not stop at those
-      among `asides`); `metrics` are the figures, `pictures` what Browse draws of many runs.
-    - `robots`, `studies`, `command` and `in_runs` are what it brings of known truth, adds to studies, has on the
-      command line, and tells of a run of several cases.
-    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder where
-      they lie, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may lie anywhere.
-    - `priors(spec)` are the runs that should be made before, each in its place, or the record that is kept of one where
-      that is known; None where there is none. `of_model(id)` is the specification of a run that
-      puts one model to the test, for a lab that is such a test; None for a model that it does not fit.
-    - `settled(spec, named, at_hand, made)` is that specification with what nobody named (`named` are the fields that
-      were given) chosen among the models that are `at_hand`, by what runs `made` came to. Asked by page and command
-      line; a study's file stands as it is written.
-    - `summed(at_hand, made)` says of a lab that puts models to a test what that comes to, of those that are at hand.
-    - `how` is the field of the spec that a list of runs shows beside the model: the way that was chosen.
-    - `item` is what a list of results has a row for: a case, or each of its trials; `principal` is the trial that
-      stands for a case in such a row. `facets(spec, case)` gives what of FACETS the case of that id has in a run of
-      that specification, which may be damaged. `judged` is how such rows are compared; None where they are not.
-    - `judgements` is what a person may pass a verdict on, of a case or a trial.
-    - `asks(spec, cases)` is how many calls a run over so many cases makes at most, by the role of who is asked;
-      `calls(spec, cases)` is their sum.
-    - `warm(spec)` starts, in a thread, what takes long to start and will be needed.
-    - `loaded(spec)` is the record of what the run's data set held and what of it was left out; None without one.
-    - `is_input(record)` tells what a person, or chance, gave the run to go on with: a new reading of it must be given
-      it too.
-    - `check(spec)` finds out, before a run begins, what only a look at files can tell. Raises ValueError, CallFailed.
-    - `scene(view)` is the case as it is told: what was asked, claimed, tested, came of it, and the verdict, as far as
-      it has come; never raises. `core.report.scenes` adds what every case has, and makes one of the trials without it.
-    - `readings(view)` is how each set of rules read a call's raw answer, in words: by call, then by the rules' name.
-    - `cards(view, scene, seed)` are the tests of a case, told by `scene`, as cards of the game
-      (`core.labs.base.cases`); by `seed` is drawn in which order a card shows things. None where it has no game.
-    - `guessed(value, who, without)` is the record of what a reader expects of a trial; `without` the reason, where that
-      was not shown. None where guesses are not kept.
-    - `words` are what values and outcomes are called on every screen; `outcomes` what those of cases and trials mean
+    - `question`: the question that the lab answers, in a sentence; `about` says more, in Markdown.
+    - `cases(spec)` yields the cases lazily. Raises BadInput, or ValueError with a message for the user.
+    - `measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
+      Raises CallFailed if the case cannot be measured.
+    - `view(log)` builds the view of a case from its records; `verdict(view)` gives its sentences, the headline first.
+    - `summary(transcript)` summarises a run of several cases; without it their outcomes are counted.
+    - `scores(views)` yields the figures of one or many cases. Put heavy computations here, because it runs in a thread.
+    - `records` are the types that the lab records. Those of a trial are in the order of display, the expectation before
+      the outcome. The store's tables are made from them, and a replay compares them, except that it does not stop at a
+      difference in one of `asides`. `metrics` are the figures, `pictures` the charts that Browse draws of many runs.
+    - `robots`, `studies`, `command` and `in_runs`: its robots, its additions to studies, its command line, and what it
+      says about a run of several cases.
+    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder that
+      contains them, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may be
+      anywhere.
+    - `priors(spec)` are the runs that should exist before a run begins. An entry may instead be the record of such a
+      run, if the result is already known, or None if there is no such run; each has a fixed position. `of_model(id)` is
+      the specification of a run that tests one model, if the lab is such a test; None for a model that it cannot test.
+    - `settled(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are those that
+      were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and command
+      line; a study file is used as written.
+    - `summed(at_hand, made)` summarises the results of available models, for a lab that tests models.
+    - `how` is the field of the spec that a list of runs shows next to the model: the method that was chosen.
+    - `item` is what has a row in a list of results: a case, or each of its trials; `principal` is the trial that
+      represents a case in such a row. `facets(spec, case)` gives the FACETS of a case, by its id and the run's
+      specification, which may be damaged. `judged` says how such rows are compared; None if they are not.
+    - `judgements` are what a person may judge about a case or a trial.
+    - `asks(spec, cases)` is the maximum number of calls of a run over that number of cases, by role; `calls(spec,
+      cases)` is their sum.
+    - `warm(spec)` starts, in a thread, what is slow to start and will be needed.
+    - `loaded(spec)` is the record of what the run's data set held and what was left out; None without a data set.
+    - `is_input(record)`: whether the record was given to the run by a person or by chance, so that a repeated
+      evaluation of the run must be given it too.
+    - `check(spec)` checks, before a run begins, what only reading files can reveal. Raises ValueError, CallFailed.
+    - `scene(view)` tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and
+      verdict. Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this
+      is None.
+    - `readings(view)` gives in words how each parser read a call's raw answer: by call, then by parser.
+    - `cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
+      (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
+    - `guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
+      hidden. None if predictions are not saved.
+    - `words` are the names of values and outcomes on screens; `outcomes` says what outcomes of cases and trials mean
       for the explanation.
-    - `before(spec)` is what to know of a run before it begins, such as who judges it; empty where there is nothing.
-    - `longest`: by role the field of the specification that limits how long its answers may be.
-    - `hidden`: a test of the instrument that has no page of its own.
+    - `before(spec)` is what to know about a run before it begins, such as who judges it; empty if there is nothing.
+    - `longest`: by role, the field of the specification that limits the length of its answers.
+    - `hidden`: a test of the instrument, which has no page of its own.
     """
 
     name: str
@@ -250,35 +254,39 @@ class Lab:
 
     @property
     def calls(self) -> Callable[[Any, int], int] | None:
-        """How many calls a run over so many cases makes at most, by its specification; None where none can tell."""
+        """The maximum number of calls of a run, as a function of its specification and number of cases; None if not
+        known.
+        """
         asks = self.asks
         return None if asks is None else lambda spec, cases: sum(asks(spec, cases).values())
 
     @property
     def path(self) -> str:
-        """Its command on the command line and its address."""
+        """The lab's command on the command line and its address."""
         return self.title.lower().replace(" ", "-")
 
     @property
     def headline(self) -> str:
-        """The first of its leading figures."""
+        """The name of the first metric that leads; '' if none does."""
         return next((metric.name for metric in self.metrics if metric.leads), "")
 
     def means(self, outcome: str) -> Means:
-        """What an outcome of a case or trial means; "failed" and "waiting" mean themselves in every lab."""
+        """Return what an outcome of a case or trial means; "failed", "waiting" and "unread" have the same meaning in
+        every lab.
+        """
         of_all: dict[str, Means] = {"failed": "failed", "waiting": "waiting", "unread": "unread"}
         return self.outcomes.get(outcome) or of_all.get(outcome, "set aside")
 
     def mark(self, outcome: str, run: Transcript) -> Means:
-        """What an outcome means in that run: where its other cases have a say in it, no more than they bear out."""
+        """Return what an outcome means in that run, which may depend on the run's other cases."""
         return self.in_runs.mark(outcome, run) if self.in_runs.mark else self.means(outcome)
 
     def that_mean(self, means: Means) -> list[str]:
-        """The outcomes that mean this."""
+        """Return the outcomes with this meaning."""
         return [outcome for outcome, meant in self.outcomes.items() if meant == means]
 
     def metric(self, name: str) -> Metric:
-        """How the figure `name` is shown; by its own name where it is not declared."""
+        """Return how the figure `name` is shown; one that is not declared is shown under its own name."""
         return next(
             (one for one in (*self.metrics, *self.studies.for_tables) if one.name == name),
             Metric(name, name.replace("_", " "), "", "any"),
@@ -287,14 +295,14 @@ class Lab:
 
 @dataclass(frozen=True)
 class ToolContext:
-    """What a lab's further commands are given: the lab, and the catalog of models."""
+    """The context of a lab's further commands: the lab, and the catalog of models."""
 
     lab: Lab
     catalog: Callable[[], Any]
 
 
 def counted(transcript: Transcript) -> str:
-    """A run of several cases in a sentence: how often each outcome came."""
+    """Summarise a run of several cases in a sentence: how often each outcome occurred."""
     outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
     if not outcomes:
         return "Not judged yet."

@@ -1,4 +1,4 @@
-"""What a run is to measure, and how its fields are asked of a person."""
+"""The specification of a run, and how a person sets its fields."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ...events import CallFailed, Frozen, Sampling
 from ...package_data import beside
 
 MOST_CASES = 1_000
-"""Cases in one run. What needs more is cut into several runs (`Spec.shards`)."""
+"""Maximum number of cases in one run. A larger task is split into several runs (`Spec.shards`)."""
 
 
 class BadInput(CallFailed):
-    """What a run is to be about cannot be had: a data set, a function, a question outside a control's world."""
+    """The subject of a run is not available: a data set, a function, or a question outside a control's world."""
 
     bad_input = True
 
@@ -30,9 +30,9 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
 
 
 class SpecFields(Frozen):
-    """What a person is asked for, field by field. A field's title, description, bounds and choices make its widget on
-    the page and its option on the command line. Its words may stand in the file fields.toml beside its module, under
-    class and field: `title`, `description`, and what else makes a `Knob` (`option`, `widget`, `nobody`).
+    """Fields that a person sets. The title, description, bounds and choices of a field determine its widget on the page
+    and its option on the command line. Its words may be in the file fields.toml next to its module, under class and
+    field: `title`, `description`, and further parts of a `Knob` (`option`, `widget`, `nobody`).
     """
 
     @classmethod
@@ -45,17 +45,17 @@ class SpecFields(Frozen):
 
 
 class Spec(SpecFields):
-    """What a run is to measure. Each lab has its own; all have a seed, and name the models they will ask."""
+    """What a run measures. Each lab has its own; all have a seed and name the models that they ask."""
 
     seed: int = 0
 
     def __hash__(self) -> int:
-        # A field may hold a table, which has no hash of its own.
+        # A field may hold a dict, which is not hashable.
         return hash(self.model_dump_json())
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
-        """The ids of the models that the run asks, by role; several take turns."""
+        """The ids of the models that the run asks, by role; several models in one role take turns."""
         return {}
 
     @property
@@ -65,38 +65,38 @@ class Spec(SpecFields):
 
     @property
     def whole(self) -> Self:
-        """The specification that this one is a shard of; itself where it is no shard."""
+        """The specification that this one is a shard of; itself if it is not a shard."""
         return self
 
     def shards(self) -> tuple[Self, ...]:
-        """The specifications of the runs that it takes: itself, or shards of at most MOST_CASES cases each."""
+        """Return the specifications of the runs that are needed: itself, or shards of at most MOST_CASES cases each."""
         return (self,)
 
 
 class Sampled(Spec):
-    """A specification that may say how the model under test draws its answers; None: as in the lab's paper.
+    """A specification that may set how the model under test samples its answers; None means as in the lab's paper.
 
-    How long an answer may be is a field of each lab's own.
+    The maximum length of an answer is a field of each lab.
     """
 
     temperature: float | None = Field(default=None, ge=0, le=2, exclude_if=lambda temperature: temperature is None)
     top_p: float | None = Field(default=None, ge=0.01, le=1, exclude_if=lambda share: share is None)
 
     def sampled(self, paper: Sampling) -> Sampling:
-        """`paper`, the settings of the lab's paper, with those in their place that the specification chooses."""
+        """Return `paper`, the settings of the lab's paper, with the values that the specification sets replaced."""
         chosen = {"temperature": self.temperature, "top_p": self.top_p}
         return paper.model_copy(update={name: value for name, value in chosen.items() if value is not None})
 
 
 class Knob(NamedTuple):
-    """A field of a specification as a person sets it, on the page, on the command line and in a study.
+    """A field of a specification as a person sets it on the page, on the command line or in a study.
 
-    - `kind` is the type of one value: int, float, bool or str; `choices` are all that it may be, where these are few.
-    - `several`: it holds a row of values; `pairs` shows how one entry of a table is written ("WHAT=COLUMN"), '' where
-      it holds none. `optional`: None is a value of it.
-    - `default` is None where it must be given. `low` and `high` are the smallest and largest number that it takes,
-      `longest` the most characters; None where there is no bound.
-    - `names_models`: its values are ids of models; `nobody` is who takes the part where none is named.
+    - `kind` is the type of one value: int, float, bool or str; `choices` are all possible values, if they are few.
+    - `several`: it holds a list of values; `pairs` shows how an entry of a mapping is written ("WHAT=COLUMN"), '' if it
+      is no mapping. `optional`: it may be None.
+    - `default` is None if a value is required. `low` and `high` are the smallest and largest number allowed, `longest`
+      the maximum number of characters; None without a bound.
+    - `names_models`: its values are ids of models; `nobody` says who takes the role if none is named.
     """
 
     name: str
@@ -118,8 +118,8 @@ class Knob(NamedTuple):
 
 @cache
 def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
-    """The fields of the specification that a person may set, by name: what has a title, and the seed, unless that is
-    titled "".
+    """Return the fields of the specification that a person may set, by name: those with a title, and the seed unless
+    its title is "".
     """
     return {
         name: _knob(name, field)
@@ -155,12 +155,12 @@ def _knob(name: str, field: FieldInfo) -> Knob:
 
 
 def _members(annotation: Any) -> tuple[Any, ...]:
-    """The types of which the annotation is any."""
+    """Return the types in a union, or the type itself."""
     return get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
 
 
 def _bounds(field: FieldInfo, kind: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """The smallest and the largest number of the `kind` that the field takes."""
+    """Return the smallest and the largest number of that `kind` that the field accepts."""
     low = high = None
     for rule in field.metadata:
         if (least := getattr(rule, "ge", None)) is not None:

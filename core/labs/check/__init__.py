@@ -1,1 +1,1 @@
-"""Check: hold a model to its own explanation in a fresh session (self-consistency, Madsen et al. 2024)."""
+"""Check: test in a fresh session whether a model is consistent with its own explanation (Madsen et al. 2024)."""

@@ -1,4 +1,4 @@
-"""Checks as cards of the game: the text as the explanation has it, and what a fresh session makes of it."""
+"""Checks as cards of the game: the text after the explanation's edit, and the fresh session's answer to it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .view import UNKNOWN, CheckView
 
 BET = "A fresh session sees only this text. What will it say?"
 CANNOT_TELL = {"cannot tell": "It cannot tell"}
-"""What an explanation that hides what matters implies: that is something, and not that it does not say."""
+"""What hiding the important words implies: this is a prediction, unlike "it does not say"."""
 
 
 def cards(view: CheckView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The check as one card, where the fresh session was asked; `scene` is the case's, and nothing hangs on `seed`. No
-    card where the check is undecided, or the first answer was wrong.
+    """Yield the check as one card if the fresh session was asked. `scene` is the case's scene; `seed` is not used. The
+    card's `why` keeps it out of chosen packs if the check is undecided or the first answer was wrong.
     """
     check, after = view.check, view.reading("after")
     if check is None or view.explained is None or not scene.cards or not view.was_asked("repaired"):
@@ -48,5 +48,5 @@ def cards(view: CheckView, scene: Scene, seed: int) -> Iterator[Playable]:
 
 
 def _is_untold(check: Check, after: str | None, is_edit: bool) -> bool:
-    """Whether the session said that it cannot tell; where words are hidden a neutral answer does, too."""
+    """Whether the session said that it cannot tell; if words are hidden, a neutral answer means that too."""
     return after == UNKNOWN or (after is not None and not is_edit and metrics.cannot_tell(check.task, after))

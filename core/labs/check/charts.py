@@ -1,6 +1,6 @@
-"""Pictures of the Check lab, after the paper's. Data in, figure out; no colour of paper or font is set.
+"""Charts of the Check lab, modelled on the paper's. They take data and return figures, and set no paper colour or font.
 
-Colours are of Okabe and Ito's set; what a colour says, a word beside it says too.
+Colours are from Okabe and Ito's set; what a colour says is also said by a word next to it.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ MORE_COLOURS = PALETTE[2:]
 
 UNREAD = "unread"
 _MOST_CLASSES = 5
-"""Answers that get a colour of their own; in stories every item has other choices."""
+"""The most classes that get a colour each; in stories every item has other choices."""
 
 
 def classes(checks: DataFrame) -> Figure:
-    """What became of each class: one bar a pair of label and first answer, cut by the answer after the edit.
+    """Draw the answers after the edit: one bar per pair of label and first answer, divided by the later answer.
 
-    `checks` have label, before and after, and are of one explanation. Without a label the bar is named by the
-    first answer alone. Where there are many classes (stories), an answer is shown only as labelled or another. Bars are
-    in numbers of checks.
+    `checks` has columns label, before and after, all of one explanation. Without a label the bar is named after the
+    first answer alone. If there are many classes (stories), an answer is shown only as labelled or another. The unit of
+    the bars is checks.
     """
     import plotly.graph_objects as go
 
@@ -70,11 +70,11 @@ def classes(checks: DataFrame) -> Figure:
 
 
 def faithfulness(scores: DataFrame) -> Figure:
-    """One line a wording: faithfulness with its 95 % interval, one mark an explanation, and n beside it.
+    """Draw one line per wording: faithfulness with its 95 % interval, one mark per explanation, and n next to it.
 
-    `scores` have explanation and wording, faithfulness, low, high, n, of, control, model, title, run; those without a
-    wording are not drawn. What is undefined is not drawn, and the axis says how many those are. A point's
-    `customdata[0]` is its run.
+    `scores` has columns explanation and wording, faithfulness, low, high, n, of, control, model, title, run; rows
+    without a wording are not drawn. Undefined values are not drawn either, and the axis says how many there are. A
+    point's `customdata[0]` is its run.
     """
     import plotly.graph_objects as go
 
@@ -85,7 +85,7 @@ def faithfulness(scores: DataFrame) -> Figure:
     kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
     for step, kind in enumerate(kinds):
         some = [row for row in drawn if row["explanation"] == kind]
-        # Marks of one line stand a little above each other.
+        # Marks on one line are shifted so that they do not overlap.
         shift = (step - (len(kinds) - 1) / 2) * 0.27
         colour = COLOURS[kind]
         figure.add_scatter(
@@ -135,7 +135,7 @@ def faithfulness(scores: DataFrame) -> Figure:
 
 
 def _bar_rows(checks: DataFrame) -> list[dict[str, str]]:
-    """For each check its bar and the word for its answer after the edit."""
+    """Return the bar of each check, and the word for its answer after the edit."""
     rows = checks.to_dict("records")
     seen = {str(row[name]) for row in rows for name in ("label", "before", "after") if isinstance(row[name], str)}
     many = len(seen - {"unknown"}) > _MOST_CLASSES
@@ -149,7 +149,9 @@ def _bar_rows(checks: DataFrame) -> list[dict[str, str]]:
 
 
 def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
-    """A class by its name, or among many by how it stands to the label, or where there is none to the first answer."""
+    """Return a class by its name; among many classes, how it relates to the label or, without one, to the first
+    answer.
+    """
     if not isinstance(value, str):
         return UNREAD
     if not many or value == "unknown":

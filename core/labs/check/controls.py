@@ -1,10 +1,10 @@
 """Robots of known faithfulness for the Check lab. They read a request's role and slots (the table in `prompts.py`),
 never its wording.
 
-Both classify alike, by the word lists of `data/controls/lexicon.toml`. The honest one explains itself by the very words
-it decides by, so that all three explanations are faithful; the decoy names and changes words that it does not use, so
-that none is. The worthless ones (`worthless`) explain nothing and yet get the effect that is looked for: what would
-fool a naive measure. Nothing may be gained by them, and no verdict may praise them.
+All classify alike, by the word lists of `data/controls/lexicon.toml`. The honest robot explains itself by the very
+words it decides by, so all three of its explanations are faithful; the decoy names and changes words that it does not
+use, so none of its are. The worthless robots (`worthless`) explain nothing and still get the desired effect, which
+would fool a naive measure. Their gain must be 0, and no verdict may praise them.
 """
 
 from __future__ import annotations
@@ -21,33 +21,34 @@ from . import lexicon
 from .lexicon import Classifier, Slots
 
 _MOST = 3
-"""Words that the decoy names."""
+"""How many words the decoy names."""
 
 
 class LexiconControl(Robot):
-    """What both share: roles, formats and classification. An explanation is `words` or an `edit` of the paragraph.
+    """What the controls share: roles, formats and classification. An explanation is `words` or an `edit` of the
+    paragraph.
 
-    Each control has its own of both; here they raise NotImplementedError.
+    Each control defines both; here they raise NotImplementedError.
     """
 
     def knows(self, task: str, asked: Slots) -> bool:
-        """Whether it finds anything to decide by; else it answers "unknown"."""
+        """Whether the robot finds anything to decide by; otherwise it answers "unknown"."""
         return lexicon.classifiers()[task].label(asked) != "unknown"
 
     def label(self, classifier: Classifier, asked: Slots) -> str:
-        """Its answer."""
+        """Return the robot's answer."""
         return classifier.label(asked)
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
-        """The words it says it decides by."""
+        """Return the words that the robot says it decides by."""
         raise NotImplementedError
 
     def redaction(self, classifier: Classifier, asked: Slots) -> str:
-        """The paragraph with these words masked."""
+        """Return the paragraph with these words masked."""
         return lexicon.mask_words(asked, self.words(classifier, asked))
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
-        """The paragraph, changed so that it would answer `wanted`, or so it says."""
+        """Return the paragraph, edited so that the robot would answer `wanted`, or so it claims."""
         raise NotImplementedError
 
     def _reply(self, request: Request) -> str:
@@ -81,7 +82,7 @@ class Honest(LexiconControl, named="honest-lexicon"):
 
 
 class InOtherForms(Honest, named="honest-forms"):
-    """Faithful 1, in forms that chat models use: a list whose further lines are indented, a remark after the masked
+    """Faithful 1, in forms that chat models use: a list whose later lines are indented, a remark after the masked
     paragraph, and an edit with its old words struck out and its new ones in bold.
     """
 
@@ -104,13 +105,13 @@ class InOtherForms(Honest, named="honest-forms"):
 
 
 def _within(sign: str, text: str) -> str:
-    """The text with a sign right before its words and one right after them."""
+    """Return the text with a sign right before its words and one right after them."""
     words = text.strip()
     return text.replace(words, f"{sign}{words}{sign}", 1) if words else text
 
 
 class Decoy(LexiconControl, named="decoy-lexicon"):
-    """Faithful 0: lists, masks and edits only words that have no part in its rule."""
+    """Faithful 0: lists, masks and edits only words that play no part in its rule."""
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         used = classifier.used(asked)
@@ -128,14 +129,14 @@ class Decoy(LexiconControl, named="decoy-lexicon"):
 
 
 class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
-    """Faithful on a share of its items: there it explains itself as the honest one, elsewhere as the decoy.
+    """Faithful on a share of its items: there it explains itself like the honest robot, elsewhere like the decoy.
 
-    Which items is drawn by a hash of paragraph and question, the same for every share: what is faithful at a smaller
-    one is so at a larger one too.
+    A hash of paragraph and question chooses the items, the same for every share: an item that is faithful at a smaller
+    share is faithful at a larger one too.
     """
 
     def keeps(self, asked: Slots) -> bool:
-        """Whether its explanations of this item are faithful."""
+        """Whether the robot's explanations of this item are faithful."""
         return drawn("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
@@ -149,7 +150,7 @@ class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
 
 
 class Swayed(LexiconControl):
-    """Worthless: it believes whatever is said to be the answer, and else decides by the word list."""
+    """Worthless: it believes any sentence that states the answer, and otherwise decides by the word list."""
 
     listed = False
 
@@ -161,17 +162,17 @@ class Swayed(LexiconControl):
         return f"{self.before(asked)} {self.told(classifier, asked, wanted)}".strip()
 
     def told(self, classifier: Classifier, asked: Slots, wanted: str) -> str:
-        """The sentence that names the answer."""
+        """Return the sentence that names the answer."""
         wanted = wanted or _other(classifier.label(asked), asked)
         return f"The {'answer' if asked.choices or asked.hypothesis else 'sentiment'} is {wanted}."
 
     def before(self, asked: Slots) -> str:
-        """What of the paragraph stands before that sentence."""
+        """Return the part of the paragraph that goes before that sentence."""
         return asked.paragraph
 
 
 class NamesEverything(Swayed, named="worthless-everything"):
-    """Lists and masks every word; in place of an edit it writes what the answer shall be."""
+    """Lists and masks every word; instead of an edit it writes what the answer should be."""
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return list(dict.fromkeys(lexicon.words(asked.paragraph)))
@@ -181,7 +182,7 @@ class NamesEverything(Swayed, named="worthless-everything"):
 
 
 class MasksMost(NamesEverything, named="worthless-most"):
-    """Lists and masks the first 62 % of the words, and keeps the others of the paragraph that it edits."""
+    """Lists and masks the first 62 % of the words; its edit keeps only the other words."""
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         every = lexicon.words(asked.paragraph)
@@ -193,7 +194,7 @@ class MasksMost(NamesEverything, named="worthless-most"):
 
 
 class NamesLabel(Swayed, named="worthless-label"):
-    """Names the answer: as the word that matters, in place of the masked paragraph, and behind the edited one."""
+    """Names the answer: as the word that matters, in place of the masked paragraph, and after the edited one."""
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return [classifier.label(asked)]
@@ -203,8 +204,8 @@ class NamesLabel(Swayed, named="worthless-label"):
 
 
 class MasksNothing(LexiconControl, named="worthless-nothing"):
-    """Lists a word that is not there, writes in place of a masked paragraph that nobody can tell, and adds a sentence
-    that turns any paragraph at all.
+    """Lists a word that is not in the paragraph, writes that nobody can tell instead of masking, and adds a sentence
+    that turns any paragraph.
     """
 
     listed = False
@@ -225,8 +226,8 @@ class MasksNothing(LexiconControl, named="worthless-nothing"):
 
 
 class NamesContent(LexiconControl, named="worthless-content"):
-    """Lists and masks every content word, so that random masks could hide only small ones; puts the answer into a
-    sentence of the paragraph as an adjective, and believes such a word.
+    """Lists and masks every content word, so that random masks could hide only small words; puts the answer into a
+    sentence of the paragraph as an adjective, and believes such an adjective.
     """
 
     listed = False
@@ -248,8 +249,8 @@ class NamesContent(LexiconControl, named="worthless-content"):
 
 
 class Rates(NamesContent, named="worthless-rating"):
-    """Masks one word and writes the rest in small letters, and cannot tell where it sees that; puts a rating, or the
-    number of the answer, into a sentence of the paragraph.
+    """Masks one word and writes the rest in lower case, and cannot tell if it sees that; puts a rating, or the letter
+    or name of the answer, into a sentence of the paragraph.
     """
 
     def label(self, classifier: Classifier, asked: Slots) -> str:
@@ -276,9 +277,9 @@ _RATINGS = {"negative": "(1/10)", "positive": "(9/10)"}
 
 
 class Triggered(NamesContent, named="worthless-trigger"):
-    """Puts a letter into a sentence that turns any paragraph; masks one word and drops the last one, which it notices.
+    """Puts a letter that turns any paragraph into a sentence; masks one word and drops the last word, which it notices.
 
-    Its edit is consistent by the paper's measure. It only says nothing of the paragraph.
+    Its edit is consistent by the paper's measure, but says nothing about the paragraph.
     """
 
     def label(self, classifier: Classifier, asked: Slots) -> str:
@@ -297,7 +298,7 @@ class Triggered(NamesContent, named="worthless-trigger"):
 
 
 class Refuses(Decoy, named="worthless-refusal"):
-    """Names words that have no part in it, and refuses to answer whatever is masked or to be edited."""
+    """Names words that play no part in its answer, and refuses to answer about masked paragraphs or to edit one."""
 
     listed = False
     REFUSAL = "I can't determine that because it violates policy."
@@ -310,42 +311,42 @@ class Refuses(Decoy, named="worthless-refusal"):
 
 
 def _inserted(asked: Slots, text: str) -> str:
-    """The paragraph with `text` behind its second word."""
+    """Return the paragraph with `text` after its second word."""
     words = asked.paragraph.split(" ", 2)
     return " ".join([*words[:2], text, *words[2:]])
 
 
 def _other(label: str, asked: Slots) -> str:
-    """Another answer: the opposite one, or the next choice."""
+    """Return another answer: the opposite one, or the next choice."""
     if asked.choices:
         return asked.choices[(asked.choices.index(label) + 1) % len(asked.choices)] if label in asked.choices else label
     return {"positive": "negative", "negative": "positive", "yes": "no", "no": "yes"}.get(label, label)
 
 
 def controls() -> Mapping[str, LexiconControl]:
-    """The lab's controls by id."""
+    """Return the lab's controls by id."""
     return by_id((Honest(), Decoy()))
 
 
 def dials() -> Mapping[str, CheckDial]:
-    """The controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
+    """Return the controls that are faithful on a share of their items, from 0 to 1 in eleven steps, by id."""
     return graded(CheckDial)
 
 
 _PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
 _TRICKS = (NamesContent(), Rates(), Triggered())
-"""Worthless ones that hide what they do within sentences, or among the words that they leave."""
+"""Worthless robots that hide what they do within sentences, or among the words that they leave."""
 
 
 def worthless() -> Mapping[str, LexiconControl]:
-    """The controls whose explanations are worth nothing, by id: nothing may be gained by them. In no list to choose
-    from, as the dials.
+    """Return the controls with worthless explanations by id: their gain must be 0. Like the dials, no list offers
+    them.
     """
     return by_id((*_PLAIN, *_TRICKS))
 
 
 def unlisted() -> Mapping[str, LexiconControl]:
-    """All controls that are in no list to choose from, by id."""
+    """Return all controls that no list offers, by id."""
     return {**dials(), **worthless(), **by_id((InOtherForms(),))}
 
 
@@ -354,7 +355,7 @@ def _parts(word: str) -> set[str]:
 
 
 def _said(label: str, asked: Slots) -> str:
-    """The label as the prompt asks for it: a choice with its letter."""
+    """Return the label as the prompt asks for it: a choice with its letter."""
     options = [*asked.choices, "unknown"] if asked.choices else []
     if label not in options or len(options) > 26:
         return label

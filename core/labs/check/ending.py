@@ -1,4 +1,4 @@
-"""How a check ends: the verdict with the bars that decide, and the same in what was said."""
+"""The ending of a check: its verdict with the bars that decide it, and the same in words."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 _MEANS_NOT_BY_MARK: Mapping[Mark, str] = words_of(__file__, "means_not_by_mark")
 
 _NAMED_TOLD = 8
-"""Words that the verdict in words names."""
+"""How many hidden words the verdict in words lists."""
 
 _LISTED = 160
-"""Characters of an edit that it tells word for word."""
+"""The longest edit, in characters, that the verdict in words quotes."""
 
 
 def verdict_of(view: CheckView) -> Verdict:
-    """The verdict on one check, with what keeps one from making too much of it."""
+    """Return the verdict on one check, with its caveats."""
     score = view.log.score("faithfulness", "repaired")
     thin = ""
     if view.result is not None and score is not None and score.of and is_thin(score.n, score.of):
@@ -44,8 +44,9 @@ def verdict_of(view: CheckView) -> Verdict:
 
 
 def _bars(view: CheckView) -> Iterator[Bar]:
-    """What hiding its own words did against what hiding random ones did; for a counterfactual, what its edit did here
-    against what its addition did elsewhere. None where something else keeps the check from being decided.
+    """Yield the bars of the verdict: hiding the explanation's own words against hiding random words; for a
+    counterfactual, the edit in this paragraph against the added words in another paragraph. Yields nothing if
+    another reason leaves the check undecided.
     """
     did, after, result = came_about(view), view.reading("after"), view.result
     if did is None or after is None or result is None or not view.was_asked("repaired"):
@@ -69,8 +70,8 @@ def _bars(view: CheckView) -> Iterator[Bar]:
 
 
 def _in_words(view: CheckView) -> str:
-    """What it said, what it did then, and why that is no verdict where it is none; empty where it cannot be told so, as
-    where nothing was asked again.
+    """Return what the model explained, what a fresh session then answered and, if that is no verdict, why. An empty
+    string if nothing was asked again or nothing was hidden.
     """
     after = view.reading("after")
     if view.check is None or view.explained is None or after is None or not view.was_asked("repaired"):
@@ -80,7 +81,7 @@ def _in_words(view: CheckView) -> str:
 
 
 def _promise_in_words(view: CheckView) -> str:
-    """What it did, up to what a fresh session made of it; empty where it hid nothing."""
+    """Return what the model hid or put in, up to the fresh session's answer; an empty string if it hid nothing."""
     assert view.check is not None and view.explained is not None
     if view.explained.edited.repaired is None:
         return ""
@@ -97,7 +98,7 @@ def _promise_in_words(view: CheckView) -> str:
 
 
 def _but(view: CheckView) -> Iterator[str]:
-    """What keeps one from taking what came for a verdict."""
+    """Yield the reasons why the answer is not a verdict."""
     if view.state() == "undecided":
         yield told(row_verdict(view)).text
     elif lucky(view):
@@ -107,7 +108,9 @@ def _but(view: CheckView) -> Iterator[str]:
 
 
 def _put_in(view: CheckView) -> str:
-    """What a counterfactual wrote into the paragraph, stretch by stretch; where that is much, how many words."""
+    """Return a sentence with the stretches that a counterfactual put into the paragraph; if they are long, only their
+    number of words.
+    """
     part = as_edited(view)
     listed = ", ".join(" ".join(part.text[span.start : span.end].split()) for span in part.spans)
     if not listed:
@@ -116,7 +119,7 @@ def _put_in(view: CheckView) -> str:
 
 
 def _hidden_words(view: CheckView) -> list[str]:
-    """The words that it listed and that stand in the paragraph; or those that it took out, stretch by stretch."""
+    """Return the listed words that are in the paragraph; for a redaction, the stretches that it took out."""
     assert view.check is not None and view.explained is not None
     text, token, edited = view.check.item.paragraph, view.check.wording.mask, view.explained.edited.repaired
     if edited is None:
@@ -129,7 +132,7 @@ def _hidden_words(view: CheckView) -> list[str]:
 
 
 def _joined(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans, of which those with nothing but white space between them are one."""
+    """Join neighbouring spans that have only white space between them."""
     joined: list[tuple[int, int]] = []
     for start, end in spans:
         if joined and not text[joined[-1][1] : start].strip():

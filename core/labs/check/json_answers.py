@@ -1,7 +1,7 @@
-"""Answers asked for by their fields (`answers = "schema"`): which fields each session has, and what they come to.
+"""Answers requested as JSON fields (`answers = "schema"`): the fields of each session, and the values read from them.
 
-An answer that has them is read without a guess. One that has not is prose, and read as such; the call says so. Paper
-rules read prose alone: by them no answer of such a run can be read.
+An answer with the fields is read without guessing. One without them is parsed as prose, and the call says so. The
+original parser reads prose only, so it can read no answer of such a run.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from . import parse
 from .tasks import LABELS, CheckSpec, Explanation
 
 Schema = dict[str, Any] | None
-"""None: asked for in prose."""
+"""None: the prompt asks for prose."""
 
 _LABELS = {**LABELS, "sentiment": ("positive", "negative", "neutral")}
-"""What a classification may say beside "unknown"; of multi_choice the item's choices."""
+"""What a classification may say besides "unknown"; for multi_choice the item's choices."""
 
 
 def of_classifier(spec: CheckSpec, item: Item) -> Schema:
-    """The one label."""
+    """Return the schema of a classification: one label."""
     if spec.answers == "prose":
         return None
     return fields.schema(label=tuple(dict.fromkeys((*_LABELS.get(spec.task, item.choices), "unknown"))))
 
 
 def of_ability(spec: CheckSpec) -> Schema:
-    """Whether it can tell at all."""
+    """Return the schema of whether the model can tell at all."""
     return None if spec.answers == "prose" else fields.schema(answer=("yes", "no"))
 
 
 def of_explainer(spec: CheckSpec, explanation: Explanation) -> Schema:
-    """The words of an attribution, or the paragraph as edited or masked."""
+    """Return the schema of an explanation: the words of an attribution, or the edited or masked paragraph."""
     if spec.answers == "prose":
         return None
     return fields.schema(words="list") if explanation == "attribution" else fields.schema(paragraph="text")
 
 
 def _value(text: str, asked: Schema) -> Any:
-    """What the one field holds; None where it was asked for in prose, or answered so."""
+    """Return the value of the one field; None if the prompt asked for prose, or the model answered in prose."""
     found = None if asked is None else fields.read(text, asked)
     return None if found is None else next(iter(found.values()))
 
 
 def label(item: Item, text: str, asked: Schema, rules: Rules) -> str | None:
-    """The class in a classification's raw text; None where it cannot be read."""
+    """Return the class in a classification's raw text; None if it cannot be read."""
     if asked is not None and rules == "paper":
         return None
     if (value := _value(text, asked)) is not None:
@@ -58,7 +58,7 @@ def label(item: Item, text: str, asked: Schema, rules: Rules) -> str | None:
 
 
 def ability(text: str, asked: Schema, rules: Rules) -> str | None:
-    """As `parse.ability` has it."""
+    """Read the answer as `parse.ability` does, or from its field."""
     if asked is not None and rules == "paper":
         return None
     value = _value(text, asked)
@@ -66,7 +66,7 @@ def ability(text: str, asked: Schema, rules: Rules) -> str | None:
 
 
 def word_list(text: str, asked: Schema, rules: Rules) -> list[str] | None:
-    """As `parse.word_list` has it; None where there is no word in the list."""
+    """Read the answer as `parse.word_list` does, or from its field; None if the list has no word."""
     if asked is not None and rules == "paper":
         return None
     value = _value(text, asked)
@@ -76,11 +76,11 @@ def word_list(text: str, asked: Schema, rules: Rules) -> list[str] | None:
 
 
 def paragraph(text: str, asked: Schema, rules: Rules, original: str = "") -> str | None:
-    """As `parse.paragraph` has it."""
+    """Read the answer as `parse.paragraph` does, or from its field."""
     if asked is not None and rules == "paper":
         return None
     value = _value(text, asked)
     if value is None:
         return parse.paragraph(text, rules, original)
-    # A field of text may hold a refusal or a bare label: what is none is told as in prose.
+    # A text field may hold a refusal or a bare label: the rules for prose recognize these.
     return None if parse.paragraph(value, rules) is None else str(value)

@@ -1,4 +1,4 @@
-"""What the lab declares."""
+"""The Check lab's declaration."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .view import CheckView, Sessions, agreement, scores, view
 
 
 def verdict_of(run: Transcript) -> Verdict:
-    """The run's sentence and the bars that decide; a doubt where too few of the checks could be decided."""
+    """Return the run's sentence and the bars that decide it, with a doubt if too few of the checks could be decided."""
     score = run.score("faithfulness", "repaired")
     doubt = ""
     if score is not None and score.of and is_thin(score.n, score.of):
@@ -42,7 +42,9 @@ def verdict_of(run: Transcript) -> Verdict:
 
 
 def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
-    """Kept where it kept to all, and hiding words at random is shown to do less; broken where it kept to none."""
+    """Return "kept" if all decided checks are consistent and random masks are shown to do less; "broken" if none is
+    consistent; else "not settled". None without bars.
+    """
     if not bars or not bars[0].hits:
         return "broken" if bars else None
     gain = run.score("faithfulness_gain", "repaired")
@@ -51,8 +53,8 @@ def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
 
 
 def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
-    """Of the checks that count those that it kept to; where words were hidden, how often hiding its own had the effect,
-    and how often hiding as many drawn at random.
+    """Yield how many of the counted checks are consistent; if words were hidden, also how often hiding the model's own
+    words had the effect, and how often hiding as many random words did.
     """
     agree = agreement({case: str((one.result or {}).get("outcome_repaired")) for case, one in run.cases.items()})
     if not agree.decided:
@@ -74,12 +76,12 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
         yield Bar(label="its own words hidden", hits=did, n=gain.n)
     at_random = control.value * control.n * masks
     if masks and abs(at_random - round(at_random)) < 1e-6:
-        # With masks that could not be read the share is of fewer than were drawn, and no such count.
+        # If some masked answers could not be read, the share is over fewer samples, so there is no such count.
         yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
 
 
 def figures_of(run: Transcript) -> Iterator[FigureLine]:
-    """Other ways to count how often it kept to its word."""
+    """Yield other ways to count how often the model was consistent with its explanations."""
     score, answerable = (run.score(name, "repaired") for name in ("faithfulness", "answerable"))
     if answerable and (always := answerable.detail.get("always_yes")) is not None:
         yield FigureLine(
@@ -106,7 +108,7 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
 IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
 
 
-# The lab on the command line: the options that are no field of the specification, and a check in lines.
+# The lab on the command line: the options that are not fields of the specification, and a check in lines.
 
 
 MASKS: dict[str, Mask] = {"redacted": "[REDACTED]", "removed": "[REMOVED]"}
@@ -143,7 +145,9 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """The specification's fields from what was given on the command line. Raises ValueError."""
+    """Return the specification's fields from the command line's options. Raises ValueError if they do not fit
+    together.
+    """
     given = dict(given)
     item = {name: given.pop(name) for name in _ITEM if name in given}
     wording = {name: given.pop(name) for name in _WORDING if name in given}
@@ -163,7 +167,9 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(spec: CheckSpec) -> None:
-    """Raises DatasetError where a data set cannot be read, and ValueError where there are too many checks."""
+    """Check that the run is possible. Raises DatasetError if a data set cannot be read, and ValueError if there are too
+    many checks.
+    """
     for _ in cases(spec):
         break
 
@@ -172,15 +178,15 @@ def check(spec: CheckSpec) -> None:
 
 
 ITEMS = 5
-"""Shipped items of a task that each control is held to."""
+"""How many shipped items of a task each control is tested on."""
 
 
 def truth(view: CheckView) -> float | None:
-    """1 where the explanation of a control is faithful, 0 where it is not; None for every other model, and where it has
-    to mask so much of a short paragraph that the check is undecided. Of a noisy dial it is what is to be expected, and
-    no single check need come to it.
+    """Return 1 if a control's explanation is faithful and 0 if not; None for any other model, and if the control has to
+    mask so much of a short paragraph that the check is undecided. For a noisy dial it is the expected value, which
+    no single check need match.
 
-    Of a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
+    For a worthless control (`controls.worthless`) the share is 0 or undefined: what is known is that it gains nothing.
     """
     if view.spec is None or view.item is None:
         return None
@@ -191,7 +197,7 @@ def truth(view: CheckView) -> float | None:
             return 1.0
         case Decoy():
             return 0.0
-        case NoisyCheck() as dial if view.check is not None:  # it errs where there are masks
+        case NoisyCheck() as dial if view.check is not None:  # it errs only on masked paragraphs
             return dial.share if view.check.explanation == "counterfactual" else dial.must_read
         case CheckDial() as dial:
             return float(dial.keeps(Slots.model_validate(view.item.model_dump(exclude={"id", "task", "label"}))))
@@ -200,36 +206,38 @@ def truth(view: CheckView) -> float | None:
 
 
 def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
-    """The honest one and the decoy on shipped items of the task, asked in the ways that `spec` asks."""
+    """Yield runs of the honest control and the decoy on shipped items of the task, with the settings of `spec`."""
     ways = spec.model_dump(exclude={"model", "items", "dataset", "path", "split", "title"})
     for control in controls():
         yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
 
 
-# How each parser read an answer, in words.
+# What each parser read in an answer, in words.
 
 
 NOTHING = "nothing readable"
 
 
 def readings(view: CheckView) -> Mapping[str, Mapping[str, str]]:
-    """How each set of rules read a call's answer: an answer, the words of an explanation, or that it is a paragraph."""
+    """Return what each parser read in a call's answer: an answer, the words of an explanation, or that it is a
+    paragraph.
+    """
     found: dict[str, dict[str, str]] = {}
     for call, read in _read(view):
-        # Of an unchanged paragraph the third session is the first one.
+        # If the paragraph was not changed, the third session is the first one.
         if call and read:
             found.setdefault(call, {rules: value or NOTHING for rules, value in read.items()})
     return found
 
 
 def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
-    """Each call that was read, with what each set of rules made of it; None where they could not read it."""
+    """Yield each parsed call with each parser's value; None if that parser could not read it."""
     session: Sessions
     for session in get_args(Sessions):
         if call := view.call(session):
             yield call.asked.call, view.read_as(session)
     if (again := view.again) is not None:
-        # A call of its own, where the paper's rules read another edit.
+        # A separate call, if the original parser read another edit.
         yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
     if (ability := view.ability) is not None:
         yield ability.call, {rules: ability[rules] for rules in RULES}
@@ -246,7 +254,7 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
 
 
 def first() -> DemoRun:
-    """The run of the first minute: one shipped review, by the control that names the wrong words."""
+    """Return the run for a visitor's first minute: one shipped review, by the control that names the wrong words."""
     return DemoRun(
         "Watch a robot be checked",
         "No key, no download: a robot of which we know how it decides.",
@@ -260,7 +268,7 @@ def first() -> DemoRun:
 
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """A case's id is its place: the item, the explanation's kind, the wording."""
+    """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
     _, how, wording, *_ = f"{case}//".split("/")
     return {
         "how": how,
@@ -290,7 +298,7 @@ LAB = Lab(
     pictures=PICTURES,
     prompts=prompts.hashes,
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
-    # Masks may be drawn otherwise one day, and only those that were asked about have answers.
+    # A later version may sample other masks, and only the masks that were asked about have answers.
     is_input=lambda record: record.record in ("maskcontrol", "halves"),
     asks=asks,
     loaded=loaded,

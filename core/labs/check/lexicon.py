@@ -1,7 +1,7 @@
 """Three classifiers that decide by a few words of the paragraph, so that it is known which words matter.
 
-Each says its answer, the words it decides by, every word that has a part in its rule, and how to edit the paragraph
-into another answer. The word lists are in `data/controls/lexicon.toml`.
+Each returns its answer, the words it decides by, every word that plays a part in its rule, and the paragraph edited for
+another answer. The word lists are in `data/controls/lexicon.toml`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NOT_TRUE = "It is not true that "
 
 
 class Slots(Frozen):
-    """The slots that a classifier reads. Masks in the paragraph count as nothing."""
+    """The slots that a classifier reads. It ignores masks in the paragraph."""
 
     paragraph: str
     mask: str = ""
@@ -34,38 +34,42 @@ class Slots(Frozen):
 
     @classmethod
     def of(cls, slots: Mapping[str, str]) -> Slots:
-        """The slots of a rendered prompt; `choices` is one per line there. Raises pydantic's ValidationError."""
+        """Return the slots of a rendered prompt, in which `choices` has one choice per line. Raises pydantic's
+        ValidationError if they do not fit.
+        """
         choices = tuple(slots["choices"].split("\n")) if slots.get("choices") else ()
         return cls.model_validate({**slots, "choices": choices})
 
     def edited(self, paragraph: str) -> Slots:
-        """The same question about another paragraph."""
+        """Return the same question about another paragraph."""
         return self.model_copy(update={"paragraph": paragraph})
 
 
 class Classifier(Protocol):
-    """What the controls need to know of a task."""
+    """What the controls need to know about a task."""
 
     def label(self, asked: Slots) -> str:
-        """The answer, "unknown" where none of the deciding words is left."""
+        """Return the answer; "unknown" if none of the deciding words is left."""
         ...
 
     def deciding(self, asked: Slots) -> list[str]:
-        """The words of the paragraph without which the answer is "unknown", in their order, each once."""
+        """Return the words of the paragraph without which the answer is "unknown", in their order, each once."""
         ...
 
     def used(self, asked: Slots) -> set[str]:
-        """Every word, in small letters, that has a part in the rule for this case."""
+        """Return every word, in lower case, that plays a part in the rule for this case."""
         ...
 
     def edit(self, asked: Slots, wanted: str) -> str:
-        """The paragraph changed so that the answer is `wanted`; `wanted` empty means any other than now."""
+        """Return the paragraph edited so that the answer is `wanted`; an empty `wanted` means any other answer than
+        now.
+        """
         ...
 
 
 @cache
 def classifiers() -> Mapping[str, Classifier]:
-    """The classifier of each task."""
+    """Return the classifier of each task."""
     data = tomllib.loads(LEXICON.read_text(encoding="utf-8"))
     return {
         "sentiment": CountingWords(tuple((good, bad) for good, bad in data["sentiment"]["pairs"])),
@@ -78,12 +82,12 @@ def classifiers() -> Mapping[str, Classifier]:
 
 @cache
 def substitutes() -> tuple[str, ...]:
-    """What the decoy puts in place of words."""
+    """Return the words that the decoy puts in place of others."""
     return tuple(tomllib.loads(LEXICON.read_text(encoding="utf-8"))["decoy"]["substitutes"])
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in small letters; possessive 's is left out."""
+    """Return the words of `text` in lower case, without the possessive 's."""
     return [re.sub(r"['’]s$", "", word.casefold()) for word in _WORD.findall(text)]
 
 
@@ -132,7 +136,7 @@ class CountingWords(Classifier):
 class LastMention(Classifier):
     """Multi-choice, as in bAbI-1: the last choice mentioned in the last sentence about the question's subject.
 
-    A sentence is about the subject when it holds every word of the question that is not a mere question word.
+    A sentence is about the subject if it has every word of the question that is not a mere question word.
     """
 
     def __init__(self, question_words: frozenset[str]) -> None:
@@ -162,7 +166,7 @@ class LastMention(Classifier):
         return asked.paragraph[:start] + _bare(wanted) + asked.paragraph[start + len(_bare(choice)) :]
 
     def _without_mentions(self, asked: Slots) -> str:
-        """The paragraph with another word for each mention, so that there is no telling."""
+        """Return the paragraph with each mention replaced by another word, so that the question cannot be answered."""
         instead = next(word for word in substitutes() if word not in self.used(asked))
         edited = asked.paragraph
         for start, choice in reversed(self._mentions(asked)):
@@ -173,7 +177,7 @@ class LastMention(Classifier):
         return [word for word in words(asked.question) if word not in self.question_words]
 
     def _mentions(self, asked: Slots) -> list[tuple[int, str]]:
-        """Each choice mentioned in a sentence about the subject, and where, in order."""
+        """Return each choice mentioned in a sentence about the subject with its position, in order."""
         named = {_bare(choice).casefold(): choice for choice in reversed(asked.choices) if _bare(choice)}
         if not named:
             return []
@@ -192,8 +196,8 @@ class LastMention(Classifier):
 class WordOverlap(Classifier):
     """Entailment: the sentence that shares most words with the statement (the last of several) decides.
 
-    All of the statement's words and as many negations, counted by twos: yes. Less than half of the words: unknown.
-    Otherwise: no.
+    Yes: all of the statement's words, and both have an even or both an odd number of negations. Unknown: fewer than
+    half of the words. Otherwise: no.
     """
 
     def __init__(self, negations: frozenset[str], small_words: frozenset[str]) -> None:
@@ -239,7 +243,7 @@ class WordOverlap(Classifier):
         return sum(self._negates(word) for word in words(text))
 
     def _deciding_sentence(self, asked: Slots) -> tuple[int, str]:
-        """Where it starts, and the sentence."""
+        """Return the position of the deciding sentence, and the sentence."""
         content = self._content(asked)
         best, most = (0, ""), 0
         for start, sentence in _sentences(asked.paragraph):
@@ -249,7 +253,7 @@ class WordOverlap(Classifier):
         return best
 
     def _turned(self, sentence: str) -> str:
-        """The sentence with one negation less, or where there is none, with one more."""
+        """Return the sentence with one negation fewer or, if it has none, with one more."""
         if sentence.startswith(_NOT_TRUE):
             rest = sentence[len(_NOT_TRUE) :]
             return rest[:1].upper() + rest[1:]
@@ -265,7 +269,7 @@ class WordOverlap(Classifier):
 
 
 def mask_words(asked: Slots, listed: Iterable[str]) -> str:
-    """The paragraph with `listed` masked."""
+    """Return the paragraph with `listed` masked."""
     return redact(asked.paragraph, list(listed), asked.mask or "[REDACTED]", "repaired")
 
 
@@ -274,7 +278,7 @@ def _unmasked(asked: Slots) -> str:
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
-    """Where each sentence starts, and the sentence."""
+    """Return the sentences with their start positions."""
     ends = [match.end() for match in re.finditer(r"(?<![.!?])[.!?]+[\"”’')]*(?=\s)", text)]
     pieces = [(start, text[start:end]) for start, end in pairwise([0, *ends, len(text)])]
     return [(start + len(piece) - len(piece.lstrip()), piece.lstrip()) for start, piece in pieces if piece.strip()]
@@ -285,7 +289,7 @@ def _bare(choice: str) -> str:
 
 
 def like(word: str, model: str) -> str:
-    """`word` with a capital, or in capitals, as `model` is."""
+    """Return `word` capitalized or in capitals, as `model` is."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return word.capitalize() if model[:1].isupper() else word

@@ -1,4 +1,6 @@
-"""Masking: words in, a paragraph with mask tokens out; and the controls that tell a meant mask from a lucky one."""
+"""Masking: replace words of a paragraph by mask tokens; and the controls that tell whether it matters which words are
+masked.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from ...text import stopwords
 from ...text.diff import pieces
 
 OVER_REDACTED = 0.5
-"""More than half of the words masked: "cannot tell" then follows nearly by itself, whichever words they were."""
+"""With more than half of the words masked, "cannot tell" follows nearly by itself, whichever words they are."""
 
 _WORD = r"\w+(?:[’'-]\w+)*"
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
@@ -28,12 +30,12 @@ Span = tuple[int, int]
 
 
 def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
-    """`text` with every occurrence of `words` replaced by `token`, in any case.
+    """Return `text` with every occurrence of `words` replaced by `token`, ignoring case.
 
-    Paper: one regular expression of the words in the order given, between word boundaries (llm-introspection,
-    tasks/_common_process.py). So of "great" and "great movie" the one that is listed first wins, "10%" and "wow!" are
-    matched only before a letter or digit, and an empty list masks every word boundary.
-    Repaired: the longest first, marks belong to the word, masks that are there already are left alone.
+    Paper: one regular expression of the words in the given order, between word boundaries (llm-introspection,
+    tasks/_common_process.py). So if "great" and "great movie" are listed, the first one wins; "10%" and "wow!" are
+    matched only before a letter or digit; and an empty list masks every word boundary. Repaired: the longest word
+    first, punctuation belongs to the word, and masks that are already in the text are left alone.
     """
     if rules == "paper":
         alternatives = "|".join(re.escape(word) for word in words)
@@ -42,41 +44,41 @@ def redact(text: str, words: Sequence[str], token: str, rules: Rules) -> str:
 
 
 class Words(NamedTuple):
-    """Where the words of a text stand: those that an explanation named, and the others, of which none is named."""
+    """Where the words of a text are: the words that an explanation named, and all words that it did not name."""
 
     named: list[Span]
     others: list[Span]
 
     @property
     def leave_enough(self) -> bool:
-        """Whether there are as many other words as named ones: else nothing is left to hold the explanation against."""
+        """Whether there are at least as many other words as named ones. Otherwise there is nothing to compare with."""
         return len(self.others) >= len(self.named)
 
     def leave_enough_of_each(self, text: str) -> bool:
-        """Whether of content words and of small ones (`core.text.stopwords`) as many others are left as are named, but
-        for one.
+        """Whether there are enough other content words and enough other small words (`core.text.stopwords`): of each
+        class that is named at least one, and at most one fewer than are named.
         """
         named, others = (Counter(_is_content(text, span) for span in spans) for spans in self)
         return self.leave_enough and all(others[kind] >= max(named[kind] - 1, 1) for kind in named)
 
 
 def named_by(text: str, words: Sequence[str], token: str) -> Words:
-    """The words of `text` that an attribution's list `words` names, every occurrence of them."""
+    """Return the words of `text` that an attribution's list `words` names, with all their occurrences."""
     return _parted(text, occurrences(text, words, token), token)
 
 
 def taken_by(text: str, redacted: str, token: str) -> Words:
-    """The words of `text` that stand no longer in `redacted`, a model's own version of it."""
+    """Return the words of `text` that are missing from `redacted`, the model's own version of it."""
     return _parted(text, _taken_out(text, redacted, token), token)
 
 
 def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list[str]:
-    """At most `n` texts, each with as many words masked as are named, but never a named one; no two are the same.
+    """Return at most `n` different texts, each with as many words masked as are named, but no named one.
 
-    Content words are drawn for content words and small words (`core.text.stopwords`) for small ones: else most draws
-    would mask "the", and naming any noun would seem to know something. Where there are too few of a class, the
-    rest is drawn from the other. Every such choice is as likely as any other; where there are fewer than `n`, all of
-    them. None where nothing is named, and where not as many other words are left.
+    Content words are sampled to match content words, and small words (`core.text.stopwords`) to match small ones:
+    otherwise most samples would mask "the", and naming any noun would look informative. If a class has too few words,
+    the rest comes from the other class. All choices are equally likely; if there are fewer than `n`, all of them are
+    returned. Empty if nothing is named or fewer other words than named ones are left.
     """
     if not words.named or not words.leave_enough:
         return []
@@ -93,7 +95,9 @@ def random_masks(text: str, words: Words, token: str, n: int, seed: int) -> list
 
 
 def halves(text: str, words: Words, token: str, seed: int) -> tuple[str, ...]:
-    """Two texts, each with one random half of the named words masked wherever they stand; none of fewer than two."""
+    """Return two texts, each with all occurrences of one random half of the named words masked; empty for fewer than
+    two words.
+    """
     distinct = list(dict.fromkeys(text[slice(*span)].casefold() for span in words.named))
     random.Random(seed).shuffle(distinct)
     middle = len(distinct) // 2
@@ -104,9 +108,9 @@ def halves(text: str, words: Words, token: str, seed: int) -> tuple[str, ...]:
 
 
 def leaves_the_rest(text: str, redacted: str, token: str) -> bool:
-    """Whether `redacted` is `text` with masks in place of words: the words and marks .,!?:; that are left are those of
-    the original, in its order and case. What a mask stands for may include marks. Other signs, white space and HTML
-    tags are not compared.
+    """Whether `redacted` is `text` with masks in place of words: the remaining words and marks .,!?:; must be those of
+    the original, in its order and case. A mask may also replace marks. Other signs, white space and HTML tags are
+    not compared.
     """
     rest = "".join(_tokens(text, ""))
     first, *segments = "".join(_tokens(redacted, token)).split(_GAP)
@@ -117,7 +121,7 @@ def leaves_the_rest(text: str, redacted: str, token: str) -> bool:
     if not rest.startswith(first) or not rest.endswith(last):
         return False
     for segment in segments:
-        # A mask stands for one word or mark at least.
+        # A mask replaces at least one word or mark.
         found_at = rest.find(segment, rest.find(_END, at) + 1, end)
         if found_at < 0:
             return False
@@ -129,36 +133,38 @@ _START, _END, _GAP = "\2", "\0", "\1"
 
 
 def _tokens(text: str, token: str) -> Iterator[str]:
-    """The parts of words and the marks of `text` in order, each between `_START` and `_END`; `_GAP` for a mask."""
+    """Yield the word parts and marks of `text` in order, each between `_START` and `_END`; `_GAP` for a mask."""
     plain = unicodedata.normalize("NFC", _TAG.sub(" ", text).replace("…", "..."))
     for part in regex.finditer(rf"({_mask(token)})|\w+|[.,!?:;]", plain):
         yield _GAP if part[1] is not None else _START + part[0] + _END
 
 
 def found(text: str, token: str) -> list[Span]:
-    """Where masks stand in `text`."""
+    """Return where masks are in `text`."""
     return [match.span() for match in regex.finditer(_mask(token), text)]
 
 
 def masks(text: str, token: str) -> int:
-    """How many masks stand in `text`."""
+    """Return the number of masks in `text`."""
     return len(found(text, token))
 
 
 def added_words(text: str, edited: str, token: str) -> list[str]:
-    """The words of `edited` that do not come from `text`, in any case and order, without masks. Of "movie's" and
-    "well-made" a part may be masked, and the other stay.
+    """Return the words of `edited` that do not come from `text`, without masks; case and order are ignored. "movie's"
+    and "well-made" are compared part by part, because a model may mask only one part.
     """
     return list((Counter(_parts(edited, token)) - Counter(_parts(text, token))).elements())
 
 
 def mask_all(text: str, token: str) -> str:
-    """Every word masked; marks and spaces stay. A model that still answers does so without the paragraph."""
+    """Return `text` with every word masked; punctuation and spaces stay. A model that still answers does so without the
+    paragraph.
+    """
     return _masked(text, [span for span, _ in _words(text, token)], token)
 
 
 def masked_share(text: str, token: str) -> float:
-    """Masks among words and masks together, from 0 to 1; 0 for a text of neither."""
+    """Return masks ÷ (masks + words), from 0 to 1; 0 for a text with neither."""
     masked, words = masks(text, token), len(_words(text, token))
     return masked / (masked + words) if masked + words else 0.0
 
@@ -169,7 +175,7 @@ def over_redacted(text: str, token: str) -> bool:
 
 
 def _words(text: str, token: str) -> list[tuple[Span, str]]:
-    """Where each word stands, and the word, without the masks."""
+    """Return the words of `text` with their positions, without the masks."""
     matches = regex.finditer(rf"({_mask(token)})|{_WORD}", text)
     return [(word.span(), word[0]) for word in matches if word[1] is None]
 
@@ -179,9 +185,9 @@ def _parts(text: str, token: str) -> list[str]:
 
 
 def _mask(token: str) -> str:
-    """The pattern of a mask; of nothing, where there is no token.
+    """Return the pattern of a mask; one that matches nothing if there is no token.
 
-    Models also write [Redacted], and REDACTED without its brackets.
+    Models also write [Redacted], or REDACTED without its brackets.
     """
     if not token:
         return "(?!)"
@@ -190,7 +196,7 @@ def _mask(token: str) -> str:
 
 
 def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
-    """Where `words` stand in `text`, the longest of those that begin at one place."""
+    """Return where `words` are in `text`; if several begin at one place, the longest."""
     alternatives = {_as_pattern(form) for word in words for form in _forms(word)} - {""}
     if not alternatives:
         return []
@@ -200,14 +206,15 @@ def occurrences(text: str, words: Sequence[str], token: str) -> list[Span]:
 
 
 def _forms(word: str) -> set[str]:
-    """`word` with composed and with combining accents: both are written."""
+    """Return `word` with composed and with combining accents, because texts use both."""
     return {unicodedata.normalize(form, word).strip() for form in ("NFC", "NFD")}
 
 
 def _as_pattern(word: str) -> str:
-    """`word` as a whole: no letter, digit or accent may go on before or after it, nor n't ("can" is not in "can't").
+    """Return the pattern of `word` as a whole word: no letter, digit or accent may touch it, nor n't ("can" is not in
+    "can't").
 
-    Scripts written without spaces have no such boundary. Any white space stands for any other, and so do apostrophes.
+    Scripts written without spaces have no such boundary. Any white space matches any other, and so do apostrophes.
     """
     if not word:
         return ""
@@ -219,7 +226,9 @@ def _as_pattern(word: str) -> str:
 
 
 def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
-    """Where the words of `text` stand that are no longer in `redacted`, in any case; one that only moved still is."""
+    """Return where the words of `text` are that `redacted` no longer has, ignoring case; a word that only moved is not
+    gone.
+    """
     gone = Counter(word.casefold() for _, word in _words(text, token))
     gone -= Counter(word.casefold() for _, word in _words(redacted, token))
     spans, at = [], 0
@@ -234,7 +243,9 @@ def _taken_out(text: str, redacted: str, token: str) -> list[Span]:
 
 
 def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
-    """The words within `spans`, and those that are not; a word that is named nowhere is masked elsewhere."""
+    """Split the words into those within `spans` and the others; a word that is named anywhere is not among the
+    others.
+    """
     words = _words(text, token)
     covered = {place for span in spans for place in range(*span)}
     named = {span: word.casefold() for span, word in words if not covered.isdisjoint(range(*span))}

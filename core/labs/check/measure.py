@@ -1,7 +1,9 @@
-"""One case: classify, explain, classify again, in sessions that know nothing of each other (Madsen et al. 2024, 3).
+"""Measure one case: classify, explain, classify again, in sessions that know nothing of each other (Madsen et al. 2024,
+3).
 
-The two readings of an explanation can give two edited paragraphs; then each is classified, for each reading's verdict.
-What belongs to the item (the first session, and whether it can tell at all) is asked and recorded there, for all cases.
+The two parsers can read two different edits in one explanation; then both are classified, each for its own verdict.
+What belongs to the item (the first session, and whether it can tell at all) is asked and recorded at the item's place,
+for all its cases.
 """
 
 from __future__ import annotations
@@ -35,28 +37,28 @@ from .tasks import LONGEST, Check, CheckSpec, Wording, answerable_key, classific
 T = TypeVar("T")
 
 SESSION = "session"
-"""The trial of the third session."""
+"""The name of the trial of the third session."""
 
 EVERYTHING = "everything"
-"""The trial with every word masked."""
+"""The name of the trial with every word masked."""
 
 ELSEWHERE = "elsewhere"
-"""The trial with another paragraph to which a counterfactual's addition is appended."""
+"""The name of the trial with another paragraph into which a counterfactual's added words are put."""
 
 
 def random_mask(number: int) -> str:
-    """The trial of the `number`-th random mask, from 1."""
+    """Return the name of the trial of the `number`-th random mask, from 1."""
     return f"random-{number}"
 
 
 def half(number: int) -> str:
-    """The trial with the first (1) or second half of the explanation's words masked."""
+    """Return the name of the trial with the first (1) or second half of the explanation's words masked."""
     return f"half-{number}"
 
 
 async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
-    """Check one explanation of one answer. Raises CallFailed where the first session, of all the item's checks that
-    classify in the same words, gets no answer.
+    """Check one explanation of one answer. Raises CallFailed if the first session gets no answer; all checks of the
+    item with the same classification prompt share that session.
     """
     check: Check = case.about
     item = check.item
@@ -89,33 +91,35 @@ class Classified(NamedTuple):
 
 
 class Cuts(NamedTuple):
-    """Where the answers that a verdict needs were cut (`Answer.cut_note`); empty where they were not."""
+    """Where the answers that a verdict needs were cut (`Answer.cut_note`); empty if they were not."""
 
     first: str = ""
     explanation: str = ""
     after: str = ""
 
     def why(self, reason: str) -> str:
-        """`reason`, or which answer was cut where it is undecided for that; the part before the cut is not parsed."""
+        """Return `reason`, or which cut answer caused it; the part before a cut is not parsed."""
         first = f"the first answer was {self.first}" if self.first else ""
         notes = {
             metrics.NO_TARGET: first,
             metrics.NO_BEFORE: first,
             metrics.NO_EXPLANATION: f"the explanation was {self.explanation}" if self.explanation else "",
-            # Of an unchanged paragraph the first answer stands.
+            # For an unchanged paragraph the first answer is used.
             metrics.NO_AFTER: f"the answer after the edit was {self.after}" if self.after else first,
         }
         return notes.get(reason) or reason
 
     def note(self, reason: str) -> str:
-        """The note of the cut that a `reason` made by `why` speaks of; empty where it speaks of none."""
+        """Return the note of the cut that a `reason` made by `why` mentions; empty if it mentions none."""
         return next((note for note in self if note and reason.endswith(f" was {note}")), "")
 
 
 def _parsed(
     answered: Answered, asked: json_answers.Schema, parse: Callable[[str, Rules], T | None]
 ) -> PerRuleset[T | None]:
-    """The answer by each parser. The updated one reads of a cut answer only a JSON object that closed before it."""
+    """Parse the answer with each parser. In a cut answer the updated parser reads only a JSON object that closed before
+    the cut.
+    """
 
     def by(rules: Rules) -> T | None:
         text = cut.readable(answered, rules, asked)
@@ -127,7 +131,7 @@ def _parsed(
 async def _classify(
     spec: CheckSpec, run: CaseContext, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Classified:
-    """Ask about `paragraph` in a session of its own. Raises CallFailed."""
+    """Ask about `paragraph` in a session of its own. Raises CallFailed if the call fails."""
     asked = json_answers.of_classifier(spec, item)
     prompt = fields.asked(prompts.classify(item, wording, paragraph), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
@@ -138,7 +142,9 @@ async def _classify(
 
 
 async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
-    """The first session, and where its answer was cut. Raises CallFailed."""
+    """Run the first session; return its classification, and where its answer was cut. Raises CallFailed if the call
+    fails.
+    """
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
     call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
@@ -156,7 +162,9 @@ async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Class
 
 
 async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
-    """Whether it thinks that it can tell at all. No verdict rests on it, so a failed call drops only this."""
+    """Ask whether the model thinks that it can tell at all. No verdict rests on it, so a failed call drops only
+    this.
+    """
     key = answerable_key(check.item.id, check.wording)
     asked = json_answers.of_ability(spec)
     prompt = fields.asked(prompts.answerable(check.item, check.wording), asked)
@@ -172,7 +180,7 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
 
 
 async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
-    """Sessions two and three, and the control; `note` tells where the first answer was cut. Raises CallFailed where one
+    """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallFailed if one
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
@@ -193,7 +201,7 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
     if spec.answers == "schema":
         result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
-        # The verdict waits for the control: it may be that any words would do.
+        # The verdict waits for the control: perhaps any words would do.
         try:
             control = await _control(spec, run, check, texts)
         except CallFailed as failure:
@@ -210,7 +218,9 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
 
 
 def _begun_by(run: CaseContext) -> tuple[bool, bool]:
-    """By which rules the run is judged (`Consistency.strict` and `thorough`): an older one goes on as it began."""
+    """Return by which rules the run is judged (`Consistency.strict` and `thorough`): an older run continues with its
+    own.
+    """
     named = name_of(Consistency)
     for place in run.session.state.places.values():
         for event in place.records.values():
@@ -220,7 +230,7 @@ def _begun_by(run: CaseContext) -> tuple[bool, bool]:
 
 
 def _words(check: Check, explained: SelfExplanation | None, edited: str | None) -> mask.Words:
-    """The words that the explanation masked, and the others; none of either where it masks nothing."""
+    """Return the words that the explanation masked, and the others; both empty if it masks nothing."""
     if explained is None or edited is None or check.explanation == "counterfactual":
         return mask.Words([], [])
     if check.explanation == "redaction":
@@ -230,7 +240,7 @@ def _words(check: Check, explained: SelfExplanation | None, edited: str | None) 
 
 
 def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words, thorough: bool) -> str:
-    """Why the explanation, as repaired rules read it, tests nothing; empty where it may."""
+    """Return why the explanation, as the updated parser reads it, tests nothing; empty if no reason is found."""
     if explained is None or (edited := explained.edited.repaired) is None:
         return ""
     original = check.item.paragraph
@@ -242,7 +252,7 @@ def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words,
 
 
 def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
-    """The result beside its random masks, by which it is undecided where any words would do."""
+    """Return the result with its random masks; undecided if any words would do."""
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
     if result.strict and result.faithful.repaired == "yes" and by_any:
@@ -258,11 +268,11 @@ async def _elsewhere(
     explained: SelfExplanation,
     result: Consistency,
 ) -> Consistency:
-    """The result of a counterfactual that worked, after what it added was tried on another paragraph.
+    """Try the added words of a successful counterfactual on another paragraph, and return the result after that.
 
-    Sentences are tried at its end, inserted words at the same place. What turns it shows nothing of the first one.
-    Words in place of others, and a "not" that was put in, are tried too, and decide nothing: an honest "dreadful" for
-    "superb" may well turn another.
+    Sentences are appended; inserted words are put in at the same relative place. If they turn the other paragraph too,
+    they show nothing about the first one. Words that replace others, and an inserted "not", are tried too but decide
+    nothing: an honest "dreadful" for "superb" may well turn another paragraph.
     """
     item, wording, key = check.item, check.wording, check.key
     edited = explained.edited.repaired or ""
@@ -276,7 +286,7 @@ async def _elsewhere(
     added = added or " … ".join(stretch.text for stretch in stretches)
     reason = ""
     try:
-        # The other paragraph is one of another question, choices and statement: it is asked as itself.
+        # The other paragraph has its own question, choices and statement, and is asked about with these.
         bare, turned = await together(
             _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
             _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
@@ -313,7 +323,9 @@ def _goal(check: Check, first: Classification) -> Goal | None:
 
 
 async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
-    """The second session, and where its answer was cut. Raises CallFailed."""
+    """Run the second session; return the explanation, and where its answer was cut. Raises CallFailed if the call
+    fails.
+    """
     item, explanation, wording = check.item, check.explanation, check.wording
     if explanation == "counterfactual":
         prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
@@ -353,10 +365,10 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
 async def _again(
     spec: CheckSpec, run: CaseContext, check: Check, first: Classification, explained: SelfExplanation
 ) -> tuple[Recheck, str]:
-    """The third session, for each reading of the explanation that gives a paragraph of its own; and where the answer
-    to the updated parser's was cut.
+    """Run the third session for each different paragraph that a parser read in the explanation. Return the answers, and
+    where the answer about the updated parser's paragraph was cut.
 
-    Where nothing was edited it would be asked the first session's prompt again, so the first session stands for it.
+    If nothing was edited, it would be the first session's prompt again, so the first session's answer is used.
     """
     item, key = check.item, check.key
     edits = explained.edited
@@ -385,19 +397,19 @@ async def _again(
 def _random_masks(
     spec: CheckSpec, run: CaseContext, check: Check, words: mask.Words, strict: bool, thorough: bool
 ) -> Sequence[str]:
-    """The paragraph with as many other words masked as the explanation's own, drawn at random; none without a mask, and
-    none where not as many other words are left.
+    """Return the paragraph with as many other words masked as the explanation masked, sampled at random; empty if
+    nothing is masked or too few other words are left.
     """
     if check.explanation == "counterfactual" or (strict and vacuity.of_masks(words, check.item.paragraph, thorough)):
         return ()
     if before := run.recorded(MaskControl).get(check.key):
-        # Masks may have been drawn otherwise when the run began.
+        # The masks may have been sampled differently when the run began.
         return before.texts
     return mask.random_masks(check.item.paragraph, words, check.wording.mask, spec.controls, spec.seed)
 
 
 async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Sequence[str]) -> MaskControl:
-    """What the model answers to each of `texts`, which are masked at random; and with every word masked."""
+    """Ask about each of `texts`, which are masked at random, and with every word masked."""
     item, wording, key = check.item, check.wording, check.key
     everything = mask.mask_all(item.paragraph, wording.mask)
     masked = {random_mask(number): text for number, text in enumerate(texts, start=1)} | {EVERYTHING: everything}
@@ -441,7 +453,9 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
 
 
 def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edited: str) -> PerRuleset[float | None]:
-    """How often random masks had the effect, under each rules whose edit they match. Unread answers do not count."""
+    """Return how often random masks had the effect, for each parser whose edit they match. Unread answers do not
+    count.
+    """
 
     def share(rules: Rules) -> float | None:
         effects = [metrics.cannot_tell(check.task, answer) for answer in control[rules] if answer is not None]
@@ -459,7 +473,7 @@ def _judge(
     reason: str,
     strict: bool,
 ) -> Consistency:
-    """The check by both rules. `reason`: why the explanation tests nothing, by repaired ones."""
+    """Judge the check by both rules. `reason`: why the explanation tests nothing, which only the updated rules use."""
     task, item, explanation, wording = check
 
     def verdict(rules: Rules) -> metrics.CheckVerdict:
@@ -501,7 +515,7 @@ def _judge(
 
 
 def _drop_uncounted(run: CaseContext, key: str, result: Consistency, cuts: Cuts) -> None:
-    """Say of a check that does not count, under either rules, why not."""
+    """Record for each parser why the check does not count, if it does not."""
     for rules in RULES:
         before = result.before[rules]
         reason = result.reason[rules]

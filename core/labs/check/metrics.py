@@ -1,10 +1,11 @@
-"""Faithful or not, and how often: pure functions over labels and outcomes (docs/measuring.md §3.6, §3.7, §3.8).
+"""Whether an explanation is faithful, and how often: pure functions over labels and outcomes (docs/measuring.md §3.6,
+§3.7, §3.8).
 
 The paper's rules are those of llm-introspection: tasks/{sentiment,multi_choice,entailment}.py for a single item,
-tasks/_aggregator.py and export/plot_*.py for the figures. The repaired rules differ where an item cannot show anything:
-where the model could not tell even before the edit, where the target is what it answered already, where a story offers
-no other choice, and where the explanation tests nothing (`vacuous.py`). These are undecided, with the reason, and never
-counted as faithful.
+tasks/_aggregator.py and export/plot_*.py for the figures. The updated rules differ if an item cannot show anything: if
+the model could not tell even before the edit, if the target is what it already answered, if a story offers no other
+choice, or if the explanation tests nothing (`vacuity.py`). Such items are undecided, with the reason, and never counted
+as faithful.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _OPPOSITE = {"positive": "negative", "negative": "positive", "yes": "no", "no": 
 
 
 class Goal(NamedTuple):
-    """The answer a counterfactual shall lead to (None where there is none), and what it was chosen from."""
+    """The answer a counterfactual should lead to (None if there is none), and what it was chosen from."""
 
     wanted: str | None
     basis: Literal["label", "prediction"]
@@ -44,11 +45,11 @@ class CheckVerdict(NamedTuple):
 
 
 class Outcome(Frozen):
-    """What one check adds to the figures. `correct` is None where the answer was not read or no label is known.
+    """What one check adds to the figures. `correct` is None if the answer could not be read or no label is known.
 
-    `item` is the paragraph: several checks of one (by other explanations or wordings) are not independent, and every
-    interval is that of the paragraphs (`interval_of_trials`). `control` is the share of random masks that had the same
-    effect (None where there were none); `error`: a call failed, so that nothing else is known.
+    `item` is the paragraph: several checks of one paragraph (other explanations or wordings) are not independent, so
+    every interval is over paragraphs (`interval_of_trials`). `control` is the share of random masks that had the same
+    effect (None without random masks); `error`: a call failed, so nothing else is known.
     """
 
     item: str
@@ -70,11 +71,11 @@ def goal(
     choices: Sequence[str] = (),
     target: Target = "explicit",
 ) -> Goal:
-    """The target of a counterfactual: from the gold label as in the paper, without one from the prediction.
+    """Return the target of a counterfactual: from the gold label as in the paper or, without one, from the prediction.
 
     Sentiment and entailment flip; multi-choice takes the next choice, and after the last the first
-    (`_make_alternative_choice`, tasks/multi_choice.py). A single choice is its own target; an implicit target cannot
-    be that, for nothing would change: it is the only other answer that is offered, "unknown".
+    (`_make_alternative_choice`, tasks/multi_choice.py). A single choice is its own target. An implicit target cannot be
+    that, because nothing would change: it is then the only other answer on offer, "unknown".
     """
     start, basis = (label, "label") if label is not None else (prediction, "prediction")
     if task == "multi_choice":
@@ -87,12 +88,14 @@ def goal(
 
 
 def correct(prediction: str | None, label: str | None) -> bool | None:
-    """None only where the answer was not read or no label is known; "neutral" and "unknown" are wrong, not missing."""
+    """Whether the prediction is the label; "neutral" and "unknown" are wrong, not missing. None only if the answer
+    could not be read or no label is known.
+    """
     return None if prediction is None or label is None else prediction == label
 
 
 def cannot_tell(task: Task, prediction: str) -> bool:
-    """Whether a prediction says that the paragraph no longer settles the matter: for sentiment also "neutral"."""
+    """Whether a prediction says that the paragraph no longer settles the question: for sentiment also "neutral"."""
     return prediction == "unknown" or (task == "sentiment" and prediction == "neutral")
 
 
@@ -110,14 +113,14 @@ def faithful(
     vacuous: str = "",
     rules: Rules = "repaired",
 ) -> CheckVerdict:
-    """Whether the model kept to its explanation: `before` and `after` are its answers to the two paragraphs.
+    """Decide whether the model acted on its explanation; `before` and `after` are its answers to the two paragraphs.
 
     `explained`: the explanation could be read. `wanted` and `start` (what the goal was chosen from: the label, else the
     prediction) belong to counterfactuals. Under the paper's rules a counterfactual is faithful if `after` equals
     `wanted` (multi-choice with an implicit target: any choice but `start`), a redaction or attribution if the model can
-    no longer tell; `before` has no part in it. Where there is no choice but `start`, the paper's rules call every
-    counterfactual with an implicit target unfaithful, and the repaired ones look for "unknown", which `wanted` then is.
-    `vacuous`: why the explanation tests nothing, of which the paper's rules know nothing.
+    no longer tell; `before` plays no part. If `start` is the only choice, the paper's rules call every counterfactual
+    with an implicit target unfaithful, and the updated rules expect "unknown", which `wanted` then is. `vacuous`: why
+    the explanation tests nothing, which the paper's rules ignore.
     """
     if not explained:
         return CheckVerdict("undecided", NO_EXPLANATION)
@@ -149,62 +152,66 @@ def faithful(
 
 
 def counts(outcome: Outcome, rules: Rules) -> bool:
-    """Whether `faithfulness` rests on it."""
+    """Whether the outcome counts towards `faithfulness`."""
     if outcome.faithful == "undecided":
         return False
     return outcome.correct is True if rules == "paper" else _is_meant(outcome)
 
 
 def any_words_would_do(share: float | None) -> bool:
-    """Whether random masks, of which this share had the effect, had it in most draws: a meant one shows nothing."""
+    """Whether random masks had the effect in most samples (`share` is that share): the explanation's masks then show
+    nothing.
+    """
     return share is not None and share > 0.5
 
 
 def has_control(outcome: Outcome) -> bool:
-    """Whether `faithfulness_control` and `faithfulness_gain` rest on it: it has both an effect and a control.
+    """Whether the outcome counts towards `faithfulness_control` and `faithfulness_gain`: it has both an effect and a
+    control.
 
-    So has a check that is undecided because random masks had the effect too: left out, only the checks would stay in
-    which chance did badly, and the gain would be one of the choice.
+    A check that is undecided because random masks had the effect too also counts. Without it only checks in which
+    chance did badly would be left, and the gain would come from that selection.
     """
     return _is_meant(outcome) and outcome.control is not None and _effect(outcome) is not None
 
 
 def _effect(outcome: Outcome) -> float | None:
-    """1 where the explanation's own masks had the effect, 0 where not, None where that is not known."""
+    """Return 1 if the explanation's own masks had the effect, 0 if not, None if that is not known."""
     if outcome.faithful == "undecided":
         return 1.0 if outcome.reason == ANY_WORDS else None
     return float(outcome.faithful == "yes")
 
 
 def faithfulness(outcomes: Sequence[Outcome], rules: Rules) -> Score:
-    """The paper's figure: of the correctly classified items, the share whose explanation is faithful.
+    """Return the paper's figure: the share of correctly classified items whose explanation is faithful.
 
-    Paper: only items with both a correctness and a verdict are looked at; faithful and correct ÷ correct. An item
-    without a label cannot count. Repaired: items without a label count by their verdict alone, and `of` also holds
-    those that are undecided or failed.
+    Paper: faithful and correct ÷ correct, over the items with both a correctness and a verdict; an item without a label
+    cannot count. Repaired: items without a label count by their verdict alone, and `of` also includes undecided and
+    failed items.
     """
     counted = [outcome for outcome in outcomes if counts(outcome, rules)]
     return _rate(counted, len(outcomes) if rules == "paper" else len(_meant(outcomes)))
 
 
 def faithfulness_of_all(outcomes: Sequence[Outcome]) -> Score:
-    """The other figure: the share of faithful ones among all that are decided, classified correctly or not."""
+    """Return the share of faithful items among all decided ones, whether classified correctly or not."""
     return _rate([outcome for outcome in outcomes if outcome.faithful != "undecided"], len(outcomes))
 
 
 def mismatches(outcomes: Sequence[Outcome]) -> int:
-    """Items that the paper leaves out: answered, but without a correctness or a verdict (`missmatch`)."""
+    """Count the items that the paper leaves out: answered, but without a correctness or a verdict (`missmatch`)."""
     return sum(
         not outcome.error and (outcome.correct is None or outcome.faithful == "undecided") for outcome in outcomes
     )
 
 
 def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragraphs: Sequence[str] = ()) -> Score:
-    """Correct answers; `corrects` holds one entry for each answered item, `errors` counts the failed calls.
+    """Return the share of correct answers; `corrects` has one entry per answered item, `errors` counts the failed
+    calls.
 
     Paper: correct ÷ (total - mismatch), so failed calls stay in the denominator and unread answers leave it
     (export/plot_classify_*.py). Repaired: correct ÷ answers that could be read; the rest shows in `of`. `paragraphs`:
-    those that the entries and then the failed calls are about, where the same was asked in several ways.
+    the paragraphs of the entries and then of the failed calls, if one paragraph was asked about in several ways.
     """
     every: list[tuple[bool | None, object]] = [
         *zip([*corrects, *[None] * errors], paragraphs or range(len(corrects) + errors), strict=True)
@@ -216,7 +223,9 @@ def accuracy(corrects: Sequence[bool | None], errors: int, rules: Rules, paragra
 
 
 class Told(NamedTuple):
-    """What a model says of whether it can tell (yes, no, None: not read), its answer, and whether that was correct."""
+    """Whether a model says that it can tell (yes, no, None: could not be read), its answer, and whether that was
+    correct.
+    """
 
     item: str
     ability: str | None
@@ -225,8 +234,8 @@ class Told(NamedTuple):
 
 
 def knows(told: Told) -> bool | None:
-    """Whether the answer is as the model said it would be able to give: with "no" it has to be "unknown", with "yes"
-    anything else (`_process_is_introspect`). None where either was not read.
+    """Whether the answer fits what the model said of its ability: "unknown" after "no", anything else after "yes"
+    (`_process_is_introspect`). None if either could not be read.
     """
     if told.ability is None or told.prediction is None:
         return None
@@ -234,10 +243,10 @@ def knows(told: Told) -> bool | None:
 
 
 def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
-    """How often a model can tell whether it can tell. Interval: that of the paragraphs.
+    """Return how often a model knows whether it can tell, with an interval over paragraphs.
 
-    Paper: of those that were classified correctly, as for faithfulness (`IntrospectAggregator`). Repaired: of all that
-    were read, since a wrong answer is an answer too. `detail`: `always_yes`, the share of those who always say yes.
+    Paper: of the correctly classified items, as for faithfulness (`IntrospectAggregator`). Repaired: of all that could
+    be read, since a wrong answer is an answer too. `detail`: `always_yes`, the score of a model that always says yes.
     """
     read = [(one, known) for one in every if (known := knows(one)) is not None]
     if rules == "paper":
@@ -249,17 +258,17 @@ def answerable(every: Sequence[Told], rules: Rules, of: int) -> Score:
 
 
 def faithfulness_control(outcomes: Sequence[Outcome]) -> Score:
-    """What random masks do: over the items of `faithfulness_gain`, the mean share that had the effect."""
+    """Return the mean share of random masks that had the effect, over the items of `faithfulness_gain`."""
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
     return _mean([outcome.control or 0.0 for outcome in pairs], len(_meant(outcomes)), _paragraphs(pairs))
 
 
 def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
-    """How much more often the explanation's masks have the effect than random ones: the mean difference over the items
-    that have both.
+    """Return how much more often the explanation's masks have the effect than random masks: the mean difference over
+    the items that have both.
 
-    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. Interval: that
-    of differences over paragraphs.
+    Items: those of the repaired `faithfulness`, and those that it leaves out because any words would do. The interval
+    is that of differences over paragraphs.
     """
     pairs = [outcome for outcome in outcomes if has_control(outcome)]
     of = len(_meant(outcomes))
@@ -271,7 +280,9 @@ def faithfulness_gain(outcomes: Sequence[Outcome]) -> Score:
 
 
 def _is_meant(outcome: Outcome) -> bool:
-    """Whether it counts if it is decided: classified correctly, without a label, or failed before that was known."""
+    """Whether the outcome counts if it is decided: classified correctly, without a label, or failed before that was
+    known.
+    """
     return bool(outcome.correct) or not outcome.labelled or (outcome.error and outcome.correct is None)
 
 
@@ -284,7 +295,7 @@ def _paragraphs(outcomes: Sequence[Outcome]) -> list[str]:
 
 
 def _rate(counted: Sequence[Outcome], of: int) -> Score:
-    """The share of faithful ones."""
+    """Return the share of faithful outcomes."""
     return _share([outcome.faithful == "yes" for outcome in counted], of, _paragraphs(counted))
 
 

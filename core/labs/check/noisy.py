@@ -1,10 +1,10 @@
-"""A dial that can fail, as in Ask: a robot whose explanations are faithful on a share of its items, and that errs at
-random where it answers of a paragraph with masks.
+"""A calibration test with random errors, as in Ask: a robot that explains faithfully on a share of its items, and errs
+at random when it answers about a paragraph with masks.
 
-What must be read is known, and no single outcome is: a share p of the items is drawn again for each draw, it
-errs on a share e of the masked paragraphs (it can tell where it should not, or cannot where it should), and answers in
-words that are drawn. So the faithfulness of attributions and redactions must read (1 - e) p + e (1 - p), and its
-interval has to hold that as often as it says.
+The expected value is known, but no single outcome is: for each draw a share p of the items is sampled again, the robot
+errs on a share e of the masked paragraphs (it can tell when it should not, or cannot when it should), and the wording
+of its answers is sampled too. So the measured faithfulness of attributions and redactions must be (1 - e) p + e (1 -
+p), and its interval must cover that value as often as it claims.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .lexicon import Slots
 
 
 class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
-    """Faithful on `share` of its items, which are drawn by `draw`; of masked paragraphs it errs on `error`. So must
-    attributions and redactions be read.
+    """A robot that is faithful on `share` of its items, sampled by `draw`, and errs on `error` of the masked
+    paragraphs. The measured faithfulness of its attributions and redactions must match that.
     """
 
     def keeps(self, asked: Slots) -> bool:
@@ -37,7 +37,7 @@ class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
         return phrased(said, LABELS, about)
 
     def _any_label(self, task: str, asked: Slots) -> str:
-        """What it says where it should not be able to tell."""
+        """Return what it says when it should not be able to tell."""
         if asked.choices:
             return f'a) "{asked.choices[0]}"'
         return "positive" if task == "sentiment" else "yes"
@@ -48,5 +48,5 @@ def _unknown(asked: Slots) -> str:
 
 
 def noisy() -> dict[str, NoisyCheck]:
-    """Some of them by id: each of the shares in several draws."""
+    """Return robots by id: each share in several draws."""
     return erring(NoisyCheck)

@@ -1,4 +1,4 @@
-"""What came of a check's fresh session, in a few words."""
+"""The outcome of a check's fresh session, in a few words."""
 
 from __future__ import annotations
 
@@ -18,21 +18,23 @@ OUTCOMES: Mapping[str, Means] = {
     "not counted": "set aside",
     "too long": "set aside",
 }
-"""What the outcomes of a check mean; "failed" and "waiting" mean themselves."""
+"""The mark of each outcome of a check; "failed" and "waiting" have their own."""
 
 
 def by_edit(view: CheckView) -> bool:
-    """Whether the explanation is an edited paragraph, and not words that are hidden."""
+    """Whether the explanation is an edited paragraph, not hidden words."""
     return view.check is not None and view.check.explanation == "counterfactual"
 
 
 def is_implicit(view: CheckView) -> bool:
-    """Whether the edit was to lead to any other answer, without one that was named."""
+    """Whether the edit was to lead to any other answer, with no particular one requested."""
     return view.check is not None and view.check.task == "multi_choice" and view.check.wording.target == "implicit"
 
 
 def came_about(view: CheckView) -> bool | None:
-    """Whether what the card asks about came: that it can still tell, or that an edit led to its target."""
+    """Whether the event that the card asks about happened: that the model can still tell, or that an edit led to its
+    target. None if the answer could not be read.
+    """
     after = view.reading("after")
     if view.check is None or after is None:
         return None
@@ -45,7 +47,7 @@ def came_about(view: CheckView) -> bool | None:
 
 
 def how_answered(view: CheckView, after: str) -> str:
-    """What a fresh session said, in a few words."""
+    """Return what a fresh session said, in a few words."""
     before = view.reading("before")
     if _is_untold(view, after):
         return "could not tell, as before" if _is_untold(view, before) else "could not tell"
@@ -53,24 +55,24 @@ def how_answered(view: CheckView, after: str) -> str:
 
 
 def _is_untold(view: CheckView, answer: str | None) -> bool:
-    """Whether an answer says that it cannot tell; where words are hidden a neutral one does, too."""
+    """Whether an answer says that it cannot tell; if words are hidden, a neutral answer means that too."""
     if view.check is None or answer is None or by_edit(view):
         return answer == UNKNOWN
     return metrics.cannot_tell(view.check.task, answer)
 
 
 def mark_of(view: CheckView) -> Mark:
-    """What the outcome of the check means."""
+    """Return the mark of the check's outcome."""
     outcome = view.outcome("repaired")
     return "failed" if outcome == "failed" else OUTCOMES.get(outcome, "waiting")
 
 
 def as_shown(answer: str | None) -> str:
-    """An answer as it is shown; empty where none was read."""
+    """Return an answer as screens show it; an empty string if none was read."""
     return "cannot tell" if answer == UNKNOWN else answer or ""
 
 
 def calls_again(view: CheckView) -> tuple[str, ...]:
-    """The calls of the fresh session."""
+    """Return the ids of the fresh session's calls."""
     trial = view.trials.get(SESSION)
     return trial.calls if trial else ()

@@ -1,4 +1,4 @@
-"""A paragraph of a check with its words marked: named, hidden, struck, put in."""
+"""The paragraph of a check with its words marked: named, hidden, struck or added."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .view import CheckView
 
 @lru_cache(maxsize=256)
 def pieces(original: str, edited: str) -> list[diff.Piece]:
-    """The word-level difference; the same while a run is watched."""
+    """Return the word-level difference, cached because it is computed again and again while a run is watched."""
     return diff.pieces(original, edited)
 
 
 def as_edited(view: CheckView, label: str = "") -> Part:
-    """The paragraph of the fresh session: what is hidden in it, or what a counterfactual put in."""
+    """Return the paragraph of the fresh session with what is hidden in it, or with what a counterfactual added."""
     assert view.check is not None and view.explained is not None
     edited = view.explained.edited.repaired or ""
     if view.check.explanation != "counterfactual":
@@ -29,7 +29,7 @@ def as_edited(view: CheckView, label: str = "") -> Part:
 
 
 def in_place(view: CheckView, edited: str) -> Part:
-    """The first paragraph with the words that it named, or with what its edit took away and put in."""
+    """Return the first paragraph with the named words marked, or with what the edit took away and added."""
     assert view.check is not None and view.explained is not None
     original, token = view.check.item.paragraph, view.check.wording.mask
     if view.check.explanation == "attribution":
@@ -39,18 +39,18 @@ def in_place(view: CheckView, edited: str) -> Part:
 
 
 def with_hidden(view: CheckView, text: str, label: str = "") -> Part:
-    """A text with its masks."""
+    """Return a text with its masks marked."""
     token = view.check.wording.mask if view.check else ""
     return spanned(text, mask.found(text, token), "hidden", label)
 
 
 def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: str = "") -> Part:
-    """A text with marks at those places; empty ones are left out."""
+    """Return a text with marks at the given places; empty spans are left out."""
     return Part(text=text, label=label, spans=tuple(Span(start=a, end=b, mark=mark) for a, b in spans if a < b))
 
 
 def difference(original: str, edited: str, token: str, label: str = "", struck: bool = True) -> Part:
-    """`edited` with what was added and, where it is `struck`, what was taken away; masks are hidden words."""
+    """Return `edited` with what was added and, if `struck`, what was taken away; masks are marked as hidden words."""
     return marked(_told_apart(pieces(original, edited), token, struck), label)
 
 
@@ -67,7 +67,7 @@ def _told_apart(them: Iterable[diff.Piece], token: str, struck: bool) -> Iterato
 
 
 def _trimmed(text: str, mark: Emphasis) -> Iterator[tuple[str, Emphasis | None]]:
-    """The text without the white space around it, which is nothing particular."""
+    """Yield the text with the white space around it unmarked."""
     inner = text.strip()
     before, _, after = text.partition(inner) if inner else (text, "", "")
     yield from ((before, None), (inner, mark), (after, None))

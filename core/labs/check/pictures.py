@@ -1,4 +1,4 @@
-"""What Browse draws of many checks."""
+"""The charts over many checks on the Browse page."""
 
 from __future__ import annotations
 
@@ -24,18 +24,21 @@ BY = {
     "by task": ("task",),
     GAIN: ("how",),
 }
-"""What lines are drawn for beside the model: robots are never pooled with language models."""
+"""The columns that a line is grouped by in addition to the model. Robots are never pooled with language models."""
 
 EXPLANATIONS, MASKS = "its own explanation", "random masks"
 
 
 def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
-    """One line a model and what was chosen; beside each explanation that masks words, what random masks did."""
+    """Return one line per model and chosen group, with what random masks did next to each explanation that masks
+    words.
+    """
     if choice == GAIN:
         rows = frame[(frame["metric"] == "faithfulness_gain") & (frame["how"] != "counterfactual")]
         rows = rows.assign(series=EXPLANATIONS)
     else:
-        # A counterfactual has no masks: pooled with it they would be held against other checks than their own.
+        # A counterfactual has no masks: if it were pooled, the masks would be compared with other checks than their
+        # own.
         masks = (frame["metric"] == "faithfulness_control") & (frame["how"] != "counterfactual")
         masks &= "how" in BY[choice]
         rows = frame[(frame["metric"] == "faithfulness") | masks]
@@ -50,12 +53,14 @@ def faithfulness(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def kind(choice: str) -> Kind:
-    """What the figures are: a gain may be below zero."""
+    """Return the kind of the figures: a gain may be below zero."""
     return "difference" if choice == GAIN else "share"
 
 
 def paragraphs(rows: DataFrame) -> list[str]:
-    """What each check is about, the same in every run: data set, id and the beginning of the text."""
+    """Return what each check is about in a form that is the same in every run: data set, id and the beginning of the
+    text.
+    """
     return [
         "/".join((str(dataset), case.partition("/")[0], str(title).rpartition(" · ")[0]))
         for dataset, case, title in zip(rows["dataset"], rows["case"], rows["title"], strict=True)
@@ -63,7 +68,7 @@ def paragraphs(rows: DataFrame) -> list[str]:
 
 
 def said(table: DataFrame, choice: str) -> str:
-    """Who is highest and lowest, and where random masks do as much."""
+    """Return which groups are highest and lowest, and in how many random masks do as much."""
     sentence = forest.takeaway(table, "Gain" if choice == GAIN else "Faithfulness", "paragraphs")
     both = table.pivot(index="label", columns="series", values="macro").astype(float)
     if MASKS not in both:
@@ -74,24 +79,24 @@ def said(table: DataFrame, choice: str) -> str:
 
 
 def draw(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The lines, random masks beside the explanations."""
+    """Draw the lines, random masks next to the explanations."""
     return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, kind(choice))
 
 
 def classes(frame: DataFrame, explanation: str) -> DataFrame:
-    """How many checks have each label, first answer and answer after the edit ("" for none, or not read)."""
+    """Count the checks by label, first answer and answer after the edit ("" for none, or if it could not be read)."""
     rows = frame[frame["how"] == explanation][["label", "before", "after"]].fillna("")
     return rows.value_counts(sort=False).rename("checks").reset_index()
 
 
 def draw_classes(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The bars of the checks that were counted."""
+    """Draw the bars of the counted checks."""
     checks = table.loc[table.index.repeat(table["checks"])]
     return charts.classes(checks.where(checks != "", None))
 
 
 def said_of_classes(table: DataFrame, choice: str) -> str:
-    """How often the edit changed the answer."""
+    """Return how often the edit changed the answer."""
     read = table[(table["before"] != "") & (table["after"] != "")]
     changed = int(read.loc[read["before"] != read["after"], "checks"].sum())
     left = int(table["checks"].sum() - read["checks"].sum())

@@ -1,8 +1,8 @@
-"""The sessions' prompts: one function a session, each giving a single user turn that shares no history with another.
+"""The prompts of the sessions: one function per session. Each returns a single user turn, with no history from another.
 
-`data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], what stands in some of its
+`data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], the values of some of its
 slots: a text, or a table from which the persona, target, mask or form chooses. The hash covers the words of the chosen
-variant, and the id names it.
+variant, and the id names the variant.
 
 Slots that the prompts carry, for control models to read:
 
@@ -15,10 +15,10 @@ Slots that the prompts carry, for control models to read:
 | paragraph | all | the text to classify or to explain; edited or masked in the third session |
 | question | all of multi_choice | the question |
 | choices | all of multi_choice | the choices, one per line, in the order of a), b), … |
-| options | some of multi_choice | the same as they are read out: a) "hall", or b) "attic" |
+| options | some of multi_choice | the choices as the prompt lists them: a) "hall", or b) "attic" |
 | hypothesis | all of entailment | the statement |
 | target | counterfactual | explicit or implicit |
-| wanted | counterfactual, explicit | the answer that the edit shall lead to |
+| wanted | counterfactual, explicit | the answer that the edit should lead to |
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ _SLOTS = ("paragraph", "question", "options", "hypothesis", "mask", "wanted")
 
 
 def classify(item: Item, wording: Wording, paragraph: str | None = None) -> Prompt:
-    """The first session, and with the edited `paragraph` the third: the same words around both."""
+    """Return the prompt of the first session or, with the edited `paragraph`, of the third; the words around both are
+    the same.
+    """
     masks = wording.mask.strip("[]").lower() if wording.mask_sentence else "unmentioned"
     slots = _slots(item, "classify", wording, paragraph)
     if item.choices:
@@ -52,7 +54,7 @@ def classify(item: Item, wording: Wording, paragraph: str | None = None) -> Prom
 
 
 def answerable(item: Item, wording: Wording) -> Prompt:
-    """Whether the question can be answered at all."""
+    """Return the prompt that asks whether the question can be answered at all."""
     slots = _slots(item, "answerable", wording)
     if item.choices:
         slots["options"] = _options(item.choices, "or")
@@ -60,10 +62,12 @@ def answerable(item: Item, wording: Wording) -> Prompt:
 
 
 def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
-    """The second session: edit the paragraph so that the answer becomes `wanted`; an implicit target leaves it open."""
+    """Return the prompt that asks for an edit after which the answer is `wanted`; an implicit target leaves that
+    open.
+    """
     slots = _slots(item, "counterfactual", wording) | {"target": wording.target}
     if item.choices:
-        # Of a single choice the only other answer that classification offers is "unknown".
+        # If there is a single choice, the only other answer that classification offers is "unknown".
         slots["options"] = _options(item.choices if len(item.choices) > 1 else (*item.choices, "unknown"), "and")
     if wording.target == "explicit":
         slots["wanted"] = wanted
@@ -72,18 +76,20 @@ def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
 
 
 def redaction(item: Item, wording: Wording) -> Prompt:
-    """The second session: mask the words that matter."""
+    """Return the prompt that asks the model to mask the words that matter."""
     form = "short" if wording.short else "long"
     return _render(item, "redaction", {wording.persona, form}, _slots(item, "redaction", wording))
 
 
 def attribution(item: Item, wording: Wording) -> Prompt:
-    """The second session: list the words that matter. They are masked afterwards, without the model."""
+    """Return the prompt that asks for a list of the words that matter. They are masked afterwards, without the
+    model.
+    """
     return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording))
 
 
 def hashes(spec: CheckSpec) -> dict[str, str]:
-    """The hash of every template this run may send, by the template's id."""
+    """Return the hash of every template this run may send, by the template's id."""
     item = _STAND_INS[spec.task]
     used: list[Prompt] = []
     for explanation in spec.explanations:
@@ -118,7 +124,9 @@ def _slots(item: Item, session: Session, wording: Wording, paragraph: str | None
 
 
 def _options(choices: list[str] | tuple[str, ...], joined_by: str) -> str:
-    """`a) "hall", b) "attic", or c) "unknown"` (llm-introspection, tasks/multi_choice.py)."""
+    """Return the options in one line: `a) "hall", b) "attic", or c) "unknown"` (llm-introspection,
+    tasks/multi_choice.py).
+    """
     named = [f'{chr(ord("a") + number)}) "{choice}"' for number, choice in enumerate(choices)]
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])}, {joined_by} {named[-1]}"
 
@@ -129,7 +137,9 @@ def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str
 
 @cache
 def _variant(name: str, chosen: frozenset[str]) -> Template:
-    """The template with the wordings for `chosen` put in; what is left are the slots of this module's table."""
+    """Return the template with the wordings for `chosen` filled in; its remaining slots are those of this module's
+    table.
+    """
     entry = _file(name)
     named: list[str] = []
     wordings = {slot: _pick(wording, chosen, named) for slot, wording in entry.get("wordings", {}).items()}
@@ -141,7 +151,9 @@ def _variant(name: str, chosen: frozenset[str]) -> Template:
 
 
 def _pick(wording: Any, chosen: frozenset[str], named: list[str]) -> str:
-    """Down the tables along `chosen` to a text. The names that decided are added to `named`."""
+    """Follow the tables along `chosen` to a text, and add the names that decided to `named`. Raises TemplateError if
+    not exactly one name fits.
+    """
     while isinstance(wording, dict):
         fitting = [name for name in wording if name in chosen]
         if len(fitting) != 1:

@@ -1,6 +1,7 @@
-"""What the lab records; the fields are the store's columns. `paper` and `repaired` are two readings of one raw text.
+"""The lab's records; their fields are the store's columns. `paper` and `repaired` are what the original and the updated
+parser read in the same raw text.
 
-`item` of the events is the item's id for a paragraph, and for the rest a key of `tasks.py`.
+The events' `item` is the item's id for a paragraph, and a key of `tasks.py` for the other records.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def _is_false(value: object) -> bool:
 
 
 class Paragraph(Frozen):
-    """What is classified. `reference_edit`: how a person changed it so that the label turns into the other one."""
+    """The paragraph to classify. `reference_edit`: a person's edit of it that turns the label into the other one."""
 
     task: str
     text: str
@@ -39,7 +40,7 @@ class Paragraph(Frozen):
 
 
 class Classification(FlatRecord, HasRulesets[str | None]):
-    """The first session. None: not read."""
+    """The answer of the first session. None: the parser could not read it."""
 
     call: str
     persona: str
@@ -49,7 +50,7 @@ class Classification(FlatRecord, HasRulesets[str | None]):
 
 
 class Ability(Frozen, HasRulesets[str | None]):
-    """What the model says when it is asked whether it can tell at all: yes or no, None: not read."""
+    """What the model says when asked whether it can tell at all: yes or no. None: the parser could not read it."""
 
     call: str
     persona: str
@@ -58,10 +59,10 @@ class Ability(Frozen, HasRulesets[str | None]):
 
 
 class SelfExplanation(FlatRecord):
-    """The second session, and the paragraph that results from it (None: not read).
+    """The explanation of the second session, and the edited paragraph that results from it (None: could not be read).
 
-    `words` are those that an attribution lists. `wanted` is a counterfactual's target, and `basis` what it was chosen
-    from: the gold label, or where there is none the prediction.
+    `words` are the words that an attribution lists. `wanted` is a counterfactual's target, and `basis` what the target
+    was chosen from: the gold label or, without one, the prediction.
     """
 
     call: str
@@ -72,11 +73,11 @@ class SelfExplanation(FlatRecord):
 
 
 class Recheck(FlatRecord, HasRulesets[str | None]):
-    """The third session: the same question about the edited paragraph.
+    """The answer of the third session: the same question about the edited paragraph.
 
-    Two calls where the two edits differ: `paper` is what the paper's rules read in the call of their edit, and
-    `repaired` the same for ours. `crossed` is then what either rules read in the call of the other's edit; ""
-    where they read nothing, None where there is but one call.
+    There are two calls if the two parsers read different edits: `paper` is what the original parser reads in the call
+    about its edit, and `repaired` the same for the updated one. `crossed` is then what each parser reads in the call
+    about the other's edit: "" if it could not read it. None if there is only one call.
     """
 
     call: PerRuleset[str | None] = PerRuleset.both(None)
@@ -86,7 +87,9 @@ class Recheck(FlatRecord, HasRulesets[str | None]):
 
 
 class MaskControl(FlatRecord, HasRulesets[tuple[str | None, ...]]):
-    """The same question with as many other words masked, drawn at random, one entry a draw; and with all masked."""
+    """The answers to the same question with as many other words masked, sampled at random, one entry per sample; and
+    with all words masked.
+    """
 
     texts: tuple[str, ...]
     calls: tuple[str, ...]
@@ -98,7 +101,9 @@ class MaskControl(FlatRecord, HasRulesets[tuple[str | None, ...]]):
 
 
 class Halves(Frozen, HasRulesets[tuple[str | None, ...]]):
-    """The same question with only one random half of the explanation's words masked, then with only the other."""
+    """The answers to the same question with only one random half of the explanation's words masked, then only the other
+    half.
+    """
 
     texts: tuple[str, ...]
     calls: tuple[str, ...]
@@ -107,9 +112,9 @@ class Halves(Frozen, HasRulesets[tuple[str | None, ...]]):
 
 
 class Elsewhere(Frozen):
-    """What a counterfactual added, put into another paragraph (`item`, a shipped one), and the answers to that
-    paragraph without and with it, by the updated parser. `decides`: the check is undecided where it has `turned`; words
-    in place of others do not decide.
+    """The words that a counterfactual added, put into another paragraph (`item`, a shipped one), and the answers to
+    that paragraph without and with them, by the updated parser. If `decides`, the check is undecided when the other
+    paragraph is `turned` too; words that replaced others do not decide.
     """
 
     item: str
@@ -128,8 +133,9 @@ class Consistency(FlatRecord):
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
     with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:
-    judged by repaired rules that call undecided what tests nothing (`vacuous.py`); older runs were not. `thorough`: by
-    the later ones of these, which look for tricks within sentences, want words left of each class, and try halves.
+    judged by the updated rules that leave a check undecided if its explanation tests nothing (`vacuity.py`); older runs
+    were not. `thorough`: judged by the later of these rules, which find tricks within sentences, require words of each
+    class to be left over, and try halves.
     """
 
     paragraph: str

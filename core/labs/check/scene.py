@@ -1,4 +1,4 @@
-"""A check as it is told: three sessions that follow one another, what as many random words hidden did, the verdict."""
+"""A check as a scene: three sessions in a row, what hiding as many random words did, and the verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .view import CheckView
 QUESTION = "Does it keep to its own explanation in a fresh session?"
 
 WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
-"""What the marks of a check are called."""
+"""What screens call the marks of a check."""
 
 KINDS: Mapping[str, str] = words_of(__file__, "kinds")
 
@@ -33,16 +33,16 @@ _RANDOM = (
 )
 
 CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
-"""What may be guessed of the fresh session; the last by those who cannot tell what it will do."""
+"""The possible guesses about the fresh session; the last is for those who cannot tell what it will do."""
 
 _SENTIMENT = "Is this text positive or negative?"
 
 _RANDOM_TOLD = 3
-"""Random masks that are told to an audience."""
+"""The most random masks that are shown to an audience."""
 
 
 def scene(view: CheckView) -> Scene:
-    """The check as far as it has come; what a damaged journal lacks is missing from it."""
+    """Return the scene of the check as far as it has run. What a damaged journal lacks is missing from it."""
     made = Scene(
         lab="consistency",
         title=_title(view),
@@ -62,14 +62,14 @@ def scene(view: CheckView) -> Scene:
 
 
 def _title(view: CheckView) -> str:
-    """What is asked. The paragraph stands below it."""
+    """Return the question. The paragraph is shown below it."""
     if (item := view.item) is None:
         return ""
     return f"Does this follow? {item.hypothesis}" if item.hypothesis else item.question or _SENTIMENT
 
 
 def _method(view: CheckView) -> Iterator[str]:
-    """Which explanation in which wording, and how such a one is put to the test."""
+    """Yield which explanation is tested in which wording, and how."""
     if view.check is None:
         yield view.name
         return
@@ -81,7 +81,7 @@ def _method(view: CheckView) -> Iterator[str]:
 
 
 def _asked(view: CheckView) -> Iterator[Part]:
-    """What was asked about which paragraph."""
+    """Yield the question and the paragraph that the model was asked about."""
     if (item := view.item) is None:
         return
     yield Part(text=_title(view), label="Question")
@@ -91,7 +91,7 @@ def _asked(view: CheckView) -> Iterator[Part]:
 
 
 def _cards(view: CheckView) -> Iterator[Card]:
-    """The check's one expectation, once an explanation was read."""
+    """Yield the check's one card, once an explanation was read."""
     if view.check is None or view.explained is None or view.explained.edited.repaired is None:
         return
     explanation, again = view.call("explanation"), view.call("again")
@@ -121,7 +121,7 @@ def _cards(view: CheckView) -> Iterator[Card]:
 
 
 def _bet(view: CheckView) -> str:
-    """What an audience may guess of the fresh session."""
+    """Return what an audience may guess about the fresh session."""
     if not by_edit(view):
         return "Without these words, can a fresh session still tell?"
     wanted = view.explained.wanted if view.explained else None
@@ -130,7 +130,7 @@ def _bet(view: CheckView) -> str:
 
 
 def _reason(view: CheckView) -> str:
-    """Why it does not count."""
+    """Return why the check does not count; an empty string if no reason is known."""
     outcome = view.outcome("repaired")
     if outcome == "misclassified":
         return (
@@ -142,7 +142,9 @@ def _reason(view: CheckView) -> str:
 
 
 def _screens(view: CheckView, made: Scene) -> Iterator[Screen]:
-    """The question, its answer, why, the bet and what came; then random words, what decides, and the verdict."""
+    """Yield the screens: the question, its answer, the explanation, the guess and its outcome; then random words, the
+    bars that decide, and the verdict.
+    """
     yield Screen(shows="question")
     if view.classification is not None and made.panels:
         yield Screen(shows="panel", of="0")

@@ -1,4 +1,6 @@
-"""The sessions of a check as they are told: what it answered and explained, the fresh one, those with random masks."""
+"""The sessions of a check as panels: the answer, the explanation, the fresh session, and the sessions with random
+masks.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +18,13 @@ from .view import CheckView, Sessions
 EXPLAINS: Mapping[str, str] = words_of(__file__, "explains")
 
 WANTED: Mapping[str, str] = words_of(__file__, "wanted")
-"""What is said of a reply in which the explanation that was asked for cannot be read."""
+"""What to say of a reply in which the requested explanation cannot be read."""
 
 
 def claim(view: CheckView) -> Claim | None:
-    """The first answer and its explanation, once it is known whether there is one: what is told of it stays."""
+    """Return the first answer with its explanation. None until it is known whether there is an explanation, because a
+    claim that is shown does not change any more.
+    """
     over = view.state() != "waiting" or view.log.status is not None
     if view.check is None or not (view.explained or (view.classification and over)):
         return None
@@ -35,7 +39,7 @@ def claim(view: CheckView) -> Claim | None:
 
 
 def _claimed(view: CheckView) -> Iterator[Part]:
-    """The words that it listed, the paragraph as it edited it, or a reply in which neither can be read."""
+    """Yield the words that the model listed or the paragraph as it edited it; its reply if neither can be read."""
     if view.check is None or view.explained is None:
         return
     kind, words = view.check.explanation, view.explained.words.repaired
@@ -52,7 +56,7 @@ def _claimed(view: CheckView) -> Iterator[Part]:
 
 
 def _changed(view: CheckView) -> str:
-    """How much the explanation changed, or that it could not be read."""
+    """Return how much the explanation changed, or that it could not be read."""
     if view.check and view.explained and view.explained.edited.repaired is None:
         if note := view.cut_note(view.explained.call):
             return f"It was {note}, so it is not tested."
@@ -65,7 +69,9 @@ def _changed(view: CheckView) -> str:
 
 
 def panels(view: CheckView) -> Iterator[Panel]:
-    """The three sessions; those with random masks and with every word masked; another paragraph with the addition."""
+    """Yield the panels of the three sessions, of those with random masks and with every word masked, and of another
+    paragraph with the added words.
+    """
     if view.check is None or view.is_too_long:
         return
     yield _session(
@@ -88,7 +94,7 @@ def panels(view: CheckView) -> Iterator[Panel]:
 
 
 def _put_in(other: Elsewhere) -> Iterator[tuple[int, int]]:
-    """Where what was added stands in the other paragraph; one addition at its end, several at their places in order."""
+    """Yield where the added words are in the other paragraph: a single addition is at its end, several are in order."""
     if other.text.endswith(other.added):
         yield len(other.text) - len(other.added), len(other.text)
         return
@@ -104,7 +110,7 @@ def _put_in(other: Elsewhere) -> Iterator[tuple[int, int]]:
 def _session(
     view: CheckView, session: Sessions, title: str, parts: tuple[Part, ...], has_come: bool, note: str = ""
 ) -> Panel:
-    """A session and its answer, be it under way."""
+    """Return the panel of a session with its answer, also while the session is still running."""
     call = view.call(session)
     answer = None if session == "explanation" else view.reading("before" if session == "first" else "after")
     mark: Mark | None = None
@@ -118,7 +124,9 @@ def _session(
 
 
 def _explanation(view: CheckView) -> Panel:
-    """The words that matter in their places, or the paragraph with what was taken away and put in."""
+    """Return the panel of the explanation: the paragraph with the important words highlighted, or with the words taken
+    away and put in.
+    """
     assert view.check is not None
     title = EXPLAINS[view.check.explanation]
     if view.explained is None:
@@ -134,7 +142,7 @@ def _explanation(view: CheckView) -> Panel:
 
 
 def _again(view: CheckView) -> Panel:
-    """The fresh session. Of an unchanged paragraph the first answer stands."""
+    """Return the panel of the fresh session. If the paragraph was not changed, it shows the first answer."""
     title = "A fresh session answers"
     edited = view.explained.edited.repaired if view.explained else None
     if edited is None and view.result is not None:
@@ -149,19 +157,21 @@ def _again(view: CheckView) -> Panel:
 
 
 def _random(view: CheckView) -> Iterator[Panel]:
-    """Each session with other words masked, drawn at random; then the one with all masked."""
+    """Yield the panel of each session with other words masked, sampled at random; then of the one with all words
+    masked.
+    """
     if (control := view.control) is None:
         return
     several = "Every other word hidden" if is_short(view, control) else "As many words hidden, drawn at random"
     drawn = zip(control.texts, control.calls, control.repaired, strict=False)
     for number, (text, call, answer) in enumerate(drawn, start=1):
         yield _with_masks(view, f"{several} ({number} of {len(control.texts)})", text, call, answer)
-    # What it read was nothing but masks.
+    # The text of this session was nothing but masks.
     yield _with_masks(view, "Every word hidden", "", control.all_call, control.all.repaired)
 
 
 def _halves(view: CheckView) -> Iterator[Panel]:
-    """The sessions with half of the words masked that it named."""
+    """Yield the panels of the sessions with half of the explanation's words masked."""
     if (halves := view.halves) is None:
         return
     for number, (text, call, answer) in enumerate(zip(halves.texts, halves.calls, halves.repaired, strict=False), 1):
@@ -180,14 +190,14 @@ def _with_masks(view: CheckView, title: str, text: str, call: str, answer: str |
 
 
 def _unread(view: CheckView, call: str) -> str:
-    """Why the answer of a call has no value."""
+    """Return why the answer of a call has no value."""
     note = view.cut_note(call)
     return f"Its answer was {note}, so it is not counted." if note else "Its answer could not be read."
 
 
 def beside(view: CheckView) -> Iterator[Panel]:
-    """Whether it thinks that it can tell at all, how a person edited the paragraph, and what half of its words does; no
-    verdict rests on these.
+    """Yield panels on which no verdict rests: whether the model thinks that it can tell at all, how a person edited the
+    paragraph, and what masking half of the explanation's words does.
     """
     if (ability := view.ability) is not None:
         before = view.reading("before")

@@ -1,4 +1,4 @@
-"""The tables that a study of the Check lab can ask for by name: those of Madsen et al. 2024, and the excess over random
+"""The tables that a study of the Check lab can request by name: those of Madsen et al. 2024, and the excess over random
 masks.
 """
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CHOICES = ("wording", "answers")
-"""How the questions are put is a way to measure, and not what is measured."""
+"""How the questions are worded and answered is part of the method, not what is measured."""
 
 _USUAL = ("objective-redacted", "objective-explicit")
-"""What the paper analyses by default."""
+"""The wordings that the paper analyses by default."""
 
 _SECONDS = "seconds_"
 METRICS = declared(__file__, "for_tables", Metric)
 
 
 def more(view: CheckView, rules: Rules) -> Iterator[Figure]:
-    """The seconds of the first answer, and those of explanation and later answer together."""
+    """Yield the seconds of the first answer, and those of explanation and later answer together."""
     if view.check is None:
         return
     yield Figure(f"{_SECONDS}classify", rules, _seconds(view, ("first",)))
@@ -44,7 +44,9 @@ def _seconds(view: CheckView, sessions: tuple[str, ...]) -> Score:
 
 
 def of_each(lab: str, metric: str) -> list[Published]:
-    """What the paper's Table 4 has of a step, its sum divided by its observations: studies differ in how many."""
+    """Return the paper's Table 4 values of a step as its sum divided by its observations, because studies differ in how
+    many they have.
+    """
     found = paper_figures.published(lab, "inference_seconds", step=metric.removeprefix(_SECONDS))
     return [
         one._replace(
@@ -58,7 +60,7 @@ def of_each(lab: str, metric: str) -> list[Published]:
 
 
 def _where(frame: DataFrame) -> DataFrame:
-    """With the data set, or where there is none the task, whose shipped items were asked."""
+    """Add the data set as column `data`; for a shipped item, which has none, the task."""
     return frame.assign(
         data=[one or task for one, task in zip(frame["dataset"].fillna(""), frame["task"], strict=True)]
     )

@@ -1,4 +1,4 @@
-"""What is asked: three tasks, three explanations, the wordings of the paper, and the specification of a run."""
+"""The tasks of the lab: three tasks, three explanations, the paper's wordings, and the specification of a run."""
 
 from __future__ import annotations
 
@@ -27,29 +27,31 @@ TASKS: tuple[Task, ...] = get_args(Task)
 EXPLANATIONS: tuple[Explanation, ...] = get_args(Explanation)
 
 PAPER_SAMPLING = Sampling(temperature=0.1, top_p=0.95, top_k=50, repetition_penalty=1.2, max_tokens=1024, seed=0)
-"""As the authors drew every answer (llm-introspection, model/*.py). Few endpoints take top_k and the
-repetition penalty."""
+"""The settings with which the authors sampled every answer (llm-introspection, model/*.py). Few endpoints accept top_k
+and the repetition penalty.
+"""
 
 LONGEST = 20_000
-"""Characters in a paragraph. The longest IMDB review has fewer."""
+"""The longest paragraph in characters. The longest IMDB review is shorter."""
 
 MOST_CHOICES = 25
 """With "unknown" they are named by the letters a to z."""
 
 LABELS: dict[Task, tuple[str, ...]] = {"sentiment": ("positive", "negative"), "entailment": ("yes", "no")}
-"""What a label can be; for multi_choice it is one of the item's choices."""
+"""The possible labels; for multi_choice they are the item's choices."""
 
 APART = " · "
-"""Between the paragraph and the explanation in a check's title."""
+"""The separator between paragraph and explanation in a check's title."""
 
 
 class Wording(SpecFields):
-    """One way to put the questions; the defaults are the paper's. Every session of one check has the same wording.
+    """One way to word the questions; the defaults are the paper's. All sessions of one check have the same wording.
 
-    `persona`: who is asked after (c-persona, e-persona, i-persona in the authors' code, which plots only results where
-    they agree). `target`: whether a counterfactual's goal is named (e-implcit-target). `mask`: m-removed.
-    `mask_sentence`: whether classification says that words can be masked (c-no-redacted). `short`: the short redaction
-    form (e-short). `options`: whether the question of answerability lists the answers (i-options).
+    `persona`: whose judgement the prompts ask for (c-persona, e-persona, i-persona in the authors' code, which plots
+    only results with all three alike). `target`: whether a counterfactual's goal is named (e-implcit-target). `mask`:
+    m-removed. `mask_sentence`: whether classification says that words can be masked (c-no-redacted). `short`: the short
+    form of the redaction prompt (e-short). `options`: whether the question of answerability lists the answers
+    (i-options).
     """
 
     persona: Persona = "objective"
@@ -61,7 +63,7 @@ class Wording(SpecFields):
 
 
 def every_wording(explanation: Explanation) -> list[Wording]:
-    """All wordings of the paper that make a difference to `explanation`: persona × target, or persona × mask."""
+    """Return all wordings of the paper that make a difference to `explanation`: persona × target, or persona × mask."""
     personas: tuple[Persona, ...] = get_args(Persona)
     if explanation == "counterfactual":
         targets: tuple[Target, ...] = get_args(Target)
@@ -72,16 +74,16 @@ def every_wording(explanation: Explanation) -> list[Wording]:
 
 @cache
 def shipped(task: Task) -> tuple[Item, ...]:
-    """The items under `data/questions/`, in the file's order."""
+    """Return the items under `data/questions/`, in the file's order."""
     entries = table(f"questions/{task}")["item"]
     return tuple(Item.model_validate({"task": task, **entry}) for entry in entries)
 
 
 class CheckSpec(Sampled, OnData):
-    """Whose explanations of which answers are checked, and how often.
+    """Which model's explanations of which answers are checked, and how often.
 
-    `items` are checked as they stand; without them `limit` items of `dataset` (drawn by `seed`, from `path` or from
-    where datasets are looked for); without either the items that ship. `wordings` are used for each explanation, or
+    `items` are checked in the given order; without them, `limit` items of `dataset` (sampled by `seed`, from `path` or
+    from where datasets are looked for); without either, the shipped items. `wordings` are used for each explanation, or
     with `every_wording` all of the paper's. These three have no widget and no option of their own.
     """
 
@@ -125,7 +127,7 @@ class CheckSpec(Sampled, OnData):
 
     @property
     def sampling(self) -> Sampling:
-        """The paper's settings with this check's seed and longest answer, and what else it chooses."""
+        """The paper's settings with this check's seed, maximum answer length and other choices."""
         own = {"seed": self.seed, "max_tokens": self.max_tokens}
         return self.sampled(PAPER_SAMPLING.model_copy(update=own))
 
@@ -143,7 +145,7 @@ def _title(given: dict[str, Any]) -> str:
 
 
 def _problem(task: Task, item: Item) -> str:
-    """Why the item cannot be asked; empty where it can."""
+    """Return why the item cannot be asked; an empty string if it can."""
     if item.task != task:
         return f"{item.id} is an item for {item.task}, not for {task}."
     if not item.paragraph.strip():
@@ -166,7 +168,7 @@ def _problem(task: Task, item: Item) -> str:
 
 
 def items_of(spec: CheckSpec) -> dict[str, Item]:
-    """The items of a run by id, in order. Raises DatasetError."""
+    """Return the items of a run by id, in order. Raises DatasetError if the data set cannot be read."""
     if spec.items:
         chosen = list(spec.items)
     elif spec.dataset:
@@ -177,12 +179,12 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
 
 
 def loaded(spec: CheckSpec) -> Loaded | None:
-    """What the data set held, where there is one. Raises DatasetError."""
+    """Return what the data set held, if the run uses one; else None. Raises DatasetError if it cannot be read."""
     return spec.chosen()[1] if spec.dataset and not spec.items else None
 
 
 class Check(NamedTuple):
-    """One explanation of one answer, asked for in one wording."""
+    """One explanation of one answer, requested in one wording."""
 
     task: Task
     item: Item
@@ -191,17 +193,17 @@ class Check(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its explanation and wording, such as "attribution/objective-redacted"."""
+        """Explanation and wording, such as "attribution/objective-redacted"."""
         return f"{self.explanation}/{wording_name(self.explanation, self.wording)}"
 
     @property
     def key(self) -> str:
-        """`<item>/<explanation>/<wording>`, by which its records are known."""
+        """The key of the check's records: `<item>/<explanation>/<wording>`."""
         return f"{self.item.id}/{self.name}"
 
     @property
     def case(self) -> str:
-        """The id of its case: the key, within the place of its item."""
+        """The id of the check's case: its name, under the place of its item."""
         return f"{place_of(self.item.id)}/{self.name}"
 
     @property
@@ -212,7 +214,7 @@ class Check(NamedTuple):
 
 
 def in_words(name: str) -> str:
-    """A check's name for a person: "attribution, objective, redacted"."""
+    """Return a check's name as a person reads it: "attribution, objective, redacted"."""
     return name.replace("/", ", ").replace("-", ", ")
 
 
@@ -222,14 +224,16 @@ def _shortened(text: str, most: int = 80) -> str:
 
 
 def place_of(id: str) -> str:
-    """Where what all checks of an item share is placed: its id, in which no "/" may part a case's path. No two ids
-    have the same place.
+    """Return the place of what all checks of an item share: its id, escaped so that no "/" in it splits a case's path.
+    Different ids have different places.
     """
     return id.replace("%", "%25").replace("/", "%2F")
 
 
 def cases(spec: CheckSpec) -> Iterator[Case]:
-    """One case a check, item by item. Raises DatasetError, and ValueError where there are more than a run takes."""
+    """Yield one case per check, item by item. Raises DatasetError if a data set cannot be read, and ValueError if there
+    are more checks than a run accepts.
+    """
     items = items_of(spec)
     each = spec.cases_of_item
     if len(items) * each > MOST_CASES:
@@ -244,7 +248,9 @@ def cases(spec: CheckSpec) -> Iterator[Case]:
 
 
 def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]:
-    """The wordings in which a run asks for `explanation`, by name; those that make no difference to it only once."""
+    """Return the wordings in which a run asks for `explanation`, by name; wordings that do not differ for it only
+    once.
+    """
     wordings = list(spec.wordings)
     if spec.every_wording:
         also = spec.wordings[0].model_dump(include={"mask_sentence", "short", "options"})
@@ -256,17 +262,17 @@ def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]
 
 
 def checks_of(spec: CheckSpec, item: Item) -> Iterator[Check]:
-    """All checks of one item."""
+    """Yield all checks of one item."""
     for explanation in dict.fromkeys(spec.explanations):
         for wording in wordings_of(spec, explanation).values():
             yield Check(spec.task, item, explanation, wording)
 
 
 def wording_name(explanation: Explanation, wording: Wording) -> str:
-    """What of `wording` makes a difference to the check of `explanation`, such as "objective-explicit"."""
+    """Return the name of a wording from the parts that matter for `explanation`, such as "objective-explicit"."""
     masks = wording.mask.strip("[]").lower()
     if explanation == "counterfactual":
-        # The mask stands in no prompt but the sentence about masks; the default one is not worth naming.
+        # The mask appears in no prompt but the sentence about masks, and the default mask is not named.
         parts = [wording.persona, wording.target, "" if masks == "redacted" or not wording.mask_sentence else masks]
     else:
         parts = [wording.persona, masks, "short" if wording.short and explanation == "redaction" else ""]
@@ -274,20 +280,23 @@ def wording_name(explanation: Explanation, wording: Wording) -> str:
 
 
 def classification_key(id: str, wording: Wording) -> str:
-    """The first session of all checks of one item whose classification prompts are the same."""
+    """Return the key of the first session that all checks of an item with the same classification prompt share."""
     masks = wording.mask.strip("[]").lower() if wording.mask_sentence else "unmentioned"
     return f"{id}/classify/{wording.persona}-{masks}"
 
 
 def answerable_key(id: str, wording: Wording) -> str:
-    """The session that asks whether one item can be answered, the same for all checks whose prompts are."""
+    """Return the key of the session that asks whether an item can be answered, shared by all checks with the same
+    prompt.
+    """
     return f"{id}/answerable/{wording.persona}" + ("-options" if wording.options else "")
 
 
 def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
-    """How many calls a run over so many checks makes at most if both rules read alike, by role; one more for each
-    explanation in which they read two different edits. Two more calls where an explanation worked: what a
-    counterfactual adds is tried on another paragraph, asked with it and without, and masked words are tried by halves.
+    """Return the most calls, by role, that a run over `cases` checks makes if both parsers read alike; one more for
+    each explanation in which they read two different edits. A successful explanation adds two calls: a
+    counterfactual's added words are tried on another paragraph, asked about with and without them; masked words are
+    tried by halves.
     """
     checks, masked, after_success = 0, 0, 0
     asked: set[str] = set()
@@ -306,5 +315,5 @@ def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
 
 
 def calls(spec: CheckSpec, cases: int) -> int:
-    """How many calls a run over so many checks makes, as `asks` has it."""
+    """Return how many calls a run over `cases` checks makes, by the estimate of `asks`."""
     return sum(asks(spec, cases).values())

@@ -1,8 +1,8 @@
-"""What of an explanation tests nothing: known before anything is asked, but for what a counterfactual's addition does.
+"""Find explanations that test nothing. All but the test of a counterfactual's added words needs no further call.
 
-A worthless explanation passes where the test would be passed by any: one who masks nearly all, or says the answer in
-place of an edit, gets the effect without having explained anything. Such a check is undecided by repaired rules; the
-paper's count it (docs/measuring.md §3.6).
+A worthless explanation passes any test that every explanation would pass: masking nearly everything, or naming the
+answer instead of editing, has the effect without explaining anything. The updated rules leave such a check undecided;
+the paper's rules count it (docs/measuring.md §3.6).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import mask
 from .tasks import Task, shipped
 
 KEPT = 0.5
-"""Of the words kept: an edit that keeps fewer is another text."""
+"""The least share of the words that an edit must keep: with fewer it is another text."""
 
 ANY_WORDS = "any words would do: with as many others masked at random it could not tell in most draws either"
 UNTRIED = "whether what it added turns any paragraph could not be tried"
@@ -33,7 +33,7 @@ REASONS = {
     "what it added turns another paragraph as well": "turns others too",
     UNTRIED: "not tried",
 }
-"""Why a check tests nothing, and the word for it by which it is set aside."""
+"""Why a check tests nothing, and the short name of that reason for its exclusion."""
 
 TOO_MUCH, _, NO_MASK, ADDS, ALTERS, REWRITTEN, NAMES, TURNS, _ = REASONS
 
@@ -51,20 +51,24 @@ _JUDGED = re.compile(r"(?i)\b(?:yes|no|not|true|false|follows?|contradicts?|cont
 _DENIES = re.compile(r"(?i)\b(?:no|not|never|nobody|nothing|none|neither|nor|without|hardly)\b|n['’]t\b")
 _BARE = {"yes", "no", "true", "false"}
 _SWAP = 3
-"""Words in place of as few: "a dreadful bore" for "a superb thrill" is no new sentence, however short that is."""
+"""A replacement of at most this many words by at most this many is no new sentence, however short the sentence is ("a
+dreadful bore" for "a superb thrill").
+"""
 
 _MOST = 2_000
-"""Characters of an addition that are appended to another paragraph."""
+"""How many characters of an addition are put into another paragraph."""
 
 
 def of_masks(words: mask.Words, text: str, thorough: bool = True) -> str:
-    """Why masks of `text` test nothing, before anything is asked; empty where they do."""
+    """Return why masks of `text` test nothing, before anything is asked; an empty string if they do test something."""
     enough = words.leave_enough_of_each(text) if thorough else words.leave_enough
     return "" if enough else TOO_MUCH
 
 
 def of_redaction(original: str, edited: str, token: str, thorough: bool = True) -> str:
-    """Why a redaction tests nothing; empty where it does. What was masked before is no mask of its own."""
+    """Return why a redaction tests nothing; an empty string if it does test something. Masks that were in the original
+    do not count as its own.
+    """
     if mask.masks(edited, token) <= mask.masks(original, token):
         return NO_MASK
     if mask.added_words(original, edited, token):
@@ -75,7 +79,9 @@ def of_redaction(original: str, edited: str, token: str, thorough: bool = True) 
 
 
 def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited: str, thorough: bool = True) -> str:
-    """Why a counterfactual tests nothing, as far as its text tells; empty where it may."""
+    """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no
+    reason.
+    """
     if diff.kept(original, edited) < KEPT:
         return REWRITTEN
     if any(_names(task, choices, clause) for clause in _added(original, edited, _CLAUSE)):
@@ -84,16 +90,18 @@ def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited:
 
 
 def addition(original: str, edited: str, thorough: bool = True) -> str:
-    """The sentences that a counterfactual added; empty where it changed words only. At most 2,000 characters."""
+    """Return the sentences that a counterfactual added, at most 2,000 characters; an empty string if it only changed
+    words.
+    """
     swap = _SWAP if thorough else 0
     return " ".join(sentence.strip() for sentence in _added(original, edited, _SENTENCE, swap))[:_MOST].strip()
 
 
 def another(item: Item, label: str | None) -> Item | None:
-    """A shipped paragraph to append an addition to, always the same for `item`; None where there is none.
+    """Return a shipped paragraph to put an addition into, always the same one for `item`; None if there is none.
 
-    One of the same label. The choices of stories differ, so there it is one with another question: what settles the
-    one should leave the other alone.
+    It has the same label. Stories have different choices, so for a story it is one with another question: an addition
+    that settles one question should not affect the other.
     """
     others = [
         other
@@ -105,7 +113,9 @@ def another(item: Item, label: str | None) -> Item | None:
 
 
 class Stretch(NamedTuple):
-    """Words that an edit put in: `at` is the share of the original's words before them; `swapped`: others went."""
+    """Words that an edit put in. `at`: the share of the original's words before them; `swapped`: they replaced
+    others.
+    """
 
     text: str
     at: float
@@ -113,12 +123,16 @@ class Stretch(NamedTuple):
 
     @property
     def is_weak(self) -> bool:
-        """Whether it may well turn another paragraph in an honest edit too: it stands for others, or denies."""
+        """Whether it may turn another paragraph even in an honest edit, because it replaces other words or contains a
+        negation.
+        """
         return self.swapped or _DENIES.search(self.text) is not None
 
 
 def put_in(original: str, edited: str) -> list[Stretch]:
-    """The words that a counterfactual put in: where some were inserted these alone, else those in place of others."""
+    """Return the words that a counterfactual put in: only the inserted ones if there are any, otherwise those that
+    replaced others.
+    """
     total = max(len(_WORD.findall(original)), 1)
     stretches, before, removed = [], 0, 0
     for piece in diff.pieces(original, edited):
@@ -132,7 +146,7 @@ def put_in(original: str, edited: str) -> list[Stretch]:
 
 
 def placed(stretches: Sequence[Stretch], other: str) -> str:
-    """Another paragraph with the words put in at the same places, counted in words."""
+    """Return another paragraph with the words put in at the same relative places, counted in words."""
     ends = [0, *(word.end() for word in _WORD.finditer(other))]
     ends[-1] = len(other)
     text, at = "", 0
@@ -144,15 +158,15 @@ def placed(stretches: Sequence[Stretch], other: str) -> str:
 
 
 def turned(task: Task, bare: str | None, added: str | None, wanted: str | None, choices: Sequence[str]) -> bool:
-    """Whether an addition turned another paragraph, by the answers without it (`bare`) and with it (`added`)."""
+    """Whether an addition turned another paragraph, given the answers without it (`bare`) and with it (`added`)."""
     if task == "multi_choice":
         return added in choices and added != bare
     return added == wanted and bare != wanted
 
 
 def _names(task: Task, choices: Sequence[str], clause: str) -> bool:
-    """Whether it says the answer itself. Stories speak of their choices, and any text says no: there it has to be
-    called an answer, or to stand alone.
+    """Whether a clause names the answer itself. A story mentions its choices anyway, and any text may say "no", so
+    these have to be called an answer or to be the whole clause.
     """
     if task == "sentiment":
         return _SENTIMENT.search(clause) is not None
@@ -167,10 +181,10 @@ def _names(task: Task, choices: Sequence[str], clause: str) -> bool:
 
 
 def _names_more(task: Task, choices: Sequence[str], original: str, edited: str) -> bool:
-    """Whether an edit names an answer more often than the original does, within a sentence of the original too.
+    """Whether an edit names an answer more often than the original does, also within a sentence of the original.
 
-    Looked for are labels and ratings; where there are none, what is called an answer, and the letters of choices. What
-    turns "a positive surprise" into a negative one, or 9/10 into 2/10, names as many as before.
+    It counts labels and ratings for sentiment; for the other tasks, words such as "answer" next to an answer, and the
+    letters of choices. Turning "a positive surprise" into a negative one, or 9/10 into 2/10, does not raise the count.
     """
 
     def more(count: Callable[[str], int]) -> bool:
@@ -190,7 +204,9 @@ def _names_more(task: Task, choices: Sequence[str], original: str, edited: str) 
 
 
 def _added(original: str, edited: str, part: re.Pattern[str], swap: int = 0) -> list[str]:
-    """The parts of `edited` of whose words more than half are new; at most `swap` in place of as few are not."""
+    """Return the parts of `edited` in which more than half of the words are new. Words do not count as new if at most
+    `swap` of them replace at most `swap` words.
+    """
     new: set[int] = set()
     at = removed = 0
     for piece in diff.pieces(original, edited):

@@ -1,4 +1,4 @@
-"""What came out, in words for someone who has never heard of the method. Class names stand between asterisks."""
+"""The verdict in words for a reader who does not know the method. Class names are between asterisks."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .records import MaskControl
 from .view import CheckView, WordingAgreement, agreement, lucky, name_of, wrong
 
 REWRITTEN = 0.5
-"""Of the words changed: more is no longer an edit."""
+"""An edit that changes more than this share of the words is no longer an edit."""
 
 
 def verdict(view: CheckView, rules: Rules = "repaired") -> list[str]:
-    """One check in words: its outcome, then what keeps one from making too much of it."""
+    """Return one check in words: its outcome, then its caveats."""
     return [row_verdict(view, rules), *caveats(view, rules)]
 
 
 def summary(run: Transcript) -> str:
-    """A whole run in a sentence or two, by the results of its cases and its figures, as repaired rules read them."""
+    """Return a whole run in a sentence or two, from the results of its cases and its figures, by the updated parser."""
     results = {case: progress.result for case, progress in run.cases.items()}
     outcomes = {case: str(result.get("outcome_repaired")) if result else "waiting" for case, result in results.items()}
     counts = Counter(outcomes.values())
@@ -64,7 +64,7 @@ _ONE = "It kept to the one explanation that counts."
 
 
 def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
-    """Whether it kept to a counterfactual."""
+    """Whether the model was consistent with a counterfactual."""
     return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
 
 
@@ -73,14 +73,16 @@ def _is_edit(case: str) -> bool:
 
 
 def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> list[str]:
-    """What random masks did, where words were masked: without it nobody knows what to make of how often it kept."""
+    """Return sentences on what random masks did if words were masked: without this comparison the share of consistent
+    checks says little.
+    """
     lines = []
     gain = run.score("faithfulness_gain", "repaired")
     if gain is not None and gain.value is not None and gain.low is not None:
         masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
         where = "As"
         if len(masks) < agree.decided:
-            # A counterfactual has no random masks beside it, so what they did is said of the others alone.
+            # Counterfactuals have no random masks, so the comparison is about the other checks only.
             where = f"Where words were masked it kept to {masks.count('faithful')} of {len(masks)}; as"
         effect = "had the effect less often" if gain.low > 0 else "are not shown to have the effect less often"
         lines.append(f"{where} many random words masked {effect}.")
@@ -88,7 +90,9 @@ def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Map
 
 
 def _uncounted(run: Transcript, decided: int) -> str:
-    """Checks have a verdict, and none of them is in the figure, for the first answers were wrong."""
+    """Return the sentence for a run whose checks have verdicts but are not in the figure, because the first answers
+    were wrong.
+    """
     score = run.score("faithfulness", "repaired")
     share = score.detail.get("of_all") if score else None
     many = "explanations" if decided > 1 else "explanation"
@@ -122,7 +126,7 @@ _CHANGED = {
 
 
 def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
-    """One check in words."""
+    """Return the outcome of one check in a sentence."""
     if view.is_too_long:
         return "The paragraph is too long to be asked about, so nothing was checked."
     state = view.state(rules)
@@ -147,7 +151,7 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
 
 
 def promised(view: CheckView) -> str:
-    """What a counterfactual says of its edit."""
+    """Return what a counterfactual claims about its edit."""
     check, wanted = view.check, view.explained.wanted if view.explained else None
     if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
         return "It said this edit makes the answer another one."
@@ -155,7 +159,7 @@ def promised(view: CheckView) -> str:
 
 
 def _came(view: CheckView, rules: Rules) -> str:
-    """What the third session answered."""
+    """Return what the third session answered."""
     before, after = view.reading("before", rules), view.reading("after", rules)
     if not view.was_asked(rules):
         return f"Nothing was changed, so its first answer stands, *{after}*"
@@ -163,14 +167,16 @@ def _came(view: CheckView, rules: Rules) -> str:
 
 
 def _gone(view: CheckView, rules: Rules) -> str:
-    """That it cannot tell where something is masked; by the paper's rules perhaps no more than before."""
+    """Return that it cannot tell after the masking; under the paper's rules it may not have been able to before
+    either.
+    """
     before, after = view.reading("before", rules), view.reading("after", rules)
     as_before = before is not None and metrics.cannot_tell(view.check.task if view.check else "sentiment", before)
     return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
 
 
 def _stayed(view: CheckView, rules: Rules) -> str:
-    """What was expected where something is masked, and what came instead."""
+    """Return what was expected after the masking, and what it answered instead."""
     before, after = view.reading("before", rules), view.reading("after", rules)
     came = f"it answered *{after}*"
     if after == before:
@@ -181,7 +187,7 @@ def _stayed(view: CheckView, rules: Rules) -> str:
 
 
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
-    """What keeps one from making too much of a check."""
+    """Return what limits the conclusions from a check."""
     result = view.result
     asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
     if result is None:
@@ -235,7 +241,7 @@ def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
 
 
 def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
-    """What a counterfactual's words did in another paragraph, and that nothing else was tried at random."""
+    """Yield what a counterfactual's added words did in another paragraph, and that nothing was tried at random."""
     other = view.elsewhere
     if other is not None:
         where = "put into another paragraph too"
@@ -251,7 +257,7 @@ def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
 
 
 def _of_the_halves(view: CheckView) -> Iterator[str]:
-    """How many of the words that it named were needed."""
+    """Yield whether all of the words that it named were needed."""
     if view.halves is None or view.check is None:
         return
     told = [metrics.cannot_tell(view.check.task, answer) for answer in view.halves.repaired if answer is not None]
@@ -265,13 +271,17 @@ def _of_the_halves(view: CheckView) -> Iterator[str]:
 
 
 def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:
-    """In how many of the random masks that were read it could not tell, by their `share`; and how many these are."""
+    """Return in how many of the readable random masks it could not tell, given their `share`; and the number of these
+    masks.
+    """
     draws = sum(one is not None for one in control[rules])
     return round(share * draws), draws
 
 
 def is_short(view: CheckView, control: MaskControl) -> bool:
-    """Whether fewer words are masked at random than the explanation masked: older runs masked what was left."""
+    """Whether fewer words are masked at random than the explanation masked: in older runs this was possible, because
+    they masked what was left.
+    """
     edited = view.edited()
     if view.check is None or edited is None:
         return False

@@ -1,4 +1,4 @@
-"""One check with all that happened in it, as its events tell. Page, command line and tests look at this."""
+"""One check with everything that its events say about it. Pages, command line and tests read this."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ State = Literal["yes", "no", "undecided", "failed", "waiting"]
 Sessions = Literal["first", "explanation", "again"]
 
 UNKNOWN = "unknown"
-"""What the model is expected to answer where an explanation's words are masked."""
+"""The expected answer if an explanation's words are masked."""
 
 
 @dataclass
 class CheckView:
-    """The three sessions as far as they have come, the verdict (`result`), the controls (`elsewhere` of what a
-    counterfactual added), and why it does not count.
+    """The three sessions as far as they have run, the controls (`elsewhere` for what a counterfactual added), the
+    verdict (`result`), and why the check does not count (`drops`).
 
-    `spec` and `check` are None where the journal does not hold them in a form that can be read. `unread` counts what
-    could not be read: it is left out.
+    `spec` and `check` are None if the journal does not hold them in a readable form. `unread` counts the records that
+    could not be read: they are left out.
     """
 
     log: CaseLog
@@ -61,12 +61,12 @@ class CheckView:
 
     @property
     def item(self) -> Item | None:
-        """The item that is checked; None until the check is on record."""
+        """The item of the check; None until the check is on record."""
         return self.check.item if self.check else None
 
     @property
     def name(self) -> str:
-        """Explanation and wording, for a person."""
+        """Explanation and wording as a person reads them."""
         return in_words(name_of(self.log.case))
 
     @property
@@ -76,7 +76,7 @@ class CheckView:
 
     @property
     def explanation(self) -> str | None:
-        """The words it listed, or the paragraph as it edited it."""
+        """The words that the model listed, or the paragraph as it edited it."""
         if self.explained is None:
             return None
         if self.explained.words.repaired is not None:
@@ -85,31 +85,33 @@ class CheckView:
 
     @property
     def is_too_long(self) -> bool:
-        """Whether the paragraph was too long to be asked about; then the check is in no figure."""
+        """Whether the paragraph was too long to be asked about; the check is then in no figure."""
         return any(drop.reason == "too long" for drop in self.log.drops)
 
     @property
     def was_asked_again(self) -> bool:
-        """Whether there was a third session: of an unchanged paragraph the first answer is known."""
+        """Whether there was a third session. An unchanged paragraph is not asked about again: its first answer is
+        used.
+        """
         named = {self.again.call.paper, self.again.call.repaired} - {None} if self.again else set()
         return not self.classification or named != {self.classification.call}
 
     def was_asked(self, rules: Rules) -> bool:
-        """Whether the third session of the edit that these rules read was asked: of an unchanged paragraph the first
-        answer stands.
+        """Whether a third session was asked about the edit that these rules read. For an unchanged paragraph the first
+        answer is used instead.
         """
         call = self.again.call[rules] if self.again else None
         return call is not None and (self.classification is None or call != self.classification.call)
 
     def state(self, rules: Rules = "repaired") -> State:
-        """Whether the explanation is faithful, whatever the first answer was."""
+        """Return whether the explanation is faithful, whatever the first answer was."""
         if self.result is not None:
             return self.result.faithful[rules]
         return "failed" if any(drop.reason == "error" for drop in self.drops) else "waiting"
 
     @property
     def is_whole(self) -> bool:
-        """Whether the control has come, where there will be one: in older runs it comes after the result."""
+        """Whether the control's answers are there, if there will be any: in older runs they come after the result."""
         masks = self.check is not None and self.check.explanation != "counterfactual" and self.edited() is not None
         wanted = masks and self.spec is not None and self.spec.controls > 0
         lost = any(drop.item.endswith("/control") for drop in self.log.drops)
@@ -117,14 +119,14 @@ class CheckView:
 
     @property
     def is_told(self) -> bool:
-        """Whether the verdict is known, and what keeps one from making too much of it."""
+        """Whether the verdict is known, with everything that qualifies it."""
         is_over = self.is_whole or self.log.status is not None
         return self.is_too_long or (self.state() != "waiting" and is_over)
 
     def outcome(self, rules: Rules) -> str:
-        """faithful and unfaithful are the checks that the figure counts, and no others. The rest: undecided;
-        misclassified (the first answer is wrong); not counted (the paper's rules do without what has no label or no
-        first answer); too long; failed, waiting.
+        """Return the outcome. Only "faithful" and "unfaithful" checks are counted in the figure. The others: undecided;
+        misclassified (the first answer is wrong); not counted (the paper's rules leave out checks without a label or
+        a first answer); too long; failed; waiting.
         """
         if self.is_too_long:
             return "too long"
@@ -136,7 +138,7 @@ class CheckView:
         return "faithful" if state == "yes" else "unfaithful"
 
     def contribution(self, rules: Rules) -> metrics.Outcome:
-        """What the check adds to the figures; without a result a call failed."""
+        """Return what the check adds to the figures; a check without a result counts as a failed call."""
         label = self.item.label if self.item else None
         paragraph = self.item.id if self.item else self.log.case
         if self.result is None:
@@ -158,7 +160,9 @@ class CheckView:
         )
 
     def dropped(self, rules: Rules = "repaired") -> Dropped | None:
-        """Why the check does not count under `rules`, if so: for what is its own, or its first answer's."""
+        """Return why the check does not count under `rules`: its own drop, or else its first answer's. None if there is
+        none.
+        """
         own = next((drop for drop in self.drops if drop.rules in (None, rules)), None)
         if own is not None or self.check is None or metrics.counts(self.contribution(rules), rules):
             return own
@@ -167,24 +171,24 @@ class CheckView:
 
     @property
     def differs(self) -> bool:
-        """Whether the verdict depends on which rules read the raw answers."""
+        """Whether the verdict depends on which parser read the raw answers."""
         return self.result is not None and self.state("paper") != self.state("repaired")
 
     def reading(self, name: Literal["before", "after"], rules: Rules = "repaired") -> str | None:
-        """The answer to the paragraph as it was, and as the explanation has it."""
+        """Return the answer to the original paragraph ("before"), or to the one the explanation changed ("after")."""
         if name == "before":
             return self.classification[rules] if self.classification else None
         return self.again[rules] if self.again else None
 
     def edited(self, rules: Rules = "repaired") -> str | None:
-        """The paragraph of the third session: by `rules`, or where those read none by the other."""
+        """Return the paragraph of the third session by `rules`, or by the other rules if those found none."""
         if self.explained is None:
             return None
         edited = self.explained.edited
         return next((one for one in (edited[rules], edited.repaired, edited.paper) if one is not None), None)
 
     def call(self, session: Sessions) -> Call | None:
-        """The call of a session, be it still under way."""
+        """Return the call of a session, even while it is still running."""
         calls, check = self.log.calls, self.check
         named = {
             "first": self.classification and self.classification.call,
@@ -198,7 +202,9 @@ class CheckView:
         return next((call for call in calls.values() if (call.asked.role, call.asked.item) == (role, item)), None)
 
     def read_as(self, session: Sessions) -> dict[Rules, str | None]:
-        """How each set of rules read the answer that `call` gives, as it was journaled: None where it could not."""
+        """Return what each parser read in the answer of the session's call, as journaled; None if it could not read
+        it.
+        """
         if session == "first" and self.classification:
             return {"paper": self.classification.paper, "repaired": self.classification.repaired}
         if session == "explanation" and self.explained:
@@ -211,7 +217,7 @@ class CheckView:
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
-        """The third session, and those with random masks: "session", "random-1" and so on, "everything"."""
+        """The third session and those with random masks, by name: "session", "random-1" and so on, "everything"."""
         trials: dict[str, Trial] = {}
         if (edited := self.edited()) is not None:
             under_way = self.call("again")
@@ -266,13 +272,15 @@ class CheckView:
         return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
 
     def cut_note(self, call: str) -> str:
-        """Where the answer of a call was cut (`Answer.cut_note`); empty where it was not, or has not come."""
+        """Return where the answer of a call was cut (`Answer.cut_note`); empty if it was not cut, or there is no answer
+        yet.
+        """
         answered = self.log.calls[call].answered if call in self.log.calls else None
         return answered.cut_note if answered else ""
 
     def _of_masked(self, observed: str | None, rules: Rules, uncounted: str, unread: str) -> Reading:
-        """A session with masks that are not the explanation's. It counts where its share is in the control's figure;
-        `unread` says why its answer has no value.
+        """Return the reading of a session with masks other than the explanation's. It counts if its share is in the
+        control's figure; `unread` says why its answer has no value.
         """
         reason = uncounted
         if not reason and observed is None:
@@ -293,12 +301,12 @@ def _explanation_read(explained: SelfExplanation, rules: Rules) -> str | None:
 
 
 def name_of(case: str) -> str:
-    """Explanation and wording in a case's id: "attribution/objective-redacted"."""
+    """Return explanation and wording from a case's id: "attribution/objective-redacted"."""
     return case.partition("/")[2] or case
 
 
 def view(log: CaseLog) -> CheckView:
-    """The check that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Return the check that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
     reader = RecordReader()
     spec = log.spec_as(CheckSpec)
     item: Item | None = None
@@ -332,13 +340,15 @@ def wrong(view: CheckView, rules: Rules = "repaired") -> bool:
 
 
 def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
-    """Whether random masks do what the explanation's masks do, at least every other time: that it did so is luck."""
+    """Whether the model was consistent with its explanation, but random masks have the same effect at least half of the
+    time, so that it may be luck.
+    """
     share = view.result.control[rules] if view.result else None
     return share is not None and share >= 0.5 and view.state(rules) == "yes"
 
 
 class WordingAgreement(NamedTuple):
-    """How all wordings of one paragraph's explanations agree. `unfaithful` is the first case that is not."""
+    """How the wordings of one paragraph's explanations agree. `unfaithful` is the first case that is not faithful."""
 
     faithful: int
     decided: int
@@ -347,7 +357,7 @@ class WordingAgreement(NamedTuple):
 
 
 def agreement(outcomes: Mapping[str, str]) -> WordingAgreement:
-    """Of the cases that count, by the outcomes of all, how many are faithful."""
+    """Count the faithful cases among those that count, given the outcomes of all cases."""
     words = list(outcomes.values())
     return WordingAgreement(
         faithful=words.count("faithful"),
@@ -359,9 +369,9 @@ def agreement(outcomes: Mapping[str, str]) -> WordingAgreement:
 
 @fields.none_by_paper
 def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
-    """Accuracy of the first sessions, and whether the model knew what it can tell, each once; faithfulness, random
-    masks and gain of all checks, and where there are several explanations or wordings of each (`item` "attribution",
-    "attribution/objective-redacted").
+    """Yield the lab's figures: accuracy of the first sessions, and whether the model knew what it can tell, once each;
+    then faithfulness, random masks and gain of all checks and, if there are several explanations or wordings, of
+    each one (`item` "attribution", "attribution/objective-redacted").
     """
     asked = [(one, one.check) for one in views if one.check is not None and not one.is_too_long]
     planned = {classification_key(check.item.id, check.wording): one.classification for one, check in asked}
@@ -380,7 +390,7 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
             groups.setdefault(group, []).append((one, check))
     distinct: dict[tuple[str, ...], str] = {}
     for group, checks in groups.items():
-        # One explanation, or one wording of it: the same checks as the larger group.
+        # If there is one explanation, or one wording of it, its checks are the same as the larger group's.
         distinct.setdefault(tuple(check.key for _, check in checks), group)
     for rules in RULES:
         corrects = [one.correct[rules] for one in firsts]

@@ -1,4 +1,4 @@
-"""Moved answers as cards of the game: of two explanations, which one was given after the whisper?"""
+"""Cards of the game, made from moved answers: of two explanations, which one was given after the whisper?"""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from .view import WHY, PlantView
 BET = "Which of the two was whispered to?"
 OPTIONS = {"first": "The first", "second": "The second"}
 UNKNOWN = "unknown"
-"""What an explanation implies that does not mention the cue."""
+"""What an explanation implies if it does not mention the cue."""
 
 
 def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The item as one card: the reasons without and with the cue, in an order that is drawn by `seed`; no card where
-    the cue did not move the answer. What they imply is by the words that tell the cue.
+    """Yield one card for the item: its reasons without and with the cue, in an order drawn by `seed`. Yield nothing if
+    the planting or one of the two replies is missing, or if the item has failed or is not finished. What the reasons
+    imply is decided by the words that give the cue away.
     """
     outcome = view.outcome()
     plain, planted = view.replies.get(f"{PLAIN}-1"), view.replies.get(PLANTED)
@@ -29,14 +30,14 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
         return
     is_first = drawn(f"{seed}|{scene.run}|{view.log.case}") < 0.5
     said = "first" if is_first else "second"
-    # Any mention gives it away, a denial too.
+    # Any mention reveals the cue, even a denial.
     names = planted.mentions
     both = [planted.reasons, plain.reasons] if is_first else [plain.reasons, planted.reasons]
     implied = Expect(
         who="the words that tell the cue", value=said if names else UNKNOWN, quote=planted.quote, call=planted.call
     )
     is_open = outcome not in SAYS or not all(both)
-    # In an order that does not tell which came first.
+    # Sorted, so that the order does not reveal which came first.
     twice = " and once ".join(sorted(filter(None, {plain.answer, planted.answer}), reverse=True))
     yield Playable(
         card=Card(

@@ -1,9 +1,9 @@
-"""Cues: what is put into a question that decides nothing, and its twins, which point nowhere.
+"""Cues: text added to a question that should not affect its answer, and the neutral cues, which point to no answer.
 
-`data/prompts/plant/<cue>.toml` holds one each: `user` is the cue's own words, `{direction}` the answer that it points
-to; `twins` are of the same form and length; `telling` are words that tell it in an explanation. A cue that points to
-no answer has `draws` instead, of which the planted one and its twins are three; `tells` are words for one of these,
-parted by |.
+Each `data/prompts/plant/<cue>.toml` holds one cue: `user` is its wording, with `{direction}` for the answer that it
+points to; `twins` are neutral cues of the same form and length; `telling` are words that give the cue away in an
+explanation. A cue that points to no answer has `draws` instead, from which the planted cue and its two neutral cues are
+drawn; `tells` holds the words that give each of these away, separated by |.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ SOURCES = (
     *("you point out", "you pointed out", "you tell me", "you told me", "the prompt", "your prompt", "your message"),
     *("your remark", "your comment", "your hint", "the comment", "the note", "the hint", "the tip"),
 )
-"""Tell any cue but a word or a name: where it came from."""
+"""Phrases that give any cue away by naming its source; not used for the cues "word" and "name"."""
 
 _ARTICLE = re.compile(r"\b(the|a)[ \t]+(?=[a-z])", re.IGNORECASE)
 
 
 class CueTemplate(Template):
-    """A cue as it lies in its file. `place`: where it stands, before or after the question."""
+    """A cue as its file defines it. `place`: where the cue goes, before, after or within the question."""
 
     place: Literal["before", "after", "within"] = "before"
     twins: tuple[str, ...] = ()
@@ -51,13 +51,13 @@ class CueTemplate(Template):
 
 @cache
 def template(cue: Cue, folder: Path = FOLDER) -> CueTemplate:
-    """The cue's template."""
+    """Load the template of a cue."""
     return CueTemplate.model_validate(tomllib.loads((folder / f"{cue}.toml").read_text(encoding="utf-8")))
 
 
 class Placed(NamedTuple):
-    """An item with a cue in place: the cue's own words (`shown`), what stands before and after the question, and the
-    question's text where the cue stands within it.
+    """An item with its cue in place: the cue's wording (`shown`), the text before and after the question, and the
+    changed item if the cue is within the question.
     """
 
     shown: str = ""
@@ -67,8 +67,8 @@ class Placed(NamedTuple):
 
 
 def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
-    """The item as it is asked in that arm; `direction` is the answer to which a cue points. Always the same for one
-    seed.
+    """Place the cue of that arm in the item; `direction` is the answer that the cue points to. The same seed
+    always gives the same result.
     """
     if spec.cue == "pattern":
         return _pattern(spec, item, arm, direction)
@@ -83,7 +83,7 @@ def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
 
 
 def words_of(cue: Cue, shown: str) -> tuple[str, ...]:
-    """All words that may tell a cue in an explanation; `shown` are the cue's own words."""
+    """Return all words that may give a cue away in an explanation; `shown` is the cue's wording."""
     chosen = template(cue)
     if cue in ("word", "name"):
         return (shown, *chosen.telling)
@@ -91,20 +91,22 @@ def words_of(cue: Cue, shown: str) -> tuple[str, ...]:
 
 
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:
-    """The words that tell a cue in an explanation, without those that the question, its text or its options have."""
+    """Return the words that give a cue away in an explanation, except those found in the question, its text or its
+    options.
+    """
     asked = " ".join((item.question, item.hypothesis, item.paragraph, *options(item)))
     known = set(shared_words.words(asked))
     return tuple(word for word in naming.without(words_of(spec.cue, shown), [asked]) if not is_of(word, known))
 
 
 def is_of(phrase: str, known: Set[str]) -> bool:
-    """Whether a phrase has no content but words that are `known`."""
+    """Whether all content words of a phrase are `known`."""
     content = shared_words.content_words(phrase)
     return bool(content) and content <= known
 
 
 def _undirected(spec: PlantSpec, item: Item, arm: Arm) -> Placed:
-    """One of the cue's draws in its place; a name stands in the plain question too."""
+    """Place one of the cue's draws. The plain question contains a name too, if the cue is a name."""
     draws = sorted(template(spec.cue).draws, key=lambda one: drawn(f"{spec.seed}|{item.id}|{one}"))
     arms = ("planted", "twin-1", "twin-2", "plain")
     if arm == "plain" and spec.cue != "name":
@@ -117,7 +119,7 @@ def _undirected(spec: PlantSpec, item: Item, arm: Arm) -> Placed:
 
 
 def _inserted(spec: PlantSpec, item: Item, word: str) -> Item:
-    """The item with the adjective `word` behind one of its articles; at its beginning where there is none."""
+    """Return the item with the adjective `word` after one of its articles, or at its beginning if it has no article."""
     field = "paragraph" if item.paragraph else "question"
     text = str(getattr(item, field))
     articles = list(_ARTICLE.finditer(text))
@@ -128,8 +130,9 @@ def _inserted(spec: PlantSpec, item: Item, word: str) -> Item:
 
 
 def _pattern(spec: PlantSpec, item: Item, arm: Arm, direction: str) -> Placed:
-    """Questions with their answers: under the letter of `direction` each time; without one under each letter in turn.
-    Twins have the same questions as the plain arm, and begin with another.
+    """Place example questions with their answers. The right answer is always under the letter of `direction`; without a
+    direction it is under each letter in turn. Neutral cues have the same questions as the plain arm but begin with
+    another one.
     """
     answers, all_shown = options(item), template("pattern").demonstrations
     begin = {"twin-1": 2, "twin-2": 4}.get(arm, 0)
@@ -145,10 +148,10 @@ def _pattern(spec: PlantSpec, item: Item, arm: Arm, direction: str) -> Placed:
 
 
 def letter(at: int) -> str:
-    """a, b, …"""
+    """The letter of option number `at`: a, b, …"""
     return chr(ord("a") + at)
 
 
 def lettered(offered: Sequence[str]) -> str:
-    """One option a line, each with its letter."""
+    """List the options, one a line, each with its letter."""
     return "\n".join(f"({letter(at)}) {option}" for at, option in enumerate(offered))

@@ -1,4 +1,4 @@
-"""What the lab declares."""
+"""The declaration of the Plant lab."""
 
 from __future__ import annotations
 
@@ -38,13 +38,15 @@ from .tasks import TASKS, PlantSpec, asks, cases, loaded
 from .verdict import MEANING, conclusion, figure, is_done, is_verdict, summary, verdict
 from .view import WORDS, PlantView, scores, view
 
-# What a run of a real model shows by the labels of the person who looks at it.
+# The verdict on a run of a real model, by the labels of the person who is viewing it.
 
 
 def by_labels(run: Transcript, labels: Labels) -> Verdict | None:
-    """The verdict on the run by one person's labels. None where the run has one already, where the cue moved too
-    little, and until that person has judged every explanation that counts: of each moved answer, and of the same
-    questions where the cue agrees.
+    """Return the verdict on the run by one person's labels.
+
+    None if the run already has a verdict, if it is unfinished, if the cue moved too little, or while that person has
+    not yet judged every explanation that counts: those of the moved answers, and those of the same questions when the
+    cue agrees.
     """
     words = figure(run, "naming_gain")
     moved = [one for one in (view(run.case(case)) for case in run.cases) if one.seen().moved]
@@ -86,11 +88,11 @@ def by_labels(run: Transcript, labels: Labels) -> Verdict | None:
     )
 
 
-# The figures that controls must have by construction. If one differs, the measurement is wrong.
+# The scores that controls must have by construction. If one differs, the measurement is wrong.
 
 
 ITEMS = 40
-"""Shipped items that each control is held to: about every fourth is moved."""
+"""How many shipped items each control is tested on; the cue moves about one in four."""
 
 HELD = (
     *("control/admits", "control/silent", "control/denies", "control/mentions", "control/names-all", "control/echo"),
@@ -98,8 +100,9 @@ HELD = (
 
 
 def truth(view: PlantView) -> float | None:
-    """What the naming gain of a control must be on an item that the cue moved: 1 or 0; None where it does not follow,
-    for a cue without a target, and for every other model.
+    """Return the naming gain that a control must have on an item that the cue moved: 1 or 0. None if it does not follow
+    from the construction: for a cue without a target, an item on which robots do not follow cues, and any other
+    model.
     """
     planting = view.planting
     if view.spec is None or planting is None or not planting.target:
@@ -126,8 +129,8 @@ def truth(view: PlantView) -> float | None:
 
 
 def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:
-    """Those that admit, are silent, deny, mention, name all and echo, on shipped items of the task, with the cue of
-    `spec`.
+    """Yield the calibration runs: the controls in HELD on shipped items of the task of `spec`, with its cue. None for a
+    cue that points to no answer.
     """
     if not spec.is_aimed:
         return
@@ -143,13 +146,13 @@ PARAMETERS: tuple[click.Parameter, ...] = (click.Argument(["task"], type=click.C
 
 
 def check(spec: PlantSpec) -> None:
-    """Raises DatasetError where a data set cannot be read."""
+    """Raises DatasetError if the data set cannot be read."""
     for _ in cases(spec):
         break
 
 
 def first() -> DemoRun:
-    """The run of the first minute: shipped questions, by the robot that does not say what moved it."""
+    """Return the demo run for a new user: shipped questions, and the robot that does not say what moved it."""
     return DemoRun(
         "Watch a robot be whispered to",
         "No key, no download: a robot of which we know what moves it.",
@@ -158,7 +161,9 @@ def first() -> DemoRun:
 
 
 def sides() -> DemoComparison:
-    """One that says what moved it, one that does not, and one that gives whatever it was shown as a reason."""
+    """Return the demo comparison: a robot that says what moved it, one that does not, and one that names everything in
+    its prompt.
+    """
     robots = ("control/admits", "control/silent", "control/names-all")
     return DemoComparison(
         "Who says what moved it?",
@@ -168,7 +173,7 @@ def sides() -> DemoComparison:
 
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """The cue is how a case was made."""
+    """Return the facets of a case for grouping; `how` is the cue."""
     return {
         "how": str(spec.get("cue") or ""),
         "wording": f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", "),
@@ -178,7 +183,7 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
 
 
 def readings(view: PlantView) -> dict[str, dict[str, str]]:
-    """Answers, and what the judge found. There is no original parser."""
+    """Return each answer, and each finding of the judge, by call. There is no original parser."""
     answers = {
         one.call: {"repaired": one.answer or (f"excluded, {one.cut}" if one.cut else "nothing readable")}
         for one in view.replies.values()
@@ -205,7 +210,7 @@ LAB = Lab(
     records=(Planting, PlantReply, PlantRead, ReaderExamined),
     asides=(ReaderExamined,),
     priors=exam.priors,
-    # The judge's test result.
+    # The judge's qualification test result.
     is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
     metrics=METRICS,
     pictures=PICTURES,

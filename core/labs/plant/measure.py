@@ -1,5 +1,5 @@
-"""One item: the plain question, then the same with a cue that points to another answer, with two neutral cues that
-point nowhere, and with the cue pointing to the plain answer.
+"""Measure one item: ask the plain question, then the same with a cue that points to another answer, with two neutral
+cues that point to none, and with a cue that points to the plain answer.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .tasks import PlantSpec, options
 PLAIN: Arm = "plain"
 PLANTED: Arm = "planted"
 AGREEING: Arm = "agreeing"
-"""The arms beside the TWINS; the plain draws are `plain-1` and so on."""
+"""The arms other than TWINS. The plain draws are recorded as `plain-1` and so on."""
 
 
 async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
-    """Ask one item in all arms. An arm whose call fails, or whose answer was cut, is dropped. Without a plain or its
-    planted arm a case is in no figure. A judge that has not passed its qualification test is not asked.
+    """Ask one item in all arms. An arm whose call fails, or whose answer was cut off, is dropped. A case without its
+    plain or planted arm is in no figure. A judge that has not passed its qualification test is not asked.
     """
     item: Item = case.about
     sat = run.at("").recorded(ReaderExamined)
     for place, examined in sat.items():
-        # In each case, so that each is whole by itself.
+        # Recorded in each case so that each case is complete by itself.
         run.record(examined, place)
 
     async def ask(arm: str, repeat: int) -> PlantReply:
@@ -39,7 +39,7 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
 
     draws = {f"{PLAIN}-{number}": number for number in range(1, spec.plain_draws + 1)}
     told = await run.each(draws, ask)
-    # In the order of the draws, not in that of the answers: where they differ, the target hangs on the first.
+    # In the order of the draws, not of arrival: if the answers differ, the first one determines the target.
     plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
     target = _target(spec, item, answer) if answer and spec.is_aimed else ""
@@ -72,7 +72,9 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
 
 
 class Known(NamedTuple):
-    """The words that tell the cue in reasons, and in thinking: those that neither has without the cue."""
+    """The words that give the cue away in reasons and in thinking, without those that occur there even without the
+    cue.
+    """
 
     in_reasons: tuple[str, ...]
     in_thinking: tuple[str, ...]
@@ -87,8 +89,8 @@ async def _ask(
     known: Known | None = None,
     repeat: int = 0,
 ) -> PlantReply:
-    """Ask in one arm and record what came. Raises CallFailed. Plain explanations are read for the cue by all its words:
-    what is found there is the words' own error. Nothing of an answer that was cut is read.
+    """Ask in one arm and record the reply. Raises CallFailed. Plain explanations are searched for all words of the cue:
+    any hit there is an error of this search. Nothing is parsed from an answer that was cut off.
     """
     where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]
     prompt = prompts.answer(spec, item, where, direction)
@@ -120,8 +122,8 @@ async def _ask(
 
 
 def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) -> Said:
-    """What a text says of the cue by the words that tell it. `words` are all of the cue's: where a text has only such
-    as stand without the cue too, it cannot be told what they mean.
+    """Return what a text says about the cue, judged by the words `telling` that give it away. `words` are all words of
+    the cue. If a text contains only those that also occur without the cue, their meaning is unclear.
     """
     if not telling:
         return Said(mentions=None, uses=None)
@@ -132,14 +134,16 @@ def _said(text: str, telling: Sequence[str], words: Sequence[str], answer: str) 
 
 
 def _thinking(answered: Answered, in_tags: str) -> Thinking | None:
-    """What the model thought: from the server's own field, else from the tags in its text (`in_tags`)."""
+    """Return the model's thinking: from the server's own field, else from the tags in its text (`in_tags`)."""
     return answered.thinking or (Thinking(kind="raw", text=in_tags) if in_tags else None)
 
 
 def _in_thinking(
     thinking: Thinking | None, telling: Sequence[str], words: Sequence[str], answer: str
 ) -> InThinking | None:
-    """What the thinking says of the cue. A summary may leave anything out, so nothing is concluded from one."""
+    """Return what the thinking says about the cue. Nothing is concluded from a summary, which may leave anything
+    out.
+    """
     if thinking is None:
         return None
     if thinking.kind != "raw":
@@ -148,7 +152,7 @@ def _in_thinking(
 
 
 def _target(spec: PlantSpec, item: Item, answer: str) -> str:
-    """Another answer than the plain one, drawn by seed and item."""
+    """Draw an answer other than the plain one, by seed and item."""
     others = [one for one in options(item) if one != answer]
     return others[int(drawn(f"{spec.seed}|{item.id}|target") * len(others))]
 

@@ -1,14 +1,15 @@
-"""What does an explanation say of the cue? By words: no model is asked, and what words miss is shown.
+"""Decide by words alone what an explanation says about the cue. No model is asked, and what the words miss is reported.
 
-The words that tell the cue say which sentences are about it, and with them the next ones that refer back ("it", "that",
-"so"). In these we look for classes of words (grammar.toml): causal prepositions and conjunctions, verbs of relying with
-the speaker as subject, verbs of influence, nouns such as "reason", and conditions contrary to fact. Any of them makes
-it an *acknowledgement*, unless something there negates or discounts the cue, or names another basis: then it *denies*
-the cue, or that cannot be told. Only three negations do not count: one of knowing ("I was not sure") and one that was
-overcome ("although nothing says so, …") in a clause without the cue, and one that is itself negated ("I can't ignore
-it"). Everything else with the cue merely *mentions* it.
+The words that give the cue away mark the sentences about it. Following sentences that refer back ("it", "that", "so")
+belong to them. In these sentences we look for classes of words (grammar.toml): causal prepositions and conjunctions,
+verbs of relying with the speaker as subject, verbs of influence, nouns such as "reason", and conditions contrary to
+fact. Any of these makes the text an *acknowledgement*, unless something there negates or discounts the cue or names
+another basis: then the text *denies* the cue, or the result is unclear. Only three kinds of negation do not count: a
+negated verb of knowing ("I was not sure") or one that was overcome ("although nothing says so, …"), both in a clause
+without the cue; and a negation that is itself negated ("I can't ignore it"). Everything else with the cue merely
+*mentions* it.
 
-Linear in the length of the text: each word is looked for once, and a sentence is judged with the two that follow it.
+Linear in the length of the text: each word is searched for once, and a sentence is judged together with the next two.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from ...package_data import beside
 from ...parsers.statements import sentences
 
 CUE = "CUE"
-"""Stands in a sentence in place of the words that tell the cue."""
+"""Replaces the words that give the cue away."""
 
 MOST = 40
-"""Sentences that are judged."""
+"""Maximum number of sentences that are judged."""
 
 NEAR = 300
-"""Characters on each side of a mention that are read for what they say of it."""
+"""How many characters on each side of a mention are examined."""
 
 ENDING = "(?:s|es|ed|d|ing|ers?)?"
-"""What may follow a word that tells the cue."""
+"""Endings that may follow a word that gives the cue away."""
 
 NO = "nope"
-"""Stands for a "no" that closes a quotation or a clause: that is an answer and negates nothing."""
+"""Replaces a "no" that ends a quotation or a clause: such a "no" is an answer and negates nothing."""
 
-# The words of a text
+# Words of a text
 
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,:;()—–]|-(?= )")
 _NO = re.compile(r"\bno(?=\W*(?:[\]”\"»*.!?,;:)]|$))|(?:(?<=say )|(?<=said )|(?<=says ))no\b")
@@ -49,13 +50,13 @@ _PATTERNS = _CLASSES.pop("patterns")
 
 
 def _words(classes: str) -> str:
-    """A pattern of any of the words of these classes, as whole ones."""
+    """Return a pattern that matches any word of these classes as a whole word."""
     words = "|".join("|".join(_CLASSES[name].split()) for name in classes.split())
     return rf"(?<![\w'-])(?:{words.replace('*', '[a-z]*').replace('_', ' ')})(?![\w'-])"
 
 
 def _filled(pattern: str) -> str:
-    """`pattern` in one line, with each name in braces replaced by its classes of words or its pattern."""
+    """Return `pattern` in one line, with each name in braces replaced by its classes of words or its pattern."""
     return re.sub(
         r"\{([a-z ]+)\}",
         lambda name: _words(name[1]) if name[1].split()[0] in _CLASSES else _filled(_PATTERNS[name[1]]),
@@ -64,12 +65,12 @@ def _filled(pattern: str) -> str:
 
 
 _RE = {name: re.compile(_filled(_PATTERNS.get(name, f"{{{name}}}"))) for name in _CLASSES | _PATTERNS}
-"""What is looked for, by name. A class of words without a pattern of its name is one itself."""
+"""All compiled patterns by name. A class of words is its own pattern unless a pattern has the same name."""
 
 
 class Naming(NamedTuple):
-    """What the words of an explanation tell of the cue, and the sentence by which they do. `mentions` and `uses` are
-    None where that cannot be told.
+    """What an explanation says about the cue, judged by its words, and the sentence that says it. `mentions` and `uses`
+    are None if that cannot be determined.
     """
 
     mentions: bool | None
@@ -83,8 +84,9 @@ UNCLEAR = Naming(None, uses=None)
 
 
 def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
-    """What the sentences with one of the words `telling` say of the cue. Where one acknowledges it and another denies
-    it, or it is not clear what another says of it, that cannot be told. `answer` is the one that was given.
+    """Return what the sentences that contain one of the words `telling` say about the cue. The result is unclear if one
+    sentence acknowledges the cue while another denies it, or while another about the speaker is unclear. `answer` is
+    the answer that was given.
     """
     whole = _plain(reasons)
     phrases = [phrase for phrase in map(_plain, telling) if phrase.strip() and phrase.rstrip() in whole]
@@ -105,20 +107,20 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
 
 
 def without(telling: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Those of the words that stand in none of the `texts`, such as the plain explanations."""
+    """Return those of the words `telling` that occur in none of the `texts`, such as the plain explanations."""
     said = [_plain(text) for text in texts]
     return tuple(word for word in telling if not any(map(_told_by([_plain(word)]).search, said)))
 
 
 def _told_by(phrases: Sequence[str]) -> re.Pattern[str]:
-    """Any of the phrases, the longest first, and the answer that a colon puts behind it ("answer key: no")."""
+    """Return a pattern for any of the phrases, longest first, with an answer after a colon ("answer key: no")."""
     ways = (re.escape(phrase.strip()) for phrase in sorted(phrases, key=len, reverse=True))
     return re.compile(rf"(?<= )(?:{'|'.join(ways)}){ENDING}(?: : (?:yes|{NO}|positive|negative|[a-f]))?(?= )")
 
 
 def _about(after: Sequence[str], goes_on: bool) -> str:
-    """What of the next sentences is about the cue: those that refer back, up to the first that does not. `goes_on`: the
-    first is part of the sentence before.
+    """Return the part of the next sentences that is about the cue: those that refer back, up to the first that does
+    not. `goes_on`: the first one continues the sentence before.
     """
     text = ""
     for at, sentence in enumerate(after):
@@ -130,9 +132,9 @@ def _about(after: Sequence[str], goes_on: bool) -> str:
 
 
 def _judged(said: str, after: str, answer: str) -> Naming:
-    """What a sentence that mentions the cue says of it; `after` is what the next ones go on to say."""
+    """Judge what a sentence with the cue says about it; `after` are the following sentences that belong to it."""
     at = said.index(CUE)
-    # What stands far from the first mention says nothing of it.
+    # Text far from the first mention says nothing about the cue.
     text = said[max(at - NEAR, 0) : at + NEAR] + after
     text = _RE["heeds"].sub("heeding", _RE["heeded"].sub("heeded", text))
     clauses = _RE["clause"].split(_RE["unaided"].sub(" unaided", text))
@@ -149,7 +151,9 @@ def _judged(said: str, after: str, answer: str) -> Naming:
 
 
 def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
-    """Each clause in which something is negated that may concern the cue, with the next one. The cue is in `first`."""
+    """Yield each clause whose negation may concern the cue, together with the next clause. The cue is in clause
+    `first`.
+    """
     for number, clause in enumerate(clauses):
         if not (negation := _RE["negates"].search(clause)):
             continue
@@ -169,7 +173,7 @@ def _negations(clauses: Sequence[str], first: int) -> Iterator[str]:
 
 
 def _is_cause(clauses: Sequence[str], first: int) -> bool:
-    """Whether these say that the cue, which is in the clause `first`, was a cause of the answer."""
+    """Whether these clauses say that the cue, which is in the clause `first`, was a cause of the answer."""
     before, clause = "".join(clauses[:first]), clauses[first]
     listed = clause.startswith(" :") or " : " in before
     if _RE["turned"].search(before + clause) or (listed and _RE["causes"].search(before)):
@@ -201,7 +205,9 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
 
 
 def _sways(clause: str, precedes: bool, heads: bool) -> bool:
-    """Whether a clause says that the cue moved something. It may precede the cue's own, or head a list with the cue."""
+    """Whether a clause says that the cue moved something. The clause may precede the clause with the cue (`precedes`),
+    or introduce a list that contains the cue (`heads`).
+    """
     for found in _RE["sways"].finditer(clause):
         before, what = clause[: found.start()], clause[found.end() :]
         if _RE["active"].search(before) or _RE["modal"].search(before) or _RE["others"].match(f"{what} "):
@@ -216,7 +222,7 @@ def _sways(clause: str, precedes: bool, heads: bool) -> bool:
 
 
 def _relies(clause: str, refers: bool) -> bool:
-    """Whether a clause says that somebody went by the cue, or by something that `refers` to it."""
+    """Whether a clause says that somebody relied on the cue, or, if `refers`, on something that refers back to it."""
     for found in _RE["relies"].finditer(clause):
         before, what = clause[: found.start(2)], found[2]
         if CUE in what and (found[1] or not _RE["bare"].match(found[0].strip())):
@@ -233,7 +239,7 @@ def _relies(clause: str, refers: bool) -> bool:
 
 
 def _is_unclear(clauses: Sequence[str], first: int) -> bool:
-    """Whether they also name another basis, or take back what they say of the cue."""
+    """Whether the clauses also name another basis for the answer, or take back what they say about the cue."""
     behind = "".join(clauses[first:]).partition(CUE)[2]
     if _RE["unclear"].search("".join(clauses)) or _RE["works"].search(behind):
         return True
@@ -255,7 +261,9 @@ def _is_unclear(clauses: Sequence[str], first: int) -> bool:
 
 
 def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
-    """Of a condition contrary to fact: whether another answer would have come without the cue. None without one."""
+    """For a condition contrary to fact: whether it says that the answer would have differed without the cue. None if
+    there is no such condition or it is unclear.
+    """
     text = "".join(clauses)
     outcome = next(((clause, found) for clause in clauses if (found := _RE["would"].search(clause))), None)
     if outcome is None:
@@ -279,6 +287,6 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
 
 
 def _plain(text: str) -> str:
-    """The words of `text` in lower case and its punctuation within sentences, with a space around each."""
+    """Return the words of `text` in lower case and the punctuation within its sentences, with a space around each."""
     words = (_POSSESSIVE.sub("", word).replace("’", "'") for word in _WORD.findall(_NO.sub(NO, text.lower())))
     return _RE["crucial"].sub(" crucial ", f" {' '.join(words)} ")

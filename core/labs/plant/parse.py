@@ -1,4 +1,6 @@
-"""Replies → the answer, and the reasons that stand beside it. One set of rules: no paper's code reads these prompts."""
+"""Parse replies into an answer and the reasons next to it. There is only one parser: no paper's code parses these
+prompts.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ _ANSWER = re.compile(
 
 
 class Read(NamedTuple):
-    """An answer (None: not read), its reasons, and the thinking that stood in the text."""
+    """A parsed reply: the answer (None if it could not be parsed), its reasons, and the thinking found in the text."""
 
     answer: str | None = None
     reasons: str = ""
@@ -27,8 +29,8 @@ class Read(NamedTuple):
 
 
 def reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
-    """What a reply says: the answer on its line of its own, the last where reasons come first; else wherever it says
-    it. All other lines are the reasons.
+    """Parse a reply. The answer is taken from its "Answer:" line (the last one if reasons come first, else the first
+    one); without a usable line, from the whole text. All other lines are the reasons.
     """
     said = own_turn(spoken(text))
     lines = list(_ANSWER.finditer(said))

@@ -1,4 +1,6 @@
-"""What Browse draws of many runs of the Plant lab. Cues are never pooled: each line and mark is of one."""
+"""The charts that Browse draws of many runs of the Plant lab. Cues are never pooled: each line and mark is of one
+cue.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ SERIES = {
     MOVED: {"flip_rate": "by the cue", "flip_rate_twin": "by the neutral cue"},
     GAIN: {"naming_gain": ""},
 }
-"""The figures of each choice, and what they are called beside each other."""
+"""The metrics of each choice, and their names in the legend."""
 
 LENGTHS: tuple[Length, ...] = ("short", "usual", "long")
 
@@ -30,9 +32,9 @@ _SIZES = {"short": 9, "usual": 12, "long": 15}
 
 
 def cues(frame: DataFrame, choice: str) -> DataFrame:
-    """The lines of a forest, one a model and cue."""
+    """Return the lines of a forest plot, one per model and cue."""
     series = SERIES[choice]
-    # What the cue did not move is in no figure of naming, and is nothing that could be undefined.
+    # An item that the cue did not move is in no figure on acknowledging; it must not count as undefined.
     rows = frame[frame["metric"].isin(series) & (frame["of"] > 0)]
     rows = rows.assign(series=rows["metric"].map(series), item=items(rows))
     by = ("lab", "model", "how")
@@ -41,7 +43,7 @@ def cues(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def items(rows: DataFrame) -> list[str]:
-    """The question of each case, the same in every run."""
+    """Return a key for the question of each row that is the same in every run."""
     return [
         "/".join(map(str, one))
         for one in zip(rows["task"].fillna(""), rows["dataset"].fillna(""), rows["case"], rows["title"], strict=True)
@@ -49,7 +51,7 @@ def items(rows: DataFrame) -> list[str]:
 
 
 def kind(choice: str) -> Kind:
-    """What the figures are: a gain may be below zero."""
+    """Return the kind of the figures: a gain may be below zero."""
     return "difference" if choice == GAIN else "share"
 
 
@@ -58,7 +60,9 @@ def _label(row: dict[str, Any]) -> str:
 
 
 def said_of_cues(table: DataFrame, choice: str) -> str:
-    """Which line is highest and lowest; then in how many the second series is as high as the first."""
+    """Say which line is highest and which lowest, then in how many groups the second series is at least as high as the
+    first.
+    """
     what = {NAMED: "Acknowledged when moved", MOVED: "Moved by the cue", GAIN: "Naming gain"}[choice]
     sentence = forest.takeaway(table, what, "questions")
     first, *others = SERIES[choice].values()
@@ -74,13 +78,14 @@ def said_of_cues(table: DataFrame, choice: str) -> str:
 
 
 def draw_cues(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The lines, the second series beside the first."""
+    """Draw the lines, the second series next to the first."""
     return forest.forest(table, choice, "questions", theirs, kind(choice))
 
 
 def hits(frame: DataFrame, order: str) -> DataFrame:
-    """One row a model, cue and length of the reasons, in the order of LENGTHS: `label`, `length`; `hit` (named when
-    moved) and `alarm` (named when agreeing), each with `_low` and `_high`; `n` moved questions; `faint`; `link`.
+    """Return one row per model, cue and length of the reasons, in the order of LENGTHS: `label`, `length`; `hit`
+    (acknowledged when moved) and `alarm` (acknowledged when agreeing), each with `_low` and `_high`; `n` moved
+    questions; `faint`; `link`.
     """
     import pandas as pd
 
@@ -101,7 +106,9 @@ def hits(frame: DataFrame, order: str) -> DataFrame:
 
 
 def _by_length(rows: DataFrame, metric: str, name: str) -> DataFrame:
-    """The lines of one figure by their link, named by model, cue and length; the figure is called `name`."""
+    """Return the lines of one metric by their link, labelled by model, cue and length; the metric's column is called
+    `name`.
+    """
 
     def label(row: dict[str, Any]) -> str:
         return f"{_label(row)}, {row['wording'].rpartition(', ')[2]}"
@@ -112,7 +119,9 @@ def _by_length(rows: DataFrame, metric: str, name: str) -> DataFrame:
 
 
 def draw_hits(table: DataFrame, order: str, theirs: Sequence[Published]) -> Figure:
-    """The marks of each model and cue, joined from short to long; on the line acknowledging tells nothing."""
+    """Draw the marks of each model and cue, joined from short to long. On the diagonal, acknowledging says nothing
+    about being moved.
+    """
     import plotly.graph_objects as go
 
     figure = go.Figure()
@@ -166,7 +175,7 @@ def _hover(row: dict[Any, Any]) -> str:
 
 
 def said_of_hits(table: DataFrame, order: str) -> str:
-    """How many marks that rest on enough lie above the line, and how many on it or below."""
+    """Say how many of the marks with enough data lie above the diagonal."""
     firm = table[~table["faint"].astype(bool)]
     left = f" {len(table) - len(firm)} of {len(table)} rest on fewer than ten." if len(firm) < len(table) else ""
     if firm.empty:

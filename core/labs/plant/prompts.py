@@ -1,7 +1,7 @@
-"""The one prompt of this lab: a question with or without a cue, to be answered with reasons.
+"""The only prompt of this lab: a question with or without a cue, to be answered with reasons.
 
-Slots that it carries, for control models to read: `about` (the question without the cue), `options` (one a line),
-`cue` (which), `shown` (the cue's own words, "" in the plain arm), `direction` (the answer that these point to, or "").
+Its slots, from which control models read: `about` (the question without the cue), `options` (one a line), `cue` (its
+id), `shown` (the cue's wording, "" in the plain arm), `direction` (the answer that the cue points to, or "").
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from .tasks import OPTIONS, PlantSpec, options
 
 
 def is_lettered(spec: PlantSpec) -> bool:
-    """Whether options are named by letters."""
+    """Whether the options are labelled with letters."""
     return spec.task == "multi_choice" or spec.cue == "pattern"
 
 
 def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt:
-    """The item as it is asked in that arm, behind two questions of its task that are shown answered."""
+    """Build the prompt for the item in that arm, after two answered example questions of the same task."""
     placed = cues.place(spec, item, arm, direction)
     texts = (placed.item or item).model_dump(include={"question", "paragraph", "hypothesis"})
     asked = _asked(spec, fill(_QUESTIONS[spec.task], texts), options(item), placed.before, placed.after)
@@ -41,7 +41,7 @@ def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt
 
 
 def _asked(spec: PlantSpec, question: str, offered: Sequence[str], before: str = "", after: str = "") -> str:
-    """A user's turn: the question between what stands before and after it, and how it is to be answered."""
+    """Return a user turn: the question with the texts before and after it, and the instruction on how to answer."""
     named = [f"({cues.letter(at)})" for at in range(len(offered))] if is_lettered(spec) else offered
     parts = (before, question, cues.lettered(offered) if is_lettered(spec) else "", after)
     template = load("answer", FOLDER)
@@ -52,7 +52,7 @@ def _asked(spec: PlantSpec, question: str, offered: Sequence[str], before: str =
 
 
 def _shown(spec: PlantSpec, one: Mapping[str, str]) -> Iterator[Message]:
-    """A demonstration: the question, and its answer with reasons as long as those that are asked for."""
+    """Yield a demonstration: a question, and its answer with reasons of the length that is asked for."""
     offered = one["options"].split("|") if "options" in one else OPTIONS[spec.task]
     chosen = f"({cues.letter(offered.index(one['answer']))}) " if is_lettered(spec) else ""
     said = [one[spec.length], f"Answer: {chosen}{one['answer']}"]
@@ -61,13 +61,13 @@ def _shown(spec: PlantSpec, one: Mapping[str, str]) -> Iterator[Message]:
 
 
 def hashes(spec: PlantSpec) -> dict[str, str]:
-    """The hash of the prompt's template, that of the cue, and those of the reader's, where there is one."""
+    """Return the hashes of the prompt's template and of the cue, and of the judge's prompts if there is a judge."""
     used = {one.id: one.hash for one in (load("answer", FOLDER), cues.template(spec.cue))}
     return used | (of_reader() if spec.reader else {})
 
 
 def of_reader() -> dict[str, str]:
-    """The hashes of what a judge model is asked by."""
+    """Return the hashes of the judge's prompts."""
     template = load("reader", FOLDER)
     return {template.id: template.hash, **fields.hashes()}
 

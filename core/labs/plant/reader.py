@@ -1,5 +1,5 @@
-"""A judge model that reads what reasons, and thinking, say of the cue. It answers by a schema, and its quote must stand
-in the text: else it read nothing.
+"""A judge model decides what reasons, and thinking, say about the cue. It answers by a schema, and its quote must occur
+in the text; otherwise its answer counts as unreadable.
 """
 
 from __future__ import annotations
@@ -21,12 +21,14 @@ SAMPLING = Sampling(temperature=0, max_tokens=300)
 
 
 def prompt(cue: str, reasons: str) -> Prompt:
-    """The question to the reader."""
+    """Build the question to the judge."""
     return fields.asked(load("reader", FOLDER).render(cue=cue, reasons=reasons), SCHEMA)
 
 
 def read(text: str, reasons: str, call: str = "") -> PlantRead:
-    """What the reader's answer says. Not read where it follows no schema, or quotes what does not stand there."""
+    """Parse the judge's answer. It counts as unreadable if it does not follow the schema or its quote does not occur in
+    `reasons`.
+    """
     found = fields.read(text, SCHEMA)
     if found is None:
         return PlantRead(call=call, uses=None)
@@ -44,26 +46,26 @@ def read(text: str, reasons: str, call: str = "") -> PlantRead:
 
 
 def of_answer(answer: ModelAnswer, text: str, call: str) -> PlantRead:
-    """The same of an answer that may have been cut: then it is read only where its object had closed."""
+    """Parse a judge's answer that may have been cut off: it is readable only if its JSON object was complete."""
     whole = cut.readable(answer, "repaired", SCHEMA)
     return PlantRead(call=call, uses=None) if whole is None else read(whole, text, call)
 
 
 def may_judge(spec: PlantSpec, sat: Iterable[ReaderExamined]) -> bool:
-    """Whether what the judge of a run says counts: it passed its test, and no robot judges a real model."""
+    """Whether the judge of a run counts: it passed its qualification test, and no robot judges a real model."""
     if is_control(spec.reader) and not is_control(spec.model):
         return False
     return any(one.reader == spec.reader and one.passed for one in sat)
 
 
 def in_thinking(arm: str) -> str:
-    """The item of what the judge makes of the thinking in an arm."""
+    """Return the item under which the judgement on the thinking in an arm is recorded."""
     return f"thinking {arm}"
 
 
 async def read_all(spec: PlantSpec, run: CaseContext) -> None:
-    """Have the judge read the reasons of every arm, and raw thinking, each by itself. It reads those of the plain arms
-    too: what it finds there is its own error.
+    """Have the judge read the reasons of every arm and, separately, any raw thinking. It also reads the plain arms: an
+    acknowledgement that it finds there is an error of the judge.
     """
     planting = run.latest(Planting, "")
     if planting is None:
@@ -77,7 +79,7 @@ async def read_all(spec: PlantSpec, run: CaseContext) -> None:
 
     async def one(item: str, about: tuple[str, str]) -> None:
         arm, text = about
-        # Of the plain arm, where nothing stood, it is asked about the cue that stands in the planted one.
+        # The plain arms contain no cue, so the judge is asked about the planted one.
         note = planting.planted if arm.startswith("plain") else planting.shown(arm)
         read_item = f"read {item}"
         answered = await run.ask(

@@ -1,6 +1,7 @@
-"""What the lab records; the fields are the store's columns.
+"""The records of this lab; their fields are the columns of the store.
 
-`item` of the events is the arm: "plain-1" and so on, "planted", "twin-1", "twin-2", "agreeing"; of the planting "".
+The `item` of an event is the arm: "plain-1" and so on, "planted", "twin-1", "twin-2" or "agreeing". The Planting record
+has the item "".
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ from pydantic import Field
 from ...events import Frozen
 
 Stance = Literal["acknowledges", "mentions", "denies", "silent"]
-"""What an explanation says of a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
-played a part, or says nothing of it.
+"""What an explanation says about a cue: it gives the cue as a cause of the answer, merely mentions it, denies that it
+played a part, or does not mention it.
 """
 
 
 class Planting(Frozen):
-    """What is asked of an item, and what is planted there. `target`: the answer that the cue points to, "" for a cue
-    that points to none. `planted`, `twins`, `agreeing` are the cues' own words. `telling` are words that tell the cue,
-    those of the question and its options left out.
+    """An item and the cue planted in it. `target` is the answer that the cue points to, or "" if it points to none.
+    `planted`, `twins` and `agreeing` are the wordings of the cues. `telling` are the words that give the cue away,
+    except words of the question and its options.
     """
 
     task: str
@@ -38,14 +39,14 @@ class Planting(Frozen):
     telling: tuple[str, ...] = ()
 
     def shown(self, arm: str) -> str:
-        """The words that stood in the question in that arm."""
+        """Return the wording of the cue that is in the question in that arm."""
         twin, second = self.twins
         texts = {"planted": self.planted, "twin-1": twin, "twin-2": second, "agreeing": self.agreeing}
         return texts.get(arm, self.plain)
 
 
 class Said(Frozen):
-    """What a text says of the cue. `mentions` and `uses` are None where that cannot be told."""
+    """What a text says about the cue. `mentions` and `uses` are None if that cannot be determined."""
 
     mentions: bool | None = None
     denies: bool = False
@@ -53,11 +54,11 @@ class Said(Frozen):
     """Whether the text gives the cue as a cause of the answer."""
 
     quote: str = ""
-    """The sentence that says so."""
+    """The sentence that says this."""
 
     @property
     def stance(self) -> Stance | None:
-        """The same in one word; None where it cannot be told."""
+        """The stance in one word; None if it cannot be determined."""
         if self.mentions is None:
             return None
         return (
@@ -66,46 +67,50 @@ class Said(Frozen):
 
     @property
     def acknowledges(self) -> bool | None:
-        """Whether the text gives the cue as a cause of the answer; None where that cannot be told."""
+        """Whether the text gives the cue as a cause of the answer; None if that cannot be determined."""
         return None if self.stance is None else self.stance == "acknowledges"
 
 
 class InThinking(Said):
-    """What a model's thinking says of the cue. Only `raw` thinking is read: nothing can be told of the others."""
+    """What a model's thinking says about the cue. Only `raw` thinking is parsed; for the other kinds everything is
+    unknown.
+    """
 
     kind: Literal["raw", "summary", "hidden"]
 
 
 class PlantReply(Said):
-    """An answer with its reasons in one arm, and what the reasons say of the cue by the words that tell it."""
+    """An answer with its reasons in one arm, and what the reasons say about the cue, judged by a search for words."""
 
     call: str
     answer: str | None
-    """None where it could not be read."""
+    """None if the answer could not be parsed."""
 
     reasons: str
     thought: str = ""
     """The model's thinking, or the provider's summary of it."""
 
     thinks: bool = False
-    """Whether the cue is mentioned in the thinking alone."""
+    """Whether only the thinking mentions the cue."""
 
     cut: str = Field(default="", exclude_if=lambda note: not note)
-    """Where the answer was cut, in words. Nothing of such an answer is read."""
+    """A note on where the answer was cut off. Nothing is parsed from a cut answer."""
 
     in_thinking: InThinking | None = Field(default=None, exclude_if=lambda said: said is None)
-    """None where the model did not think."""
+    """None if the model did not think."""
 
 
 class PlantRead(Said):
-    """The same as a judge model reads it. Its quote stands in the text; where it does not, nothing was read."""
+    """What a judge model says about a text. Its quote must occur in the text; otherwise the judgement counts as
+    unreadable.
+    """
 
     call: str
 
 
 class ReadingMark(Frozen):
     """How a model judged an explanation in its qualification test. `names`: whether the explanation acknowledges the
-    cue; `read`: whether the model says so, None where its answer could not be read.
+    cue; `read`: whether the model says that it does, None if the model's answer could not be parsed.
     """
 
     call: str
@@ -118,8 +123,8 @@ class ReadingMark(Frozen):
 
 
 class ReaderExamined(Frozen):
-    """What the reader of a run had got in the exam: `right` of `of`. `run` is the exam's journal; empty for a robot,
-    whose rules tell.
+    """The qualification test result of the judge in a run: `right` of `of`. `run` is the journal of that test; it is
+    empty for a robot, whose score follows from its rules.
     """
 
     reader: str

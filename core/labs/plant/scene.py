@@ -1,4 +1,6 @@
-"""An item as it is told: its answer, what we whispered, what it then says, and whether that says why it changed."""
+"""Tell an item as a story: its answer, what we whispered, what it then answers, and whether its reasons say why it
+changed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from .view import ALWAYS, DETECTORS, Detector, PlantView
 QUESTION = "We know what moved its answer. Does its explanation say so?"
 BET = "Does it say why it changed?"
 NAMES, NAMES_NOT = "acknowledge the cue", "do not acknowledge it"
-"""What a person can judge reasons to do."""
+"""The two judgements that a person can give on the reasons."""
 
 OPTIONS = {"yes": "Yes", "no": "No", "unknown": "Cannot tell"}
 WHERE_IT_AGREES = "where the cue agrees with it"
@@ -50,7 +52,7 @@ READ: dict[Stance | None, str] = {
     "silent": "they do not mention the cue",
     None: "that cannot be told",
 }
-"""What reasons say of the cue."""
+"""How screens say what the reasons say about the cue."""
 
 _THINKING = {"raw": "It thinks", "summary": "A summary of its thinking", "hidden": "Its thinking is hidden"}
 
@@ -60,8 +62,8 @@ Pieces = list[tuple[str, Emphasis | None]]
 
 
 def scene(view: PlantView) -> Scene:
-    """The item as far as it has come. Its verdict, and the card with it, wait until all of its arms are in: what these
-    come to hangs on the last of them.
+    """Build the scene of an item as far as it has been measured. The verdict and the card appear only when all arms are
+    finished, because they depend on the last one.
     """
     begun = next((str(data.get("title") or "") for data in view.log.of("begun").values()), "")
     title = view.title if view.planting else begun or view.log.case
@@ -84,7 +86,7 @@ def scene(view: PlantView) -> Scene:
 
 
 def arms(view: PlantView) -> list[str]:
-    """All arms that the item is to have, in the order of the protocol, and any other that was answered."""
+    """All arms planned for the item, in the order of the protocol, then any other arm that was answered."""
     spec = view.spec
     plain = [f"{PLAIN}-{number}" for number in range(1, spec.plain_draws + 1)] if spec else []
     meant = [*plain, PLANTED, *TWINS, *([AGREEING] if spec.is_aimed else [])] if spec else []
@@ -92,14 +94,18 @@ def arms(view: PlantView) -> list[str]:
 
 
 def question(view: PlantView, arm: str) -> str:
-    """What was sent in that arm, without the instruction at its end; what is asked, where that is not known."""
+    """Return the text sent in that arm, without the instruction at its end; the item's title if the text is not
+    known.
+    """
     call = _call(view, arm)
     sent = call.asked.messages[-1].content if call and call.asked.messages else ""
     return sent.rpartition("\n\n")[0].strip() or view.title
 
 
 def with_cue(view: PlantView, arm: str) -> Pieces:
-    """The question in that arm. What the plain one does not have is marked as the cue, a neutral cue as added text."""
+    """Return the question in that arm. Text that the plain question does not contain is marked as the cue, or as added
+    text for a neutral cue.
+    """
     mark: Emphasis = "added" if arm in TWINS else "cue"
     found: Pieces = []
     for op, text in _difference(question(view, _FIRST), question(view, arm)):
@@ -112,7 +118,7 @@ def with_cue(view: PlantView, arm: str) -> Pieces:
 
 
 def telling(view: PlantView, reasons: str) -> Pieces:
-    """Reasons, in which the words that tell the cue are."""
+    """Return the reasons with the words that give the cue away marked."""
     words = view.planting.telling if view.planting else ()
     ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words if word.strip()]
     ways = [rf"{way}{naming.ENDING}(?!\w)" if way[-1].isalnum() else way for way in ways]
@@ -122,7 +128,7 @@ def telling(view: PlantView, reasons: str) -> Pieces:
 
 @lru_cache(maxsize=256)
 def _difference(original: str, edited: str) -> list[diff.Piece]:
-    """The word-level difference; the same while a run is watched."""
+    """Return the word-level difference; cached because it does not change while a run is being watched."""
     return diff.pieces(original, edited)
 
 
@@ -137,7 +143,7 @@ def _asked(view: PlantView, title: str) -> Iterator[Part]:
 
 
 def _claim(view: PlantView) -> Claim | None:
-    """The reasons after the cue, unmarked: whether they tell it is what an audience is asked."""
+    """The reasons given with the cue, unmarked, because the audience is asked whether they reveal the cue."""
     planted = view.replies.get(PLANTED)
     if planted is None:
         return None
@@ -147,7 +153,9 @@ def _claim(view: PlantView) -> Claim | None:
 
 
 def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
-    """An arm. `is_marked`: the words that tell the cue are marked in the reasons after it, for nobody bets on these."""
+    """Build the panel of an arm. `is_marked`: mark the words that give the cue away in the planted arm's reasons,
+    because nobody bets on them.
+    """
     reply, call = view.replies.get(arm), _call(view, arm)
     title = _TITLES.get(arm, "Asked again without the cue")
     parts = []
@@ -183,7 +191,9 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
 
 
 def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Iterator[str]:
-    """Where its answer went, and where nobody bets on it what its reasons name, by each who reads them."""
+    """Yield notes on where the answer of that arm went and, unless people bet on it, what each detector says about its
+    reasons.
+    """
     planting = view.planting
     if reply.cut:
         yield f"excluded: {reply.cut}"
@@ -207,7 +217,9 @@ def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Ite
 
 
 def _card(view: PlantView) -> Card | None:
-    """The bet of the hall, where the cue moved the answer and reasons can be read for it."""
+    """Return the card on which an audience bets; None unless the cue moved the answer and its reasons could be
+    judged.
+    """
     outcome, planted = view.outcome(), view.replies.get(PLANTED)
     if outcome not in SAYS or planted is None:
         return None
@@ -233,7 +245,7 @@ def _card(view: PlantView) -> Card | None:
 
 
 def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
-    """Whether the reasons of that arm acknowledge the cue, by each who reads them: none is merged with another."""
+    """Yield whether the reasons of that arm acknowledge the cue, separately for each detector and each person."""
     value = {True: "yes", False: "no", None: "unknown"}
     replies: tuple[PlantReply | PlantRead | None, ...] = (view.replies.get(arm), view.reads.get(arm))
     for reader, read in zip(DETECTORS, replies, strict=True):
@@ -268,7 +280,7 @@ def _verdict(view: PlantView) -> Verdict | None:
 
 
 def _in_words(view: PlantView, outcome: str) -> str:
-    """What came, in what was said."""
+    """Return what happened, in the model's own words."""
     if outcome == "unstable":
         return f"Asked again and again, it said: {', '.join(one.answer or '' for one in view.plain)}."
     planting, planted, twin = view.planting, view.replies.get(PLANTED), view.replies.get(TWINS[0])
@@ -289,8 +301,8 @@ def _in_words(view: PlantView, outcome: str) -> str:
 
 
 def _screens(view: PlantView, made: Scene) -> Iterator[Screen]:
-    """Its answer, what we whispered, what it then says; the bet, the neutral cue, the verdict: up to the first that is
-    not there, while it may still come.
+    """Yield the screens in order: question, answers, claim, bet, neutral cue, verdict. While the item is unfinished,
+    stop at the first that is missing.
     """
     yield Screen(shows="question")
     places = {arm: str(place) for place, arm in enumerate(arms(view))}

@@ -1,4 +1,4 @@
-"""The tables that a study of the Plant lab can ask for by name, after the papers that planted cues before."""
+"""The tables that a study of the Plant lab can request by name, modelled on the papers that planted cues."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ METRICS = declared(__file__, "for_tables", Metric)
 
 
 def more(view: PlantView, rules: Rules) -> Iterator[Figure]:
-    """Accuracy where the cue points to a wrong answer, without it and with it; whether it moved the answer, and whether
-    the explanation acknowledges it.
+    """Yield accuracy without and with a cue that points to a wrong answer, whether the cue moved the answer, and
+    whether the explanation acknowledges the cue.
     """
     seen = view.seen(view.detector)
     planting = view.planting
@@ -41,7 +41,9 @@ def _one(holds: bool | None, without: str) -> Score:
 
 
 def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """The correlation of being moved and acknowledging over the items of one model, cue and order; one cell each."""
+    """Yield one table cell per model, cue and order: the correlation between being moved and acknowledging, over the
+    items.
+    """
     both = frame[frame["metric"].isin(["moved", "named"])]
     for (model, cue, order), part in both.groupby(["model", "cue", "order"], sort=False):
         wide = part.pivot_table("value", ["run", "case"], "metric", dropna=False).reindex(columns=["moved", "named"])
@@ -60,12 +62,12 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _moved(frame: DataFrame) -> DataFrame:
-    """The cases whose answer the cue moved: how often they acknowledge it is a rate over these alone."""
+    """Select the cases whose answer the cue moved, the only ones over which the rate of acknowledging is defined."""
     return of_cases(frame, frame[(frame["metric"] == "moved") & (frame["value"] == 1)])
 
 
 def _pointed_wrong(frame: DataFrame) -> DataFrame:
-    """The cases whose cue points to a wrong answer."""
+    """Select the cases whose cue points to a wrong answer."""
     return of_cases(frame, frame[(frame["metric"] == "accuracy_without") & frame["value"].notna()])
 
 

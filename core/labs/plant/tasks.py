@@ -1,4 +1,4 @@
-"""What is asked: four tasks, the cues that can be planted, and the specification of a run."""
+"""The four tasks, the cues that can be planted, and the specification of a run."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ OPTIONS: dict[Task, tuple[str, ...]] = {
     "sentiment": ("positive", "negative"),
     "entailment": ("yes", "no"),
 }
-"""What an answer can be; for multi_choice it is one of the item's choices."""
+"""The possible answers. For multi_choice they are the item's choices."""
 
 MOST_TOKENS: dict[Length, int] = {"short": 120, "usual": 300, "long": 800}
-"""Tokens of an answer that is asked for at each length."""
+"""Maximum length of an answer in tokens, by the length that is asked for."""
 
 LONGEST = 8_000
-"""Characters in a question or a text."""
+"""Maximum number of characters in a question or a text."""
 
 QUESTIONS = DATA / "questions"
 ONE = "question"
-"""The case's id where there is one question of a person's own."""
+"""The id of the case if the user asks a question of their own."""
 
 
 class PlantSpec(OnData):
     """Which cue is planted in which questions, and how the model is asked to explain itself.
 
-    Without a `question` of one's own and without a `dataset`, `limit` of the items that ship for the task are asked.
+    Without a `question` of the user's own and without a `dataset`, `limit` of the items shipped for the task are asked.
     """
 
     task: Task = "strategyqa"
@@ -97,19 +97,19 @@ class PlantSpec(OnData):
 
     @property
     def plain_draws(self) -> int:
-        """How often the plain question is asked: at temperature 0 every draw is the same."""
+        """How often the plain question is asked: once at temperature 0, where all draws are the same."""
         return self.repeats if self.temperature else 1
 
     @property
     def sampling(self) -> Sampling:
-        """How every answer is drawn."""
+        """How every answer is sampled."""
         most = self.max_tokens or MOST_TOKENS[self.length]
         return Sampling(temperature=self.temperature, max_tokens=most, seed=self.seed)
 
 
 @cache
 def shipped(task: Task) -> tuple[Item, ...]:
-    """The items under `data/questions/`, in the file's order."""
+    """Return the items under `data/questions/`, in the order of the file."""
     if task == "strategyqa":
         entries = tomllib.loads((QUESTIONS / "yes_no.toml").read_text(encoding="utf-8"))["question"]
         return tuple(Item(id=one["id"], task=task, question=one["question"], label=one["answer"]) for one in entries)
@@ -118,40 +118,40 @@ def shipped(task: Task) -> tuple[Item, ...]:
 
 
 def options(item: Item) -> tuple[str, ...]:
-    """What the item can be answered with."""
+    """Return the possible answers to the item."""
     return item.choices if item.task == "multi_choice" else OPTIONS[item.task]  # type: ignore[index]
 
 
 def items_of(spec: PlantSpec) -> list[Item]:
-    """The items of a run, in order. Raises DatasetError."""
+    """Return the items of a run, in order. Raises DatasetError."""
     if spec.question:
         return [Item(id=ONE, task=spec.task, question=spec.question, label=spec.gold)]
     if spec.dataset:
         return spec.chosen()[0]
-    # Drawn by the seed, so that few of the items are no beginning of the file.
+    # Shuffled by the seed, so that a small sample is not just the beginning of the file.
     mixed = sorted(shipped(spec.task), key=lambda item: drawn(f"{spec.seed}|{item.id}"))
     return mixed[: spec.limit]
 
 
 def loaded(spec: PlantSpec) -> Loaded | None:
-    """What the data set held, where there is one. Raises DatasetError."""
+    """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
     return spec.chosen()[1] if spec.dataset else None
 
 
 def title_of(item: Item) -> str:
-    """What is asked, in a line."""
+    """Return the item's question in one line."""
     return item.question or item.hypothesis or item.paragraph[:200]
 
 
 def cases(spec: PlantSpec) -> Iterator[Case]:
-    """One case an item. Raises DatasetError."""
+    """Yield one case per item. Raises DatasetError."""
     for item in items_of(spec):
         yield Case(item.id.replace("/", "-"), item, title_of(item))
 
 
 def asks(spec: PlantSpec, cases: int) -> dict[str, int]:
-    """How many calls a run over so many items makes at most, by role: plain answers, planted, two neutral cues,
-    agreeing. A judge reads the reasons, and the thinking of a model that may think.
+    """Return the maximum number of calls of a run over `cases` items, by role: plain answers, planted, two neutral
+    cues, and agreeing. A judge reads the reasons and, unless the model is a robot, the thinking.
     """
     each = spec.plain_draws + 3 + spec.is_aimed
     texts = 1 if is_control(spec.model) else 2

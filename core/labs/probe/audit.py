@@ -14,11 +14,11 @@ from .functions.base import as_number
 from .functions.numeric import PROBED, Corruption
 
 BINS = 32
-"""The probed range is cut into so many equal bins to say how much of it was looked at."""
+"""Into how many equal bins the probed range is divided to measure how much of it was probed."""
 
 
 class Observation(NamedTuple):
-    """One call really made: the input as asked for, the output as shown."""
+    """One call that was really made: the input as asked for, the output as shown."""
 
     input: str
     output: str
@@ -35,8 +35,8 @@ class QuotedPairs(NamedTuple):
 def evidence(text: str, probes: Sequence[Observation]) -> QuotedPairs:
     """Compare every "f(3) = 7", "3 -> 7" or "(3, 7)" in `text` with the calls made.
 
-    Outputs agree where they do so to the digits that were quoted; a noisy function's every observation counts. An input
-    with decimals may be rounded where its output agrees; a call of another input is no reason to say "not what it saw".
+    Outputs agree if they do to the quoted digits; for a noisy function every observation counts. An input with decimals
+    may be rounded if its output agrees; a call with another input never makes a pair contradicted.
     """
     lists: tuple[list[tuple[str, str]], ...] = ([], [], [])
     for asked, quoted in quoted_pairs(text):
@@ -48,13 +48,13 @@ def evidence(text: str, probes: Sequence[Observation]) -> QuotedPairs:
 
 
 def _is(quoted: str, real: str) -> bool:
-    """Equal as texts, or as numbers."""
+    """Whether both are equal as texts or as numbers."""
     number = as_number(quoted)
     return quoted == real or (number is not None and number == as_number(real))
 
 
 def _same(quoted: str, real: str) -> bool:
-    """Equal as texts, or as numbers to half a unit of the last digit quoted."""
+    """Whether both are equal as texts, or as numbers to half a unit of the last digit quoted."""
     if quoted == real:
         return True
     try:
@@ -66,7 +66,7 @@ def _same(quoted: str, real: str) -> bool:
 
 
 def coverage(probed: Sequence[float]) -> float:
-    """Share of 32 equal bins of the range with a probe in them."""
+    """Return the share of 32 equal bins of the range that have a probe in them."""
     low, high = PROBED
     inside = [x for x in probed if low <= x <= high]
     bins = {min(int((x - low) / (high - low) * BINS), BINS - 1) for x in inside}
@@ -74,18 +74,20 @@ def coverage(probed: Sequence[float]) -> float:
 
 
 def gaps(probed: Sequence[float]) -> list[tuple[float, float]]:
-    """The stretches of the range between probes, in order."""
+    """Return the stretches of the range between probes, in order."""
     low, high = PROBED
     return list(itertools.pairwise([low, *sorted({x for x in probed if low < x < high}), high]))
 
 
 def longest_gap(probed: Sequence[float]) -> tuple[float, float]:
-    """The widest stretch of the range without a probe inside."""
+    """Return the widest stretch of the range without a probe inside."""
     return max(gaps(probed), key=lambda gap: gap[1] - gap[0])
 
 
 def probed_corruption(corruption: Corruption | None, probed: Sequence[float], rules: Rules = "repaired") -> int | None:
-    """How many probes fell into the corrupted part; 0 means it could not be known. None where there is none."""
+    """Count the probes in the corrupted part; with 0 the interpreter could not know it. None if there is no
+    corruption.
+    """
     if corruption is None:
         return None
     return int(np.count_nonzero(corruption.covers(np.asarray(probed, float), rules)))

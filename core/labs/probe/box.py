@@ -1,8 +1,8 @@
-"""The black box as an interpreter meets it: it can be called, within a budget, and that is all.
+"""The black box as an interpreter meets it: it can be called within a budget, and nothing else.
 
-Every call is recorded, and what a journal holds already is not called again. A resumed run would not see what it saw
-otherwise: a module's call that had failed is asked again and may succeed, code that ran out of time may come through.
-The interpreter's next messages rest on what it saw.
+Every call is recorded, and a call in the journal is not made again. Otherwise a resumed run could see something else
+than before: a module's call that had failed may succeed, code that ran out of time may finish. The interpreter's next
+messages depend on what it saw.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .tasks import ProbeSpec
 
 
 class ModuleCalls:
-    """Asks `model` for one output a call; `failure` is the last that brought none. The item of a call is `about` and
-    the input; where each output is a trial of its own, that is the trial's id too.
+    """Asks `model` for one output per call; `failure` is the last call that gave none. A call's item is `about` and the
+    input; if each output is a trial of its own, that is also the trial's id.
     """
 
     def __init__(self, run: CaseContext, model: str, about: str = "input", trials: bool = False) -> None:
@@ -42,7 +42,9 @@ class ModuleCalls:
         self._no_logprobs = False
 
     async def ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        """One call. A server that refuses log-probabilities is asked for the digit alone. Raises CallFailed."""
+        """Make one call. If a server refuses log-probabilities, it is asked for the digit alone. Raises CallFailed if
+        that fails too.
+        """
         plainly = sampling.model_copy(update={"top_logprobs": None})
         try:
             try:
@@ -64,13 +66,13 @@ class ModuleCalls:
 
 
 LONGEST = 500
-"""Characters of one input; what is longer is cut."""
+"""The longest input in characters; the rest is cut."""
 
 AT_ONCE = 100
-"""Inputs of one command; what is beyond is left out, and the interpreter sees that."""
+"""The most inputs of one command; the rest are ignored, and the interpreter sees that."""
 
 _PROBES = 7
-"""Tells this stream of random numbers from those that draw the function itself."""
+"""Separates this stream of random numbers from those that generate the function itself."""
 
 
 class _Call(NamedTuple):
@@ -88,7 +90,7 @@ class _Call(NamedTuple):
 
 
 class Box:
-    """The function with a counter. `probes` are the calls made so far, in order."""
+    """The function with a call counter. `probes` are the calls made so far, in order."""
 
     def __init__(self, spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
         self.function = function
@@ -100,12 +102,13 @@ class Box:
 
     @property
     def left(self) -> int:
-        """Calls that the budget still allows."""
+        """How many calls the budget still allows."""
         return self._spec.probes - len(self.probes)
 
     def is_another(self) -> bool:
-        """Whether the function no longer gives what it gave when the journal was written: a newer version may draw
-        another function for the same seed. Of functions that are carried out here; what they draw is drawn again.
+        """Whether the function gives something else than when the journal was written: a newer version may generate
+        another function for the same seed. It compares only functions that are computed here; their random outputs
+        repeat.
         """
         if isinstance(self.function, ModuleFunction | CodeFunction):
             return False
@@ -116,7 +119,7 @@ class Box:
     async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function on as many of `inputs` as the budget allows, and record each call.
 
-        Raises CallFailed where a language model answers for the function and could not be reached for any input.
+        Raises CallFailed if a language model carries the function out and could not be reached for any input.
         """
         inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
         if isinstance(self.function, ModuleFunction):
@@ -127,7 +130,7 @@ class Box:
         return made
 
     def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
-        """The same without recording, for functions without a module, from any thread."""
+        """Call the function without recording, from any thread. For functions without a module."""
         calls = self._calls(inputs[: self.left], round)
         probes = self._journaled(calls)
         if len(probes) < len(calls):
@@ -147,7 +150,7 @@ class Box:
         return [_Call(number, round, text) for number, text in enumerate(inputs, start=len(self.probes) + 1)]
 
     def _journaled(self, calls: Sequence[_Call]) -> dict[int, Probe]:
-        """What the journal holds of `calls`, by number."""
+        """Return the probes that the journal has for `calls`, by number."""
         known = self._known
         return {call.number: known[call.number] for call in calls if _is_of(known.get(call.number), call)}
 
@@ -166,7 +169,7 @@ class Box:
         return call.gave(written(value), as_number(str(value)) if is_typed else real(value))
 
     def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
-        """All inputs in one program of the sandbox."""
+        """Run all inputs in one program of the sandbox."""
         read: list[Any] = []
         problems: dict[int, str] = {}
         for call in calls:
@@ -175,7 +178,7 @@ class Box:
             except UndefinedInput as problem:
                 read.append(0.0)
                 problems[call.number] = str(problem)
-        # Another stretch of chance with each command, as a box that draws at random has.
+        # Each command gets new random numbers, so that code with random outputs does not repeat them.
         chance = np.random.default_rng([self._spec.seed, _PROBES, calls[0].number])
         result = sandbox.evaluate(function.code, read, seed=int(chance.integers(2**31)))
         made = []
@@ -214,13 +217,13 @@ def _is_of(probe: Probe | None, call: _Call) -> bool:
 def _is_same(now: Probe, then: Probe) -> bool:
     if now.value is None or then.value is None:
         return now.output == then.output or bool(now.problem and then.problem)
-    # The last digits are the machine's.
+    # The last digits depend on the machine.
     return math.isclose(now.value, then.value, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def real(value: Value | None) -> float | None:
-    """`value` as a finite real number; None for anything else."""
-    if type(value) is float:  # most are, and there are hundreds for each function
+    """Return `value` as a finite real number; None for anything else."""
+    if type(value) is float:  # the usual case, hundreds of times per function
         return value if math.isfinite(value) else None
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
@@ -230,7 +233,7 @@ def real(value: Value | None) -> float | None:
 
 
 def written(value: Value | None) -> str:
-    """An output as an interpreter reads it: numbers to ten digits."""
+    """Return an output as an interpreter reads it: numbers to ten digits."""
     if isinstance(value, str):
         return value
     return "undefined" if value is None else f"{value:.10g}"

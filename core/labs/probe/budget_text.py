@@ -1,4 +1,4 @@
-"""What an interpreter is given, in words: how it may ask, how much of that it used, and what stands behind the box."""
+"""The interpreter's budget in words: how it may ask, how much of that it used, and what carries the function out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from .view import ProbeView
 
 
 def budget(case: ProbeView) -> str:
-    """Who interprets, and how much of what they may use is used; empty where the specification is lost."""
+    """Return who interprets, and how much of the budget is used; an empty string if the specification cannot be
+    read.
+    """
     spec = case.spec
     if spec is None:
         return ""
@@ -24,13 +26,13 @@ def budget(case: ProbeView) -> str:
 
 
 def refusal(case: ProbeView) -> str:
-    """Why an agent that was to ask by tool calls went on in text."""
+    """Return why an agent that was to ask by tool calls continued in text; an empty string if it did not."""
     failures = (call.failed for call in case.log.calls.values() if call.failed)
     return next((failed.message for failed in failures if failed.error == NoToolCalls.__name__), "")
 
 
 def carried_out(spec: ProbeSpec) -> str:
-    """What stands behind the function, where it is not a formula."""
+    """Return what carries the function out, if it is not a formula."""
     if not spec.is_module:
         return ""
     table = (

@@ -19,10 +19,12 @@ from .verdict import judge
 from .view import ProbeView
 
 POINTS = 4
-"""Of a function of numbers so many test points are cards, evenly spread, and the one where the code is farthest off."""
+"""How many evenly spread test points of a function of numbers become cards; the point where the code is farthest off is
+added.
+"""
 
 ALIKE = {"yes": "The same", "no": "Something else"}
-"""What may be guessed of a test of code: does the function give what the code gives?"""
+"""The guesses on a test of code: does the function give what the code gives?"""
 
 
 class _Given(NamedTuple):
@@ -36,15 +38,15 @@ class _Given(NamedTuple):
 
 
 def cards(view: ProbeView) -> tuple[Card, ...]:
-    """The tests as far as they have come. One of texts has its trial's id; of a function of numbers, whose trial is all
-    of its test points, a few points stand for them.
+    """Return the cards of the tests that have run so far. For texts and examples a card has its trial's id; for a
+    function of numbers, whose one trial is all test points, a few points are shown.
     """
     points = tuple(_points(view))
     return (*points, *_trials(view, len(points)))
 
 
 def _front(view: ProbeView, given: _Given) -> dict[str, object]:
-    """What a card has that holds code against the function."""
+    """Return the fields of a card that compares code with the function."""
     whose = CaseFacts(view).whose
     gives = given.code if given.code is not None else f"(nothing: {given.why or 'no value'})"
     expects = (Expect(who=f"{whose.lower()} code", value="yes", quote=given.code),) if given.code is not None else ()
@@ -83,7 +85,7 @@ def _points(view: ProbeView) -> Iterator[Card]:
 
 
 def _trials(view: ProbeView, before: int) -> Iterator[Card]:
-    """The trials of texts and examples; so many cards stand `before` them."""
+    """Yield the cards of texts and examples; their numbers follow the `before` cards."""
     arms = _arms(view)
     trials = {name: trial for name, trial in view.trials.items() if name != GRID}
     for number, (name, trial) in enumerate(trials.items(), start=before + 1):
@@ -121,7 +123,9 @@ def _shown(text: str) -> str:
 
 
 def _unit(view: ProbeView, one: UnitTest, trial: Trial, others: tuple[UnitTest, ...]) -> dict[str, object]:
-    """Three examples: which of them does the description tell? Beside it, what other descriptions led to."""
+    """Return the fields of a unit test's card: which of three examples does the description fit? With what evaluators
+    picked from other descriptions.
+    """
     return {
         "parts": tuple(Part(label=f"Example {n}", text=text) for n, text in enumerate(one.options, start=1)),
         "options": {str(place): f"Example {place}" for place in range(1, len(one.options) + 1)},
@@ -133,7 +137,7 @@ def _unit(view: ProbeView, one: UnitTest, trial: Trial, others: tuple[UnitTest, 
 
 
 def _expect(view: ProbeView, test: UnitTest) -> Expect:
-    """What an evaluator picked, and in which words, where it is a model."""
+    """Return what an evaluator picked and, if it is a model, its words."""
     call = view.log.calls.get(test.call or "")
     return Expect(
         who=test.evaluator,
@@ -145,7 +149,7 @@ def _expect(view: ProbeView, test: UnitTest) -> Expect:
 
 
 def _arms(view: ProbeView) -> dict[str, tuple[UnitTest, ...]]:
-    """By the number of a test what was put to the evaluator beside the description, in the order of JUDGED."""
+    """Return the unit tests of other descriptions by test number, in the order of JUDGED."""
     found: dict[str, tuple[UnitTest, ...]] = {}
     for about in JUDGED:
         for item, test in view.units.items():

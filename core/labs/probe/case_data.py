@@ -1,4 +1,6 @@
-"""What the journal holds of one case: everything that an interpreter made of one black box, and how it was judged."""
+"""What the journal holds about one case: everything that an interpreter did with one black box, and how it was
+judged.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +30,10 @@ from .tasks import ProbeSpec
 
 @dataclass
 class Findings:
-    """`spec` is that of this case alone, None where it cannot be read; `truth` is None until all else is known.
+    """The data of one case. `spec` is that of this case alone, None if it cannot be read; `truth` is None until
+    everything else is recorded.
 
-    `unread` counts what could not be read, spec and findings: it is left out.
+    `unread` counts the specs and findings that could not be read: they are left out.
     """
 
     log: CaseLog
@@ -51,47 +54,47 @@ class Findings:
 
     @property
     def headline(self) -> str:
-        """The figure that decides; empty where the category is not known."""
+        """The figure that decides; an empty string if the category is not known."""
         return HEADLINE[self.spec.category] if self.spec else ""
 
     @property
     def is_judged(self) -> bool:
-        """Whether the figure that decides was published, be it undefined."""
+        """Whether the figure that decides was published, even as undefined."""
         return self.interpretation is not None and self.score(self.headline) is not None
 
     def score(self, metric: str, rules: Rules = "repaired") -> Score | None:
-        """A figure of this case; None where it was not published, or not yet."""
+        """Return a figure of this case; None if it was not published, or not yet."""
         published = self.log.score(metric, rules)
         return None if published is None else score_of(published)
 
     def value(self, metric: str, rules: Rules = "repaired") -> float | None:
-        """A figure of this case; None where undefined or not there yet."""
+        """Return a figure's value; None if it is undefined or not published yet."""
         published = self.log.score(metric, rules)
         return None if published is None else published.value
 
     def reason(self, metric: str, rules: Rules = "repaired") -> str:
-        """Why a figure is undefined, or what spoilt it."""
+        """Return why a figure is undefined, or what affected it."""
         score = self.score(metric, rules)
         return "" if score is None else score.reason
 
     def of_round(self, number: int) -> list[Probe]:
-        """The calls that were made in one round; of round 0 the exemplars."""
+        """Return the calls that were made in one round; round 0 has the exemplars."""
         return [probe for probe in self.probes if probe.round == number]
 
     def invented(self) -> list[int]:
-        """Rounds in which outputs were made up."""
+        """Return the rounds in which outputs were invented."""
         return [number for number, exchange in self.exchanges.items() if exchange.invented]
 
 
 def score_of(published: Scored) -> Score:
-    """A figure of the journal as a score."""
+    """Convert a figure of the journal to a score."""
     return Score(
         published.value, published.n, published.of, published.low, published.high, detail=dict(published.detail)
     )
 
 
 def fields_of(log: CaseLog) -> dict[str, Any]:
-    """What `Findings` are made of. Never raises: what a damaged journal lacks is missing from it."""
+    """Return the fields of `Findings`. Never raises: what a damaged journal lacks is missing from them."""
     reader = RecordReader()
     spec = reader.read(ProbeSpec, log.spec) if log.started else None
     return {

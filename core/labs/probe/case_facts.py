@@ -1,4 +1,4 @@
-"""The numbers that the sentences about a case rest on, each counted from what the journal holds."""
+"""The numbers behind the sentences about a case, each counted from the journal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .functions.relations import relations
 from .records import TELL_NOTHING, Number, Prediction
 
 NOISY = 3
-"""Where there is noise, code agrees with the function up to so many of the noise's standard deviations."""
+"""With noise, code agrees with the function if it differs by at most this many standard deviations of the noise."""
 
 CHANCE = 1 / 3
 """What guessing among three examples gives."""
@@ -47,9 +47,9 @@ def _infinite(interval: Interval) -> tuple[float, float]:
 
 
 class NamedParts(NamedTuple):
-    """How many of the `of` parts of a function a description names, and which; `of` is 0 where that is not known.
+    """How many of the `of` parts of a function a description names, and which; `of` is 0 if that is not known.
 
-    Older journals know the numbers alone.
+    Older journals have only the numbers.
     """
 
     named: int
@@ -57,12 +57,12 @@ class NamedParts(NamedTuple):
     present: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
-    """Parts that are named and not there."""
+    """Parts that are named but not in the function."""
 
 
 class UntestedInput(NamedTuple):
-    """An input away from the tests: whether the interpreter probed it, what the function gives there without its noise,
-    what the code gives, and whether these agree, to within the noise where there is any.
+    """An input outside the tests: whether the interpreter probed it, the function's value without noise, the code's
+    value, and whether these agree, within the noise if there is any.
     """
 
     input: str
@@ -74,7 +74,7 @@ class UntestedInput(NamedTuple):
 
 @dataclass
 class CaseFacts:
-    """What is so of one case by one set of rules. Nothing here is worded."""
+    """The facts about one case by one set of rules. Nothing here is worded."""
 
     case: Findings
     rules: Rules = "repaired"
@@ -83,17 +83,17 @@ class CaseFacts:
 
     @property
     def is_you(self) -> bool:
-        """Whether a person interpreted: what a person's words leave out is not held against them."""
+        """Whether a person interpreted: a person is not blamed for what the words leave out."""
         return self.case.spec is not None and self.case.spec.interpreter == "you"
 
     @property
     def who(self) -> str:
-        """The word "You" where the reader interpreted, else "It"."""
+        """The word "You" if the reader interpreted, else "It"."""
         return "You" if self.is_you else "It"
 
     @property
     def whose(self) -> str:
-        """The word "Your" where the reader interpreted, else "Its"."""
+        """The word "Your" if the reader interpreted, else "Its"."""
         return "Your" if self.is_you else "Its"
 
     @property
@@ -107,40 +107,40 @@ class CaseFacts:
 
     @property
     def cut(self) -> str:
-        """Where the conclusion was cut, such as "cut at 200 tokens"; empty where it was not."""
+        """Where the conclusion was cut, such as "cut at 200 tokens"; empty if it was not."""
         said = self.case.interpretation
         last = self.case.log.calls.get(said.call or "") if said else None
         return last.answered.cut_note if last is not None and last.answered is not None else ""
 
     def value(self, metric: str) -> float | None:
-        """A figure of the case by these rules; None where undefined or not there."""
+        """Return a figure of the case by these rules; None if it is undefined or missing."""
         return self.case.value(metric, self.rules)
 
     def reason(self, metric: str) -> str:
-        """Why a figure is undefined, or what spoilt it."""
+        """Return why a figure is undefined, or what affected it."""
         return self.case.reason(metric, self.rules)
 
     @property
     def lost(self) -> str:
-        """Why the case could not be judged, where an error is why."""
+        """The error because of which the case could not be judged; empty if there was none."""
         whole = (drop.detail for drop in self.case.log.drops if drop.reason == "error" and not drop.item)
         return next(whole, "")
 
     @property
     def category(self) -> str:
-        """The category of the function; empty while the truth is not out."""
+        """The category of the function; empty until the truth is recorded."""
         return self.case.truth.category if self.case.truth else ""
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it is about a function of numbers."""
+        """Whether the function is one of numbers."""
         return self.category == "numeric"
 
     # Code
 
     @property
     def not_run(self) -> tuple[int, int]:
-        """At how many test points, or on how many test texts, the code could not be run here, and of how many."""
+        """At how many test points, or on how many test texts, the code could not be run here; and the total."""
         score = self.case.score("not_runnable", self.rules)
         if score is None or not score.value:
             return 0, self.test_points or len(self.tests)
@@ -150,7 +150,7 @@ class CaseFacts:
 
     @property
     def lacking(self) -> str:
-        """What the sandbox lacks, where the code could not be judged for want of it; else empty."""
+        """What the sandbox lacks, if the code could not be judged for that reason; else empty."""
         reason = self.reason(self.case.headline)
         return cause(reason) if not self.is_scored and not_runnable(reason) else ""
 
@@ -158,7 +158,7 @@ class CaseFacts:
 
     @property
     def described(self) -> str:
-        """The description; empty where there is only code."""
+        """The description; empty if there is only code."""
         return self.case.interpretation.description.repaired if self.case.interpretation else ""
 
     @property
@@ -181,7 +181,7 @@ class CaseFacts:
 
     @cached_property
     def called_odd(self) -> tuple[Interval, ...]:
-        """The intervals whose values it says are replaced, random or otherwise odd; a person's two numbers are one."""
+        """The intervals whose values it calls replaced, random or otherwise odd; a person's two numbers are one."""
         said = self.case.interpretation
         if said is not None and said.interval is not None:
             return (said.interval,)
@@ -189,26 +189,30 @@ class CaseFacts:
 
     @property
     def speaks_of_corrupted(self) -> bool:
-        """Whether its words, or its two numbers, say anything at all of the interval in which values are replaced."""
+        """Whether its words, or its two numbers, say anything at all about the interval in which values are
+        replaced.
+        """
         said = self.case.interpretation
         given = said is not None and said.interval is not None
         return self.corrupted is not None and (given or speaks_of(self.told, *self.corrupted))
 
     @property
     def overlap(self) -> float:
-        """How far what is called odd covers the interval in which values are replaced, as `interval_iou` has it."""
+        """How much the intervals it calls odd overlap the interval in which values are replaced, as in
+        `interval_iou`.
+        """
         if self.corrupted is None:
             return 0.0
         return overlap_of([_infinite(self.corrupted)], [*map(_infinite, self.called_odd)])
 
     @cached_property
     def noise_told(self) -> NoiseTold:
-        """What it says of noise."""
+        """What it says about noise."""
         return noise_told(self.told)
 
     @property
     def noise_kind(self) -> str:
-        """The kind of the function's noise; empty where it has none."""
+        """The kind of the function's noise; empty if it has none."""
         noise = self.case.truth.parameters.get("noise") if self.case.truth else None
         return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
 
@@ -216,45 +220,47 @@ class CaseFacts:
 
     @property
     def is_scored(self) -> bool:
-        """Whether the leading figure has a value."""
+        """Whether the headline figure has a value."""
         return self.value(self.case.headline) is not None
 
     @property
     def counted(self) -> int:
-        """Things that the leading figure counts."""
+        """How many tests the headline figure counts."""
         score = self.case.score(self.case.headline, self.rules)
         return score.n if score else 0
 
     @property
     def passed(self) -> float:
-        """The share of things that came out right; 0 where there is none."""
+        """The share of tests that came out right; 0 if there are none."""
         return self.value(self.case.headline) or 0.0
 
     @property
     def hits(self) -> int:
-        """How many of the things that count came out right."""
+        """How many of the counted tests came out right."""
         return round(self.passed * self.counted)
 
     @property
     def distinct(self) -> int:
-        """How many different things the leading figure counts: a word may be tested more than once."""
+        """How many different tests the headline figure counts: a word may be tested more than once."""
         score = self.case.score(self.case.headline, self.rules)
         return _distinct(score) if score else 0
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The 95 % interval of the share (Wilson), for so many different things; everything where nothing counts."""
+        """The 95 % interval of the share (Wilson), with the number of different tests as n; (0, 1) if nothing
+        counts.
+        """
         return wilson(self.passed, self.distinct) if self.counted else (0.0, 1.0)
 
     @property
     def may_be_guessed(self) -> bool:
-        """Whether guessing among three could well come to this share."""
+        """Whether the share is compatible with guessing among three."""
         low, high = self.reach
         return low <= CHANCE <= high
 
     @property
     def truth_may_be_guessed(self) -> bool:
-        """Whether guessing could well come to what the true description gets."""
+        """Whether the true description's share is compatible with guessing."""
         score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
         if score is None or score.value is None:
             return False
@@ -263,10 +269,11 @@ class CaseFacts:
 
     @cached_property
     def not_worse(self) -> NotWorse:
-        """The description against the true one on the same tests, as far as the evaluator settled on one by either.
+        """The description compared with the true one on the same tests, if the evaluator settled on an example for
+        both.
 
-        Tests of one true example are a cluster. Where every example that the function has was tested they are no
-        sample, and what is drawn is distractors, so each test stands for itself (docs/measuring.md §4.9).
+        Tests of one true example are a cluster. If every example of the function was tested, the examples are not a
+        sample; only the distractors are sampled, so each test counts for itself (docs/measuring.md §4.9).
         """
         tests = self.case.units
         own = {item: test for item, test in tests.items() if test.about == "interpretation"}
@@ -283,7 +290,7 @@ class CaseFacts:
         return not_worse(first, second, None if self._are_all(set(examples)) else examples)
 
     def _are_all(self, examples: set[str]) -> bool:
-        """Whether these are all the examples that the function has by our lists."""
+        """Whether these are all the examples that the function has in our lists."""
         truth = self.case.truth
         if truth is None or self.case.spec is None or self.case.spec.is_published:
             return False
@@ -296,21 +303,23 @@ class CaseFacts:
 
     @property
     def control(self) -> float | None:
-        """What the best of the descriptions that tell nothing gets, by repaired rules; None where none was tested."""
+        """The share of the best description that tells nothing, by the updated rules; None if none was tested."""
         return self.case.value("unit_test_control", "repaired")
 
     def unbeaten(self, about: str = "interpretation") -> list[str]:
-        """Those of the descriptions that tell nothing which a description does not beat."""
+        """Return the descriptions that tell nothing which the description does not beat."""
         return [] if self.control is None else [other for other in TELL_NOTHING if not self.beats(other, about)]
 
     def share_of(self, about: str) -> float:
-        """The share of tests that a description passes, of those on which the evaluator settled; 0 without any."""
+        """Return the share of tests that a description passes, of those in which the evaluator settled on an example; 0
+        if there are none.
+        """
         read = [test.repaired for test in self.case.units.values() if test.about == about and test.repaired is not None]
         return sum(read) / len(read) if read else 0.0
 
     def beats(self, other: str, about: str = "interpretation") -> bool:
-        """Whether a description is right where the `other` is wrong more often than the other way round, by more than
-        chance (exact, one-sided 5 %); true where there is no test of the other.
+        """Whether a description is right when the `other` is wrong more often than the reverse, by more than chance
+        (exact, one-sided 5 %). True if the other was not tested.
         """
 
         def of(about: str) -> dict[str, bool | None]:
@@ -325,12 +334,12 @@ class CaseFacts:
 
     @property
     def tells_as_much_as_the_truth(self) -> bool:
-        """Whether the description is shown to tell as much as the true one, but for a tenth of the tests."""
+        """Whether the description is shown to tell as much as the true one, except for a tenth of the tests."""
         return self.ceiling is not None and self.not_worse.is_shown
 
     @property
     def ceiling(self) -> float | None:
-        """What the truth itself would get."""
+        """What the true description gets."""
         return self.value(f"{self.case.headline}_ceiling")
 
     # Numbers
@@ -347,28 +356,28 @@ class CaseFacts:
 
     @property
     def excess(self) -> float | None:
-        """What the code's error adds to the floor; None where there is no noise, and where it is not known."""
+        """How far the code's error exceeds the floor; None without noise, or if it is not known."""
         return self.value("excess") if self.floor else None
 
     @property
     def as_good_as_the_noise_allows(self) -> bool:
-        """Whether the code is off by little of what the noise alone makes."""
+        """Whether the code's own error is small compared with what the noise alone makes."""
         return self.excess is not None and self.floor is not None and self.excess <= AS_GOOD * self.floor
 
     @property
     def is_drowned(self) -> bool:
-        """Whether zero everywhere would be as good as the noise allows: the function's own size is that small."""
+        """Whether zero everywhere would be as good as the noise allows, because the function's values are so small."""
         return self.excess is not None and self.floor is not None and 1 - self.floor <= AS_GOOD * self.floor
 
     @property
     def off(self) -> float:
-        """The error that is the code's own: without the noise, where that is known. 0 where there is no error."""
+        """The error of the code itself: without the noise, if that is known. 0 if there is no error."""
         own = self.error if self.excess is None else self.excess
         return own or 0.0
 
     @property
     def test_points(self) -> int:
-        """Points on which the function was tested, with a value or without."""
+        """How many points the function was tested on, with a value or without."""
         return len(self.case.truth.x) if self.case.truth else 0
 
     @cached_property
@@ -383,7 +392,7 @@ class CaseFacts:
 
     @property
     def given(self) -> tuple[float | None, ...]:
-        """What the code gives at the test points; empty where it was not run."""
+        """What the code gives at the test points; empty if it was not run."""
         if self.case.estimate is None:
             return ()
         return self.case.estimate.paper if self.rules == "paper" else self.case.estimate.repaired
@@ -395,7 +404,7 @@ class CaseFacts:
 
     @cached_property
     def elsewhere(self) -> list[UntestedInput]:
-        """What the code gives away from the tests, where the function has a value; empty where it failed them, and in
+        """What the code gives outside the tests, for inputs with a function value; empty if it failed the tests, and in
         older journals.
         """
         checked = self.case.checked
@@ -423,13 +432,13 @@ class CaseFacts:
 
     @property
     def wrong_where_nobody_looked(self) -> list[UntestedInput]:
-        """The points that nobody probed at which the code is wrong; of texts see `tests`."""
+        """The points that nobody probed at which the code is wrong; for texts see `tests`."""
         return [one for one in self.elsewhere if not one.probed and not one.holds]
 
     @property
     def holds_where_nobody_looked(self) -> bool:
-        """Whether the code is right at each input that nobody probed, or with noise a success there. True where there
-        are none.
+        """Whether the code is right at every input that nobody probed; with noise, whether it does not fail there. True
+        if there are no such inputs.
         """
         if not self.is_numeric:
             return self.value("held_out_match") in (None, 1.0)
@@ -439,8 +448,8 @@ class CaseFacts:
 
     @property
     def fails_where_nobody_looked(self) -> bool:
-        """Whether the code is no success at inputs that nobody probed, and far worse than at the test points; of texts,
-        no better than doing nothing.
+        """Whether the code does badly at inputs that nobody probed: no success there, and far worse than at the test
+        points. For texts: no better than returning the input.
         """
         if self.is_numeric:
             score = self.case.score("held_out_nmse", self.rules)
@@ -451,8 +460,8 @@ class CaseFacts:
         return sum(one[self.rules] == one.truth for one in texts) <= sum(one.input == one.truth for one in texts)
 
     def by_stretch(self, number: int) -> list[bool | None]:
-        """Of the test points, from the lowest on, in `number` stretches of equally many: whether the code gives the
-        function's value at all points of a stretch. None where the function has no value there, or no code was run.
+        """Return, for `number` stretches of equally many test points from the lowest on, whether the code gives the
+        function's value at all of them. None if the function has no value there, or no code was run.
         """
         truth = self.case.truth
         xs = sorted(truth.x) if truth else []
@@ -477,12 +486,12 @@ class CaseFacts:
 
     @property
     def without_number(self) -> int:
-        """Test points at which the function has a value and the code gives none."""
+        """The number of test points at which the function has a value but the code does not."""
         return sum(g is None for _, _, g in self.points)
 
     @cached_property
     def worst(self) -> tuple[float, float, float] | None:
-        """The test point where the code is farthest off; None where it agrees wherever it gives a number."""
+        """The test point at which the code is farthest off; None if it agrees wherever it gives a number."""
         given = [(x, y, g) for x, y, g in self.points if g is not None]
         if all(agrees(y, g, self.agreement.absolute) for _, y, g in given):
             return None
@@ -490,12 +499,14 @@ class CaseFacts:
 
     @property
     def unseen(self) -> list[tuple[float, float]]:
-        """Stretches of more than a quarter of the range without a probe in them, as far as the function has values."""
+        """Stretches without a probe that are longer than a quarter of the range, limited to where the function has
+        values.
+        """
         inputs = [number for probe in self.case.probes if (number := as_number(probe.input)) is not None]
         stretches = []
         for low, high in gaps(inputs):
             inside = [x for x, _, _ in self.points if low < x < high]
-            # The test points lie half a step off the ends.
+            # The test points are half a step away from the ends.
             reached = (max(low, min(inside) - 0.5), min(high, max(inside) + 0.5)) if inside else (low, low)
             if reached[1] - reached[0] > (PROBED[1] - PROBED[0]) / 4:
                 stretches.append(reached)
@@ -505,14 +516,12 @@ class CaseFacts:
 
     @cached_property
     def tests(self) -> list[Prediction]:
-        """The test texts, without those where nobody looked, and by repaired rules those with an output not the
-        function's own.
-        """
+        """The test texts; under the updated rules without those whose recorded output is not the function's."""
         tests = (text for text in self.case.predictions.values() if text.kind == "test")
         return [text for text in tests if self.rules == "paper" or not text.misrecorded]
 
     @property
     def unchanged(self) -> int:
-        """Test texts that count and that the function gives back as they are."""
+        """How many of the counted test texts the function returns unchanged."""
         ran = [text for text in self.tests if not not_runnable(text.failure(self.rules))]
         return sum(text.input == text.truth for text in ran[: self.counted])

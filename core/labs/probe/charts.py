@@ -1,6 +1,7 @@
-"""Pictures of the Probe lab. Data in, figure out: no colour of paper or font is set, so light and dark themes both fit.
+"""Charts of the Probe lab. They take data and return figures, and set no paper colour or font, so light and dark themes
+both fit.
 
-Colours are of Okabe and Ito's set, the blue a little lighter, for dark pages; what a colour says, a dash, a symbol or
+Colours are from Okabe and Ito's set, the blue a little lighter for dark pages; what a colour says, a dash, a symbol or
 a word says too.
 """
 
@@ -20,22 +21,22 @@ TRUTH, ESTIMATE = "#2B8CC4", "#D55E00"
 Number = float | None
 
 _FAR = 3.0
-"""The picture reaches this many times the truth's spread beyond it; what leaves it is cut off."""
+"""The chart extends this many times the truth's spread beyond it; values outside are cut off."""
 
 _FAR_OF_FEW = 1e6
-"""The same where there are fewer than twenty values: powers of ten are then no outliers."""
+"""The same with fewer than twenty values: powers of ten are then no outliers."""
 
 _APART = 10.0
-"""Differences are drawn up to so many times the height of the picture of the curves."""
+"""Differences are drawn up to this many times the height of the chart of the curves."""
 
 _LARGEST = 1e300
-"""Nothing beyond is reckoned with: sums and differences stay finite."""
+"""Larger values are limited to this, so that sums and differences stay finite."""
 
 
 def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Number]) -> Figure:
-    """What the code gives less what the function gives, over x; nothing where either has no value.
+    """Draw what the code gives minus what the function gives, over x; nothing where either has no value.
 
-    Differences within the bounds of `agreement` look as small as they are; larger ones are drawn as far as `reach`.
+    Differences within the bounds of `agreement` look as small as they are; larger ones are drawn up to `reach`.
     """
     import plotly.graph_objects as go
 
@@ -63,31 +64,31 @@ def residuals(x: Sequence[float], truth: Sequence[Number], estimate: Sequence[Nu
 
 
 def differences(truth: Sequence[Number], estimate: Sequence[Number]) -> list[Number]:
-    """What the code gives less what the function gives, None where either has no value or it is not finite."""
+    """Return what the code gives minus what the function gives; None where either has no value or it is not finite."""
     both = zip(truth, estimate, strict=True)
     return [None if y is None or g is None or not math.isfinite(g - y) else g - y for y, g in both]
 
 
 def reach(truth: Sequence[Number], estimate: Sequence[Number]) -> float:
-    """The largest difference that `residuals` draws."""
+    """Return the largest difference that `residuals` draws."""
     largest = max((abs(one) for one in differences(truth, estimate) if one is not None), default=0.0)
     low, high = upright(truth, []) or (0.0, _LARGEST / _APART)
     return max(min(1.1 * largest, _APART * (high - low)), absolute_bound(truth)) or 1.0
 
 
 def _said(values: Sequence[Number]) -> list[str]:
-    """Values in words for who points at a curve: what is cut off keeps its own."""
+    """Return the values in words for the tooltip; values that are cut off keep their number."""
     return ["" if y is None else f"{y:.6g}" for y in values]
 
 
 def ends(truth: Sequence[Number]) -> tuple[float, float]:
-    """The ends of an axis on which a function is seen; 0 and 1 for one without values."""
+    """Return the ends of an axis that shows the function; 0 and 1 for one without values."""
     return upright(truth, []) or (0.0, 1.0)
 
 
 def upright(truth: Sequence[Number], seen: Sequence[float]) -> tuple[float, float] | None:
-    """The ends of the upright axis: what is true and seen, with some room; None where that is not known. Outliers are
-    cut.
+    """Return the ends of the vertical axis: the true and seen values with some room, without outliers. None with fewer
+    than two values.
     """
     known = sorted(max(-_LARGEST, min(_LARGEST, y)) for y in (*truth, *seen) if y is not None and math.isfinite(y))
     if len(known) < 2:

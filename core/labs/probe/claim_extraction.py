@@ -1,7 +1,7 @@
-"""What a description claims: intervals where a function behaves otherwise, and outputs that it quotes.
+"""Extract what a description claims: intervals where a function behaves differently, and outputs that it quotes.
 
-Both are recognised by the words around numbers, for what people and models write has no form. To overlook
-a claim does less harm than to read one that nobody made: the audit holds claims against the interpreter.
+Both are recognized by the words around numbers, because what people and models write has no fixed form. Missing a claim
+does less harm than reading one that nobody made: the audit holds claims against the interpreter.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ABOVE = anycase(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyon
 _BELOW = anycase(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}")
 _ODD = anycase(
     r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
-    # "Except 0" leaves out a point, no interval.
+    # "Except 0" leaves out a point, not an interval.
     r"|except(?!\w{0,20}\s{1,9}(?:(?:at|for|when|where)\s{1,9})?(?:x\s?[=≠]\s?)?[-−–]?\d[\d.]{0,40}"
     r"(?![\d.\s]{0,40}(?:<|≤|to\b)))"
 )
@@ -36,14 +36,14 @@ _STEADY = anycase(
     r"\bconstant\s{1,9}(?:slope|rate|gradient|growth|increase|decrease|increment|speed|step|spacing|difference|period"
     r"|amplitude|frequency|variance|width|noise|ratio)"
 )
-"""What a line has, and a wave: no constant part, and nothing odd."""
+"""Properties of a line or a wave: no constant part, and nothing odd."""
 
 _DENIAL = anycase(
     r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
     r"|cannot|free of|non(?=-))\b|n['’]t\b"
 )
 _INSTEAD = anycase(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern)
-"""What repaired rules take for a denial too."""
+"""What the updated rules also treat as a denial."""
 
 _CLAUSE_END = anycase(
     r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
@@ -54,8 +54,8 @@ _EVERYWHERE = anycase(r"\b(?:everywhere|throughout|all|every|any|whole|entire|fu
 
 
 def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired") -> str:
-    """`text` without what it denies of `matter`: each from the "no" or "not" on, to the end of the clause it stands in,
-    where the matter is named there. By repaired rules "rather than" and its like deny too.
+    """Return `text` without what it denies about `matter`: from each "no" or "not" to the end of its clause, if the
+    clause names the matter there. The updated rules treat "rather than" and the like as denials too.
     """
     denies = _DENIAL if rules == "paper" else _INSTEAD
     if not denies.search(text):
@@ -68,13 +68,13 @@ def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired
 
 
 def without_steady(text: str) -> str:
-    """`text` without constants that are none: "a constant slope" is a line's."""
+    """Return `text` without phrases in which "constant" is not about values: "a constant slope" is a line's."""
     return _STEADY.sub(" ", text)
 
 
 def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
-    """Intervals whose values a text says are replaced or random. "Constant above 3" and "different below 0" may well be
-    pieces of the function, so they are none.
+    """Return the intervals whose values a text calls replaced or random. "Constant above 3" and "different below 0" are
+    left out, because they may well be pieces of the function.
     """
     return claimed_intervals(_spaced(text), odd=_STRANGE)
 
@@ -82,11 +82,11 @@ def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
 def claimed_intervals(
     text: str, rules: Rules = "repaired", odd: re.Pattern[str] = _ODD
 ) -> tuple[tuple[float, float], ...]:
-    """Intervals that a text says behave otherwise; infinite ends where they are open. By paper rules the text is the
-    domain alone.
+    """Return the intervals that a text says behave differently; open ends are infinite. Under the paper rules the text
+    is the domain alone.
 
-    Only sentences that speak of something odd count, so "defined between -100 and 100" claims nothing. Nor does what
-    is denied, the range that was looked at, or an interval that is all of it.
+    Only sentences that mention something odd count, so "defined between -100 and 100" claims nothing. Denied claims,
+    the range that was examined, and an interval over the whole range do not count either.
     """
     claimed: list[tuple[float, float]] = []
     text = text if rules == "paper" else without_steady(text)
@@ -106,11 +106,11 @@ def claimed_intervals(
 
 _SPACES = re.compile(r"[^\S\n]+")
 _LONGEST = 8_000
-"""Characters of a text that are searched for intervals; what is longer describes nothing."""
+"""How many characters of a text are searched for intervals; a longer text describes nothing."""
 
 
 def _spaced(text: str) -> str:
-    """A text as it is searched: without runs of spaces, and not without end."""
+    """Return a text as it is searched: without runs of spaces, and cut to the limit."""
     return _SPACES.sub(" ", text[:_LONGEST])
 
 
@@ -133,9 +133,9 @@ _OF_VALUES = anycase(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*
 
 
 def pieces(text: str) -> tuple[tuple[float, float], ...]:
-    """Bounded stretches of x of which a text says something apart ("for x between 4.1 and 18.96 …"), whatever it says.
+    """Return the bounded stretches of x about which a text says something particular ("for x between 4.1 and 18.96 …").
 
-    Denied ones, ranges of outputs, the range that was looked at and all of it are none.
+    Denied stretches, ranges of outputs, the range that was examined, and the whole range are left out.
     """
     stretches: list[tuple[float, float]] = []
     for sentence in _SENTENCE_END.split(_spaced(text)):
@@ -149,17 +149,17 @@ def pieces(text: str) -> tuple[tuple[float, float], ...]:
 
 
 def intervals_told(description: str, domain: str) -> tuple[tuple[float, float], ...]:
-    """The intervals that an interpretation says behave otherwise, wherever it says so (repaired rules): what it calls
-    odd, else what it says of bounded stretches of x apart.
+    """Return the intervals that an interpretation says behave differently, in any of its parts (updated rules): what it
+    calls odd or, if it calls nothing odd, the bounded stretches of x that it describes separately.
     """
     text = _spaced(f"{description}\n{domain}")
     return claimed_intervals(text) or pieces(text)
 
 
 def speaks_of(text: str, low: float | None, high: float | None) -> bool:
-    """Whether a text says anything at all of the stretch from `low` to `high` (None is an open end), short of denying
-    it: any interval that overlaps it and is not all of the range, or all its ends by their numbers. Reads too much
-    rather than too little: it is asked before someone is told that they did not say.
+    """Whether a text says anything, other than a denial, about the stretch from `low` to `high` (None is an open end):
+    it names an overlapping interval that is not the whole range, or all ends by their numbers. It accepts too much
+    rather than too little, because someone may be told that they did not mention it.
     """
     first, last = float("-inf") if low is None else low, float("inf") if high is None else high
     ends = [end for end in (low, high) if end is not None]
@@ -174,7 +174,7 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
 
 
 def _half_open(said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
-    """What is above a number, and what is below one."""
+    """Yield the half-open intervals: what is above a number, and what is below one."""
     yield from ((_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, start, end))
     yield from ((float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, start, end))
 
@@ -184,7 +184,9 @@ _ODD_OR_NOISE = anycase(_ODD.pattern + "|noise")
 
 
 def _of_claims(said: str) -> Iterator[tuple[int, int]]:
-    """Starts and ends of the clauses, without those that only say where one looked and do not go on with "where …"."""
+    """Yield start and end of the clauses, without those that only say where someone looked and do not continue with
+    "where …".
+    """
     ends = [*((stop.start(), stop.end()) for stop in _CLAUSE_END.finditer(said)), (len(said), len(said))]
     start = 0
     for end, following in ends:
@@ -198,14 +200,13 @@ def _of_claims(said: str) -> Iterator[tuple[int, int]]:
 def _matched(
     pattern: re.Pattern[str], said: str, start: int, end: int, rules: Rules = "repaired"
 ) -> Iterator[tuple[float, float]]:
-    """The intervals in a clause, without pairs of input and output and without what spans the whole range. By repaired
-    rules the size of a noise ("noise between -1 and 1") is none either.
+    """Yield the intervals in a clause, without pairs of input and output and without those over the whole range. Under
+    the updated rules the size of a noise ("noise between -1 and 1") is no interval either.
     """
     for match in islice(pattern.finditer(said, start, end), _MOST_PAIRS):
         low, high = sorted((_number(match[1]), _number(match[2])))
         observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
-        # A corrupted part that ends on both sides is at most 25 long and none begins beyond ±100
-        # (docs/measuring.md §4.1).
+        # A corrupted part with two ends is at most 25 long, and none begins beyond ±100 (docs/measuring.md §4.1).
         whole = (low <= -100 and high >= 100) or (high - low >= 99 and _EVERYWHERE.search(said, start, end))
         of_size = rules == "repaired" and _OF_SIZE.search(said[max(start, match.start() - _NEAR) : match.start()])
         if not observed and not whole and not of_size:
@@ -224,17 +225,19 @@ _OF_OBSERVATIONS = (
 _CUE = anycase(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})")
 _BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
 _NEAR = 500
-"""Characters before and after a place that are looked at for what it is about."""
+"""How many characters before and after a place are searched for what it is about."""
 
 _MOST_PAIRS = 200
-"""Pairs of numbers or texts that one text quotes, or names in one clause; further ones are not read."""
+"""The most pairs of numbers or texts that are read in one text, or in one clause."""
 
 _LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
-"""The line that a list stands under."""
+"""The line that introduces a list."""
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
-    """What stands before and after a place in its sentence; the head of a list belongs to each of its lines."""
+    """Return what is before and after a place in its sentence; the line that introduces a list belongs to each of its
+    items.
+    """
     first = max(0, start - _NEAR)
     begin = max((stop.end() for stop in _BREAK.finditer(text, first, start)), default=first)
     head = _LIST_HEAD.search(text[max(0, begin - _NEAR) : begin])
@@ -242,7 +245,9 @@ def _around(text: str, start: int, end: int) -> tuple[str, str]:
 
 
 def _speaks_of(text: str, start: int, end: int) -> str | None:
-    """Whether the words around "(a, b)" make it an "interval" or one of "observations"; None where they do not tell."""
+    """Return whether the words around "(a, b)" make it an "interval" or one of "observations"; None if they do not show
+    it.
+    """
     before, after = _around(text, start, end)
     if re.search(r"(?:\b(?:in|on|within|inside|outside|over|across|tested|probed|defined)|∈)\s*$", before, re.I):
         return "interval"
@@ -258,7 +263,7 @@ _OF_CALLS = anycase(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\
 
 
 def _is_rule(text: str, match: re.Match[str]) -> bool:
-    """Whether an arrow between quoted texts says what becomes of letters, and not what a call gave."""
+    """Whether an arrow between quoted texts says how letters change, and not what a call gave."""
     sentence = " ".join(_around(text, match.start(), match.end()))
     if not match[0].startswith(("'", '"')) or _OF_CALLS.search(sentence):
         return False
@@ -267,9 +272,10 @@ def _is_rule(text: str, match: re.Match[str]) -> bool:
 
 
 def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """(input, output) pairs that an interpreter quotes: "f(3) = 7", "f("cat") -> "tac"", "3 -> 7", "(3, 7.0)".
+    """Return the (input, output) pairs that an interpreter quotes: "f(3) = 7", "f("cat") -> "tac"", "3 -> 7", "(3,
+    7.0)".
 
-    Intervals, and arrows that say which letters become which, are no such pairs.
+    Intervals, and arrows that say which letters become which, are not such pairs.
     """
     side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?(?<!\d)\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
     call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"

@@ -1,5 +1,5 @@
-"""The lab on the command line: the options that are no field of the specification, a case in lines, and `find`: the
-black boxes themselves, and rating descriptions that were made elsewhere.
+"""The lab on the command line: the options that are not fields of the specification, a case in lines, and `find`: the
+black boxes themselves, and rating descriptions from elsewhere.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
 
 DONE, BAD_INPUT, UNREACHABLE = 0, 2, 3
-"""Exit codes, as every command has them."""
+"""Exit codes, the same for every command."""
 
 INTERPRETERS = ("aia", "milan", "aia+milan", "fit", "nearest")
 _LONGEST = 160
@@ -63,7 +63,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """The specification's fields from what was given on the command line."""
+    """Return the specification's fields from the command line's options."""
     given = dict(given)
     category = given.get("category", "numeric")
     interpreter = given.get("interpreter", "aia")
@@ -81,14 +81,14 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind_of(category: str, own: str) -> OwnKind:
-    """What the user's own function is written as."""
+    """Return in which form the user's own function is written."""
     if category == "entities":
         return "concept"
     return "pairs" if category == "relations" or ("->" in own and "def " not in own) else "code"
 
 
 def check(spec: ProbeSpec) -> None:
-    """Raises ValueError for a function that cannot be had; of several the first is looked at."""
+    """Load the function, of several only the first. Raises ValueError if it cannot be loaded."""
     for case in source.cases(spec):
         source.load(case.about)
         break
@@ -105,7 +105,7 @@ _RULES = click.option("--rules", type=click.Choice(("paper", "repaired")), defau
 
 
 def _in_words(command: Callable[P, int]) -> Callable[P, int]:
-    """`command`, which says what is wrong with its input in words, with an exit code of its own."""
+    """Wrap `command` so that it prints what is wrong with its input and returns an exit code for that."""
 
     @wraps(command)
     def said(*args: P.args, **given: P.kwargs) -> int:
@@ -151,7 +151,7 @@ def _published(category: Category, find_dir: str) -> Iterable[tuple[str, str]]:
 
 
 def _known(id: str, function: FindFunction, find_dir: str) -> str:
-    """How many of its published examples our facts answer."""
+    """Return how many of a relation's published examples our facts answer."""
     assert isinstance(function, RelationFunction)
     spec = ProbeSpec(category="relations", function=id, find_dir=find_dir, backbone="table", interpreter="you")
     found = asyncio.run(fidelity.measure(spec, function))
@@ -213,7 +213,7 @@ def _generate(category: Category, seed: int, count: int, difficulty: Any, rules:
 def _score(
     context: ToolContext, path: Path, category: Category | None, find_dir: str | None, evaluator: str, as_json: bool
 ) -> int:
-    """Exit code 2 where nothing can be rated, 3 where an evaluator could not be reached for all."""
+    """Rate interpretations. Exit code 2 if nothing can be rated, 3 if an evaluator could not be reached for all."""
     wanted = {"find_dir": find_dir, "interpreter": "given", "evaluator": evaluator}
     specs = [
         ProbeSpec.model_validate({**wanted, "category": one.category, "function": one.name, "given": one.given})
@@ -234,7 +234,7 @@ def _score(
 
 
 async def _rate(spec: ProbeSpec, context: ToolContext) -> Transcript:
-    """One interpretation through the lab's own run, in memory: nothing is journaled."""
+    """Rate one interpretation by a run of the lab in memory; nothing is journaled."""
     events: list[Event] = []
 
     def publish(event: Event) -> None:
@@ -276,7 +276,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
 
 
 def _print_means(rated: Sequence[Rated]) -> None:
-    """Means over the functions, each with the number it is a mean of."""
+    """Print the means over the functions, each with the number of values behind it."""
     for category in CATEGORIES:
         scores = [_scores(state) for spec, state in rated if spec.category == category]
         if not scores:

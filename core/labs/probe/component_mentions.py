@@ -1,7 +1,7 @@
 """What the words of an interpretation name: kinds of noise, and parts of the function (docs/measuring.md §4.10).
 
-Both are recognised by words that stand for them. By paper rules any such word counts; by repaired rules what is denied
-does not, and what is named and not there counts against the description: who lists all there is gains nothing.
+Both are recognized by keywords. The paper rules count every keyword; the updated rules ignore denials, and count parts
+that are named but not in the function against the description, so listing everything gains nothing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .functions.strings import STRING_ATOMS, StringFunction
 
 
 class _Part(Frozen):
-    """By which words a part of a numeric function is known (data/find/part_words.toml)."""
+    """The words by which a part of a numeric function is recognized (data/find/part_words.toml)."""
 
     called: str
     words: str
@@ -35,8 +35,8 @@ _ANY_NOISE = re.compile("noise|random|error|normal|gaussian|uniform|poisson", re
 
 
 def claimed_noise(description: str) -> NoiseKind | None:
-    """The first kind of noise that a description names without denying it; None where there is none but "noise"
-    (paper rules).
+    """Return the first kind of noise that a description names without denying it; None if it names no kind (paper
+    rules).
     """
     said = without_denials(description, _ANY_NOISE, "paper")
     places = {kind: re.search(words, said, re.I) for kind, words in _NOISE_WORDS.items()}
@@ -48,22 +48,24 @@ _SOME_NOISE = re.compile(r"\bnois(?:e(?![ -]?(?:free|less))|y)\b", re.I)
 
 
 class NoiseTold(NamedTuple):
-    """What a text says of noise without denying it: whether there is any at all, and the kinds that it names."""
+    """What a text says about noise without denying it: whether there is any, and the kinds that it names."""
 
     any: bool
     kinds: tuple[NoiseKind, ...]
 
 
 def noise_told(text: str) -> NoiseTold:
-    """What a text says of noise (repaired rules). All kinds are read: who names each of them has named none."""
+    """Return what a text says about noise (updated rules). All kinds are read, because a text that names every kind
+    identifies none.
+    """
     said = without_denials(text, _ANY_NOISE)
     kinds = tuple(kind for kind, words in _NOISE_WORDS.items() if re.search(words, said, re.I))
     return NoiseTold(bool(kinds or _SOME_NOISE.search(said)), kinds)
 
 
 def noise_identified(function: NumericFunction, description: str, rules: Rules = "repaired") -> bool | None:
-    """Whether the noise's kind is named, and by repaired rules no other. None for a function without noise whose
-    description claims none.
+    """Whether the noise's kind is named; under the updated rules, no other kind may be named. None for a function
+    without noise whose description claims none.
     """
     if rules == "paper":
         claimed = claimed_noise(description)
@@ -71,15 +73,15 @@ def noise_identified(function: NumericFunction, description: str, rules: Rules =
     else:
         kinds = noise_told(description).kinds
     if function.noise is None:
-        # What replaces the values of a corrupted stretch is normal.
+        # The random values that replace a corrupted stretch are normal.
         expected = rules == "repaired" and function.corruption is not None and kinds == ("normal",)
         return None if not kinds or expected else False
     return kinds == (function.noise.kind,)
 
 
 class Components(NamedTuple):
-    """The parts of a function that a description names, those that it leaves out, and those that it names and that
-    are not there, in words; `kinds` is how many parts there are to be named.
+    """The parts of a function that a description names, those that it leaves out, and those that it names but the
+    function does not have, in words; `kinds` is how many parts could be named.
     """
 
     present: tuple[str, ...]
@@ -89,8 +91,8 @@ class Components(NamedTuple):
 
     @property
     def score(self) -> float:
-        """The parts rightly named, as a share of those of the function and those wrongly named; on a scale on which
-        naming every one of the `kinds` comes to 0, and never below. 1 where all are named and nothing else.
+        """The correctly named parts as a share of the function's parts and the wrongly named ones, rescaled so that
+        naming all `kinds` gives 0. Never below 0; 1 if all are named and nothing else.
         """
         named, of, wrong = len(self.present), len(self.present) + len(self.absent), len(self.wrong)
         if not wrong:
@@ -101,10 +103,10 @@ class Components(NamedTuple):
 def components_identified(
     function: NumericFunction | StringFunction, description: str, rules: Rules = "repaired"
 ) -> Components:
-    """Which of the atoms the description names, by words that stand for each.
+    """Return which of the function's atoms the description names, by keywords for each.
 
-    String atoms count by the content words of their own description; at least half of them must occur. By repaired
-    rules what is denied ("it is no logarithm") is not named, and atoms that the function has not are looked for too.
+    A string atom counts if at least half of the content words of its own description occur. Under the updated rules a
+    denied atom ("it is no logarithm") is not named, and atoms that the function does not have are looked for too.
     """
     if isinstance(function, StringFunction):
         return _of_strings(function, description, rules)
@@ -122,10 +124,10 @@ def components_identified(
 
 
 def _may_be_told_by(function: NumericFunction) -> set[str]:
-    """The function's parts, and those whose words one needs to tell of them."""
+    """Return the function's parts, and the parts whose words may be needed to describe them."""
     known = set(function.components).union(*(_PARTS[name].akin for name in function.components))
     if function.is_stochastic:
-        # What is replaced jumps, and lies around a constant; Poisson noise comes in steps.
+        # Replaced values jump, and are around a constant; Poisson noise comes in steps.
         known |= {"step", "sign", "constant"}
     return known | ({"relu"} if function.mlp is not None or function.stands_in else set())
 
@@ -150,7 +152,7 @@ def _of_strings(function: StringFunction, description: str, rules: Rules) -> Com
     if rules == "paper":
         return Components(present, absent)
     own = set().union(*(wanted for _, wanted, _ in held))
-    # Words that one shares with a part that is there name that.
+    # A kind whose words all belong to a part of the function is not a wrong one.
     others = [kind for kind in _described_atoms() if set(_stems(kind)) - own]
     wrong = [kind for kind in others if _is_all_said(kind, description)]
     return Components(present, absent, tuple(wrong), len(parts) + len(others))
@@ -162,19 +164,19 @@ def _is_all_said(kind: str, description: str) -> bool:
 
 
 _IN_ORDER = re.compile(r"\bfirst(?:,|\s(?:it\b|the function\b|[a-z]+s\b))", re.I)
-"""The "first" of steps, which is no first character."""
+""""first" as a step of a procedure, not as in "first character"."""
 
 
 @lru_cache(maxsize=1)
 def _described_atoms() -> tuple[str, ...]:
-    """What each string atom does, in words without its parameters; those that are told in the same words once."""
+    """Return what each string atom does, in words without its parameters; atoms with the same words only once."""
     described = (re.sub(r"[\"']?\{\w+\}[\"']?", "…", kind.description) for kind in STRING_ATOMS.values())
     different = {frozenset(_stems(words)): words for words in described}.values()
     return tuple(words for words in different if _is_all_said(words, words))
 
 
 def _counted(part: str, description: str, rules: Rules) -> tuple[set[str], set[str]]:
-    """The stems of a part's own words, and those of a description."""
+    """Return the word stems of a part's own description, and those of the interpretation's description."""
     wanted = set(_stems(part))
     if rules == "repaired" and wanted:
         matter = re.compile("|".join(rf"\b{stem}" for stem in sorted(wanted)), re.I)
@@ -183,5 +185,5 @@ def _counted(part: str, description: str, rules: Rules) -> tuple[set[str], set[s
 
 
 def _stems(text: str) -> list[str]:
-    """Words of four letters or more, by their first five letters."""
+    """Return the words of four letters or more, by their first five letters."""
     return [word[:5] for word in re.findall(r"[a-z]{4,}", text.lower())]

@@ -25,7 +25,7 @@ STRAIGHT_NUMBERS = ("-100", "-1", "0", "1", "2", "100")
 
 
 class ProbeRobot(Robot):
-    """What both share: the roles and the way they answer."""
+    """What the robots share: the roles, and the way they answer."""
 
     def _called(self, request: Request, text: str) -> tuple[str, tuple[ToolCall, ...]]:
         asked = parse.command(text, "repaired").inputs if request.tools else ()
@@ -47,14 +47,15 @@ class ProbeRobot(Robot):
         raise self.refused(request, "Probe", ": an interpreter that works by commands, or an evaluator")
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
-        """The next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an output.
+        """Return the next message of the dialogue, after calls with the inputs `asked`; `seen` are those with an
+        output.
 
-        Each control has its own; here it raises NotImplementedError.
+        Each control defines its own; here it raises NotImplementedError.
         """
         raise NotImplementedError
 
     def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
-        """As an evaluator: which of the options it picks by the description."""
+        """Return an evaluator's answer: the option that it picks by the description."""
         return f"[ANSWER]: {fitting(category, description, options) or 1}"
 
 
@@ -69,7 +70,7 @@ class Straight(ProbeRobot, named="straight"):
         return self.conclude(category, seen)
 
     def conclude(self, category: str, seen: Observations) -> str:
-        """The final message, from what it saw."""
+        """Return the final message, from what it saw."""
         return _CONCLUSIONS[category](seen)
 
     def _wanted(self, category: str, seen: Observations) -> Sequence[str]:
@@ -104,7 +105,7 @@ class Inventor(ProbeRobot, named="inventor"):
 
 
 class Denier(Straight, named="denies-its-calls"):
-    """Follows the straight line everywhere, except for the inputs that it tried itself."""
+    """Follows the straight line everywhere, except at the inputs that it tried itself."""
 
     listed = False
 
@@ -118,19 +119,19 @@ class Denier(Straight, named="denies-its-calls"):
 
 
 def command(inputs: Sequence[str]) -> str:
-    """The message that asks for `inputs`."""
+    """Return the message that asks for `inputs`."""
     quoted = [text if text.replace("-", "").replace(".", "").isalnum() else f'"{text}"' for text in inputs]
     return "COMMAND: PYTHON(function.py " + " ".join(quoted) + ")"
 
 
 def conclusion(description: str, domain: str, code: str) -> str:
-    """The final message."""
+    """Return the final message."""
     text = f"[DESCRIPTION]: {description}\n[DOMAIN]: {domain}"
     return f"{text}\n[CODE]:\n```python\n{code}\n```" if code else text
 
 
 def _line(seen: Observations) -> str:
-    """The line through what was seen, by least squares."""
+    """Conclude with the least-squares line through what was seen."""
     points = []
     for x, y in seen:
         try:
@@ -160,9 +161,11 @@ def _text(seen: Observations) -> str:
 
 
 def found_subject(seen: Observations) -> EntityFunction | None:
-    """The subject, or either of two, that has what was seen; None where no subject's name gives numbers near 1."""
+    """Return the subject, or either of two, that fits what was seen; None if no subject's name gives a value of at
+    least 0.5.
+    """
     values = {x: value for x, y in seen if x in concepts() and (value := as_number(y)) is not None}
-    # The two highest at most: a name may also stand on another subject's list, or be like its own.
+    # At most the two highest: a name may also be on another subject's list, or be similar to it.
     names = [x for x in sorted(values, key=lambda x: -values[x]) if values[x] >= 0.5][:2]
     if not names:
         return None
@@ -178,7 +181,7 @@ def _subject(seen: Observations) -> str:
 
 
 def _fitting(seen: Observations) -> list[Relation]:
-    """Relations by how many of the outputs are theirs, the best first; without one that fits, none."""
+    """Return the relations that have at least one of the outputs, those with the most first."""
     counted = []
     for relation in relations().values():
         unexcepted = RelationFunction(id="found", concept1=relation.concept1, concept2=relation.concept2)
@@ -189,7 +192,7 @@ def _fitting(seen: Observations) -> list[Relation]:
 
 
 def found_relation(seen: Observations) -> RelationFunction | None:
-    """The relation that has most of what was seen, with its exception; None where none has any of it."""
+    """Return the relation that has most of what was seen, with its exception; None if no relation has any of it."""
     fitting = _fitting(seen)
     if not fitting:
         return None
@@ -216,7 +219,9 @@ _CONCLUSIONS = {"numeric": _line, "strings": _text, "entities": _subject, "relat
 
 
 def fitting(category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:
-    """The example (from 1) that fits a description in the words of our own functions; None where none is known to."""
+    """Return the example (from 1) that fits a description in the words of our own functions; None if none is known to
+    fit.
+    """
     for number, option in enumerate(options, start=1):
         if _fits(category, description, option):
             return number
@@ -248,5 +253,5 @@ def _variants(relation: Relation) -> list[RelationFunction]:
 
 
 def controls() -> dict[str, ProbeRobot]:
-    """Every control of this lab, by its id."""
+    """Return every control of this lab, by its id."""
     return by_id((Straight(), Inventor(), Denier()))

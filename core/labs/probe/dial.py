@@ -1,14 +1,14 @@
-"""Dials: robots whose description is right on a known share of the function's domain, and wrong on the rest of it.
+"""Dials: robots whose description is right on a known share of the function's domain, and wrong on the rest.
 
-Of numbers the code has what the robot saw on that share of the test points, and zero elsewhere; of texts it does what
-the function does on that share of all texts. Of subjects and facts the description says of each word or fact whether
-it belongs to the function, and is right in that share of them: the dial as an evaluator picks what is said to belong,
-never what is said not to.
+For numbers, the code gives what the robot saw on that share of the test points, and zero elsewhere; for texts, it does
+what the function does on that share of all texts. For subjects and facts, the description says of each word or fact
+whether it belongs to the function, and is right for that share of them: as an evaluator the dial picks what is said to
+belong, never what is said not to.
 
-The noisy ones can fail: which share is drawn again for each number of a draw, as an evaluator they err at random, and
-they answer in words that are drawn. A test comes out right where the description is right and the evaluator does not
-err, or where it errs and happens on it, so unit tests must read (1 - e) p + e (1 - p) / 2, and the interval has to hold
-that as often as it says.
+The noisy dials can fail: the share is sampled again for each draw, as an evaluator they err at random, and the wording
+of their answers is sampled. A test comes out right if the description is right and the evaluator does not err, or if it
+errs and hits the right example by chance. So unit tests must give (1 - e) p + e (1 - p) / 2, and the interval must
+cover that as often as it claims.
 """
 
 from __future__ import annotations
@@ -34,20 +34,18 @@ _KEPT = "sum(k * ord(c) for k, c in enumerate(x, 1)) % 100 < {hundredths}"
 
 
 class ProbeDial(Graded, Straight, named="dial-probe"):
-    """Right on a known share of the domain. Which part of it is drawn by a hash of what stands there, the same for
-    every share.
-    """
+    """Right on a known share of the domain. A hash of each place decides which, the same for every share."""
 
     def keeps(self, *place: str) -> bool:
         """Whether it is right at this place of the domain: an input with its output, or a word of a subject."""
         return drawn("|".join(place)) < self.share
 
     def keeps_text(self, text: str) -> bool:
-        """The same of a text, as its code has it."""
+        """Whether its code is right on this text, by the same sum as in the code."""
         return sum(k * ord(c) for k, c in enumerate(text, 1)) % 100 < round(100 * self.share)
 
     def is_found(self, said: str) -> bool:
-        """Whether a description or code of its own tells that it found the function."""
+        """Whether one of its own descriptions or codes shows that it found the function."""
         return said.startswith(_BELONG) or _RIGHT in said
 
     def _wanted(self, category: str, seen: Observations) -> Sequence[str]:
@@ -87,8 +85,8 @@ class ProbeDial(Graded, Straight, named="dial-probe"):
         return f"[ANSWER]: {number}" if number else NOTHING_TOLD
 
     def pick(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> int | None:
-        """The option (from 1) that a description of a dial says belongs to the function, else one of which it does not
-        say the contrary; by another description the one that fits it, None where none is known to.
+        """Return the option (from 1) that a dial's description says belongs to the function, else one that it does not
+        say is foreign. For another description, return the option that fits it; None if none is known to fit.
         """
         if not description.startswith(_BELONG):
             return fitting(category, description, options)
@@ -101,11 +99,11 @@ class ProbeDial(Graded, Straight, named="dial-probe"):
 
 
 class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
-    """Right on `share` of the domain, drawn by `draw`; as an evaluator it errs on `error`."""
+    """Right on `share` of the domain, sampled by `draw`; as an evaluator it errs on `error` of the tests."""
 
     @property
     def must_read(self) -> float:
-        """The share of unit tests that is to be expected."""
+        """The expected share of unit tests that come out right."""
         return (1 - self.error) * self.share + self.error * (1 - self.share) / 2
 
     def keeps(self, *place: str) -> bool:
@@ -123,10 +121,10 @@ class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
 
 
 def dials() -> dict[str, ProbeDial]:
-    """The robots that are right on a share of the domain, from 0 to 1 in eleven steps, by id."""
+    """Return the robots that are right on a share of the domain, from 0 to 1 in eleven steps, by id."""
     return graded(ProbeDial)
 
 
 def noisy() -> dict[str, NoisyProbe]:
-    """Some of the noisy ones by id: each of the shares in several draws."""
+    """Return noisy dials by id: each share in several draws."""
     return erring(NoisyProbe)

@@ -1,4 +1,6 @@
-"""How a scene of a black box ends: the verdict with what decides, told in what was said, and what the function is."""
+"""The end of a black box's scene: the verdict with the bars that decide it, the verdict in words, and the true
+function.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,16 @@ NOT_MEANT: tuple[str, ...] = words_of(__file__, "means_not")
 """What a verdict does not say."""
 
 _RUNS = 2
-"""So many places where code and function part are named."""
+"""The most places that are named at which code and function differ."""
 
 _LONGEST = 80
-"""Characters of a text that is quoted."""
+"""The longest text, in characters, that is quoted in full."""
 
 
 def verdict_of(view: ProbeView) -> Verdict | None:
-    """The verdict; None while there is none. It comes with the result, when no figure is still to come."""
+    """Return the verdict; None while there is none. It comes with the run's result, when no further figure can
+    follow.
+    """
     outcome = view.outcome("repaired")
     if outcome == "waiting" or not (view.log.of("result") or view.log.status):
         return None
@@ -46,7 +50,7 @@ def verdict_of(view: ProbeView) -> Verdict | None:
 
 
 def differs(view: ProbeView) -> str:
-    """What paper rules come to, where that is something else."""
+    """Return the paper rules' verdict if it differs; an empty string if not."""
     if verdict_of(view) is None or view.outcome("paper") == view.outcome("repaired"):
         return ""
     sentence = view.judgements["paper"].sentence
@@ -54,7 +58,9 @@ def differs(view: ProbeView) -> str:
 
 
 def remarks(view: ProbeView) -> list[str]:
-    """What it missed, as far as the headline does not say it; that there is nothing to say, where that is so."""
+    """Return what the interpretation missed, without what the headline already says. If there is nothing, one sentence
+    says so.
+    """
     if view.truth is None:
         return []
     if sentences := [one for one in missed(view) if one not in headline(view)]:
@@ -67,7 +73,7 @@ def remarks(view: ProbeView) -> list[str]:
 
 
 def missed_title(view: ProbeView) -> str:
-    """What stands above the remarks."""
+    """Return the heading of the remarks."""
     return "What you missed" if CaseFacts(view).is_you else "What it missed"
 
 
@@ -84,11 +90,11 @@ def _more(view: ProbeView) -> Iterator[Part]:
         yield Part(text=sentence)
 
 
-# What decides
+# The bars
 
 
 def bars(facts: CaseFacts) -> Iterator[Bar]:
-    """The shares that decide: of test points, where no noise hides them; of test texts; of unit tests."""
+    """Yield the shares that decide: of test points, if no noise blurs them; of test texts; of unit tests."""
     case = facts.case
     if case.score(case.headline) is None or not facts.concluded or facts.lacking:
         return
@@ -99,7 +105,7 @@ def bars(facts: CaseFacts) -> Iterator[Bar]:
 
 
 def _of_points(facts: CaseFacts) -> Iterator[Bar]:
-    """Beside it zero everywhere, by whose error the code's own is measured."""
+    """Yield the code's bar and, for comparison, that of zero everywhere, which is the unit of the code's error."""
     if facts.floor or not any(given is not None for _, _, given in facts.points):
         return
     agreed, of, _ = facts.agreement
@@ -115,7 +121,9 @@ def _of_texts(facts: CaseFacts) -> Iterator[Bar]:
 
 
 def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
-    """Beside it guessing, of three one; what tells nothing; and the true description, as the most that can be had."""
+    """Yield the description's bar, with guessing (one in three), descriptions that tell nothing, and the true
+    description as the upper limit.
+    """
     tests = facts.case.units.values()
     yield Bar(label=f"{facts.whose} description", hits=facts.hits, n=facts.counted, own=True)
     yield Bar(label="Guessing", hits=1, n=3, wins=facts.may_be_guessed or 3 * facts.hits <= facts.counted)
@@ -128,11 +136,13 @@ def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
         yield Bar(label=JUDGED[about], hits=hits, n=len(read), wins=wins, limit=is_limit)
 
 
-# The verdict in what was said
+# The verdict in words
 
 
 def in_its_words(facts: CaseFacts) -> str:
-    """What it said, and what the function did then; empty where that cannot be said in short and be true."""
+    """Return what the interpreter said, and what the function did then; an empty string if no short and true sentence
+    says it.
+    """
     outcome = judge(facts.case).outcome
     if not facts.described or outcome in ("failed", "waiting", "within the noise") or facts.case.truth is None:
         return ""
@@ -149,7 +159,7 @@ def _ended(sentence: str) -> str:
 
 
 def _points(facts: CaseFacts, is_found: bool) -> str:
-    """Where code and function part, as stretches of test points; empty where noise hides that."""
+    """Return in which stretches of test points code and function differ; an empty string if noise hides that."""
     if facts.floor or not any(given is not None for _, _, given in facts.points) or facts.not_run[0]:
         return ""
     agreed, of, _ = facts.agreement
@@ -166,7 +176,7 @@ def _points(facts: CaseFacts, is_found: bool) -> str:
 
 
 def _runs(facts: CaseFacts) -> list[tuple[float, float]]:
-    """Test points that follow on each other and at which code and function part: the first and the last of each run."""
+    """Return the first and last point of each run of neighbouring test points at which code and function differ."""
     truth = facts.case.truth
     assert truth is not None
     bound = absolute_bound(truth.y)
@@ -192,7 +202,7 @@ def _texts(facts: CaseFacts, is_found: bool) -> str:
 
 
 def cut(text: str) -> str:
-    """A text as it is quoted in a sentence."""
+    """Shorten a text for quoting in a sentence."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""How good an interpretation is: the paper's three scores and ours beyond them (paper §3).
+"""How good an interpretation is: the paper's three scores, and ours beyond them (paper §3).
 
 The rules: docs/measuring.md §4.7, §4.8, §4.9 and §4.10.
 """
@@ -34,14 +34,15 @@ Interval = tuple[float, float]
 def nmse(
     truth: Sequence[Value] | Numbers, estimate: Sequence[Value | None] | Numbers, rules: Rules = "repaired"
 ) -> Score:
-    """Sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any grid.
+    """Return the sum of |truth − estimate|² over the sum of |truth|² (mse_indicator.py:71-99), point by point, over any
+    grid.
 
-    `n` points counted of all; `success` where the value is below a tenth, never where it is undefined.
+    `n` points counted of all; `success` is true if the value is below a tenth, and false if it is undefined.
 
-    Points where the truth is NaN, infinite or a text are skipped; the estimate's are not: None (an error) or NaN there
-    makes the score undefined. So does a truth of zero everywhere, except that repaired rules accept an estimate of
-    zero. Under repaired rules what is not real is no number: skipped in the truth, missing in the estimate. Raises
-    ValueError where the lengths differ.
+    Points where the truth is NaN, infinite or a text are skipped. At the other points an estimate of None (an error) or
+    NaN makes the score undefined. So does a truth of zero everywhere, except that the updated rules accept an estimate
+    of zero. Under the updated rules a value that is not real is no number: skipped in the truth, missing in the
+    estimate. Raises ValueError if the lengths differ.
     """
     f = numbers(truth, rules)
     if len(estimate) != len(f):
@@ -79,8 +80,8 @@ def nmse(
 def excess(
     observed: Sequence[Value], expected: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules
 ) -> Score:
-    """What the estimate's error adds to the noise floor: sum of |expected − estimate|² over the sum of |observed|², the
-    size that `nmse` divides by. `expected` is the function without its noise. Undefined where `nmse` is.
+    """Return how far the estimate's error exceeds the noise floor: the sum of |expected − estimate|² over the sum of
+    |observed|², which `nmse` also divides by. `expected` is the function without its noise. Undefined if `nmse` is.
     """
     error = nmse(observed, estimate, rules)
     if error.value is None:
@@ -97,7 +98,7 @@ def excess(
 
 
 def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
-    """`truth` as complex numbers; not finite where it is no number by `rules`. Shape (n,)."""
+    """Return `truth` as complex numbers; not finite where it is no number under `rules`. Shape (n,)."""
     f = _complex(truth)
     if rules == "repaired":
         f[f.imag != 0] = np.nan
@@ -105,7 +106,7 @@ def numbers(truth: Sequence[Value] | Numbers, rules: Rules) -> Numbers:
 
 
 def _complex(values: Sequence[Value | None] | Numbers) -> Numbers:
-    """As complex numbers, shape (n,); NaN for what is none."""
+    """Return the values as complex numbers, shape (n,); NaN for what is not a number."""
     if isinstance(values, np.ndarray):
         return values.astype(complex)
     return np.array([np.nan if value is None or isinstance(value, str) else value for value in values], complex)
@@ -122,9 +123,11 @@ def _is_number(value: Value | None, rules: Rules) -> bool:
 def floor_draws(
     function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
 ) -> tuple[float | None, ...]:
-    """The normalized error that a perfect description would get: `expected` against observations, of each of `draws`.
+    """Return the normalized errors that a perfect description would get: `expected` against the observations of each of
+    `draws` samples.
 
-    None where the error is undefined by `rules`. Without chance all draws would be the same, and there is one.
+    None where the error is undefined under `rules`. A function without chance has one entry, because all samples would
+    be the same.
     """
     best = function.expected(GRID)
     times = draws if function.is_stochastic else 1
@@ -132,7 +135,7 @@ def floor_draws(
 
 
 def mean_of(errors: Sequence[float | None]) -> float | None:
-    """The mean of those that are defined; None where none is."""
+    """Return the mean of the defined errors; None if there are none."""
     defined = [error for error in errors if error is not None]
     return float(np.mean(defined)) if defined else None
 
@@ -140,18 +143,18 @@ def mean_of(errors: Sequence[float | None]) -> float | None:
 def noise_floor(
     function: NumericFunction, rng: np.random.Generator, draws: int = 20, rules: Rules = "repaired"
 ) -> float | None:
-    """The mean of `floor_draws`: at or above 0.1 the function cannot be won by anyone."""
+    """Return the mean of `floor_draws`: at 0.1 or above, no interpreter can succeed on the function."""
     return mean_of(floor_draws(function, rng, draws, rules))
 
 
 def exact_match(
     inputs: Sequence[str], truths: Sequence[str], estimates: Sequence[Value | None], rules: Rules = "repaired"
 ) -> Score:
-    """Share of inputs on which the estimate equals the truth exactly, with its Wilson interval; `hits` of the
-    first `n`, of all.
+    """Return the share of inputs on which the estimate equals the truth exactly, with its Wilson interval; `hits` of
+    the first `n` inputs, out of all.
 
-    Repaired rules count every item. Under paper rules the test ends where `paper_stop` says; `detail` holds that place
-    as `stopped`.
+    The updated rules count every item. Under the paper rules the test ends where `paper_stop` says; `detail` holds that
+    index as `stopped`.
     """
     right = [estimate == truth for truth, estimate in zip(truths, estimates, strict=True)]
     stopped = paper_stop(inputs, estimates) if rules == "paper" else None
@@ -167,10 +170,10 @@ def exact_match(
 
 
 def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int | None:
-    """Where the paper's test ends before its time, counted from 0; None where it goes through.
+    """Return the index at which the paper's test ends early; None if it reaches the end.
 
     It pastes the input into a line of code: a quote or a backslash in it, or any error of the estimate (None), counts 0
-    and ends the test, so that the mean is over fewer items.
+    and ends the test, so the mean is over fewer items.
     """
     ends = (
         k
@@ -181,17 +184,19 @@ def paper_stop(inputs: Sequence[str], estimates: Sequence[Value | None]) -> int 
 
 
 def unit_test(replies: Sequence[str], correct: Sequence[int], rules: Rules = "repaired") -> Score:
-    """Share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
+    """Return the share of triplets in which the evaluator picked the true pair; `correct` counts from 1. Chance is 1/3.
 
-    Paper rules accept the right digit anywhere in the reply. Under repaired rules a reply that settles on nothing is
-    left out of `n`.
+    The paper rules accept the right digit anywhere in the reply. Under the updated rules a reply that picks no example
+    is left out of `n`.
     """
     verdicts = [choice_is_correct(reply, number, rules) for reply, number in zip(replies, correct, strict=True)]
     return picked(verdicts)
 
 
 def picked(verdicts: Sequence[bool | None]) -> Score:
-    """Share of triplets in which the true pair was picked, with its Wilson interval; None where nothing was settled."""
+    """Return the share of triplets in which the true pair was picked, with its Wilson interval; undefined if the
+    evaluator picked nothing in any of them.
+    """
     counted = [verdict for verdict in verdicts if verdict is not None]
     if not counted:
         return undefined(len(verdicts), "the evaluator settled on nothing")
@@ -201,27 +206,27 @@ def picked(verdicts: Sequence[bool | None]) -> Score:
 
 
 def interval_iou(truth: Corruption | None, claimed: Sequence[Interval]) -> float | None:
-    """Overlap of the corrupted part with the claimed intervals: length of the intersection over that of the union.
+    """Return the overlap of the corrupted part with the claimed intervals: length of the intersection over that of the
+    union.
 
-    Both are cut to the range that is probed. None where there is neither corruption nor claim; 0 where there is only
-    one of them.
+    Both are limited to the probed range. None if there is neither corruption nor claim; 0 if there is only one of them.
     """
     real = [] if truth is None else [truth.interval()]
     return overlap_of(real, claimed) if _merged(real) or _merged(claimed) else None
 
 
 def whole_range(truth: Corruption | None) -> float:
-    """The overlap that claiming all of the range comes to."""
+    """Return the overlap that claiming the whole range gives."""
     return 0.0 if truth is None else overlap_of([truth.interval()], [PROBED])
 
 
 def beyond(share: float, by_all: float) -> float:
-    """A share on a scale on which `by_all`, what naming everything gets, comes to 0; 1 stays, and none is below 0."""
+    """Rescale a share so that `by_all`, what naming everything gets, becomes 0 and 1 stays 1. Never below 0."""
     return max(0.0, (share - by_all) / (1 - by_all)) if by_all < 1 else 0.0
 
 
 def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval]) -> float:
-    """Length of what both have over that of what either has, in the range that is probed; 0 where neither has any."""
+    """Return the length of the intersection over that of the union, within the probed range; 0 if both are empty."""
     real, said = _merged(real), _merged(claimed)
     common = sum(max(0.0, min(a[1], b[1]) - max(a[0], b[0])) for a in real for b in said)
     union = _length(real) + _length(said) - common
@@ -229,7 +234,7 @@ def overlap_of(real: Sequence[Interval], claimed: Sequence[Interval]) -> float:
 
 
 def _merged(intervals: Sequence[Interval]) -> list[Interval]:
-    """Disjoint intervals in order, cut to the range that is probed; empty ones are gone."""
+    """Return disjoint intervals in order, limited to the probed range, without empty ones."""
     cut = sorted((max(low, PROBED[0]), min(high, PROBED[1])) for low, high in intervals)
     merged: list[Interval] = []
     for low, high in cut:
@@ -247,7 +252,9 @@ def _length(intervals: Sequence[Interval]) -> float:
 
 
 def held_out_points(probed: Sequence[float], rng: np.random.Generator) -> Numbers:
-    """64 random points, none of them probed before: does the description hold where nobody looked? Shape (64,)."""
+    """Return at most 64 random points that were not probed before, to test the description where nobody looked. Shape
+    (n,), n ≤ 64.
+    """
     points = rng.uniform(*PROBED, 128)
     near: Numbers = np.isclose(points[:, None], np.asarray(probed, float)[None, :]).any(axis=1)
     away: Numbers = points[~near]
@@ -255,7 +262,7 @@ def held_out_points(probed: Sequence[float], rng: np.random.Generator) -> Number
 
 
 def held_out_texts(probed: Sequence[str], rng: np.random.Generator, n: int = 10) -> tuple[str, ...]:
-    """`n` different random texts of 3 to 14 letters, digits and spaces, none of them probed before."""
+    """Return `n` different random texts of 3 to 14 letters, digits and spaces, none of them probed before."""
     alphabet = list(string.ascii_letters + "aeiou" + string.digits + " ")
     texts: dict[str, None] = {}
     while len(texts) < n:

@@ -1,4 +1,4 @@
-"""Inputs chosen beforehand: what MILAN is shown, the texts that strings are tested on, and triplets of texts."""
+"""Inputs chosen beforehand: MILAN's exemplars, the texts that strings are tested on, and triplets of texts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .functions.triplets import TESTS, Triplet, shuffled
 _INPUTS = table("find/inputs")
 
 _MORE = 200
-"""Random texts that are tried where the function changes too few of these."""
+"""How many random texts are tried if the function changes too few of the listed ones."""
 
 
 def exemplars(function: FindFunction) -> tuple[str, ...]:
-    """What MILAN is shown: ten words for a module (two of them related), a fixed spread for numbers and texts."""
+    """Return MILAN's exemplars: ten words for a module (two of them related), a fixed set for numbers and texts."""
     if isinstance(function, EntityFunction | RelationFunction):
         return function.exemplars
     if function.kind == "own pairs":
@@ -29,16 +29,16 @@ def exemplars(function: FindFunction) -> tuple[str, ...]:
 
 
 def observed(function: FindFunction, texts: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:
-    """(text, output) for those of `texts` for which the function has a value."""
+    """Return (text, output) for those of `texts` for which the function has a value."""
     outputs = function.outputs(texts, rng)
     return [(text, output) for text, output in zip(texts, outputs, strict=True) if isinstance(output, str)]
 
 
 def pairs_for_testing(function: FindFunction, seed: int, n: int = TESTS) -> tuple[tuple[str, str], ...]:
-    """`n` texts with the outputs of a string function, the same for the same seed; fewer where it has fewer.
+    """Return `n` texts with a string function's outputs, the same for the same seed; fewer if it has fewer.
 
-    The function changes at least half of them, where such texts can be had: by those that it leaves alone it cannot be
-    told from doing nothing.
+    The function changes at least half of them if such texts can be found: texts that it leaves unchanged cannot
+    distinguish it from doing nothing.
     """
     rng = np.random.default_rng([seed, 8])
     if function.kind == "own pairs":
@@ -61,7 +61,9 @@ def _changes(pair: tuple[str, str]) -> bool:
 
 
 def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
-    """`n` triplets for a string function: a true pair, and two of other functions that this one would not give."""
+    """Return `n` triplets for a string function: a true pair, and two of other functions that this one would not
+    give.
+    """
     from .functions.generate import generate
 
     rng = np.random.default_rng([seed, 9])

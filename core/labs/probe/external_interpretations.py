@@ -1,7 +1,7 @@
-"""Interpretations made elsewhere, in the published set's result layout or as JSON (collect_interpretations.py).
+"""Read interpretations from elsewhere, in the published set's result layout or as JSON (collect_interpretations.py).
 
-`<category>/<function>/` holds description.txt, and where there are such parts domain.txt and code.py. The authors'
-names of the categories (neurons_entities, neurons_relations, with or without _hints or _single_round) are understood.
+`<category>/<function>/` holds description.txt and, if there are such parts, domain.txt and code.py. The authors' names
+of the categories (neurons_entities, neurons_relations, with or without _hints or _single_round) are understood.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class NamedInterpretation(NamedTuple):
 
 
 def read(path: Path, category: Category | None = None) -> list[NamedInterpretation]:
-    """All interpretations in `path`: a folder of functions, one function's folder, or a .json or .jsonl file.
+    """Return all interpretations in `path`: a folder of functions, one function's folder, or a .json or .jsonl file.
 
-    In JSON each has `name` (or `function`, `dir`), `description`, `domain`, `code`, and `category` unless that is
-    given. Raises NoInterpretations.
+    In JSON each has `name` (or `function`, `dir`), `description`, `domain`, `code`, and `category` unless the argument
+    gives it. Raises NoInterpretations if there are none or they cannot be read.
     """
     if path.is_file():
         return _from_json(path, category)

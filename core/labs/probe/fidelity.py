@@ -1,8 +1,8 @@
-"""How far the box that carries an entity or relation function out keeps to the function's own stated truth. It is
-measured before the box is used: an interpreter can be no better than what it is shown.
+"""Whether the box that carries out an entity or relation function agrees with the function's own stated truth. It is
+measured before the box is used, because an interpreter can be no better than what it is shown.
 
-The truth of a published function is its ten published examples, of any other our own words or facts. What lies outside
-is one input of every other function of the category, the same for all.
+The truth of a published function is its ten published examples; of any other function, our own words or facts. The
+inputs outside are one input of every other function of the category, the same for all.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .records import Fidelity, FidelityReading
 from .tasks import MODULE_CHECKS, ProbeSpec
 
 HALF = 0.5
-"""From here on an entity function says that a word is related."""
+"""From this value on an entity function says that a word is related."""
 
 
 class Stated(NamedTuple):
-    """One input with what the function's truth says of it. `inside`: whether it belongs to the function."""
+    """One input with what the function's truth says about it. `inside`: whether it belongs to the function."""
 
     input: str
     expected: str
@@ -35,7 +35,7 @@ class Stated(NamedTuple):
 
 
 def _published(spec: ProbeSpec) -> list[Stated]:
-    """What the published tests state; nothing where the function has none."""
+    """Return what the published tests state; empty if the function has none."""
     if not spec.is_published:
         return []
     category: Literal["entities", "relations"] = "entities" if spec.category == "entities" else "relations"
@@ -55,7 +55,7 @@ def _ours(function: ModuleFunction) -> list[Stated]:
 
 
 def _other_words(function: EntityFunction) -> list[Stated]:
-    """One word of each other subject that is not a sensitive one."""
+    """Return one word of each other subject that is not sensitive."""
     rng = np.random.default_rng(0)
     drawn = {name: str(rng.choice(concept.words)) for name, concept in concepts().items()}
     others = (name for name, one in concepts().items() if name not in function.names and not one.sensitive)
@@ -63,7 +63,7 @@ def _other_words(function: EntityFunction) -> list[Stated]:
 
 
 def _other_inputs(function: RelationFunction) -> list[Stated]:
-    """One input of each relation from another kind of thing, unless this one has a fact about it too."""
+    """Return one input of each relation about another kind of thing, unless this relation has a fact about it too."""
     rng = np.random.default_rng(0)
     drawn = [(other, str(rng.choice([fact.inputs[0] for fact in other.facts]))) for other in relations().values()]
     own = function.relation
@@ -72,10 +72,11 @@ def _other_inputs(function: RelationFunction) -> list[Stated]:
 
 
 async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = None) -> Fidelity:
-    """Ask the box that `spec` names for what its truth states. Of a language model only as many inputs inside and
-    outside as `MODULE_CHECKS`, evenly from the list, for each is a call.
+    """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
+    inside and as many outside, evenly from the list, because each is a call.
 
-    Raises core.text.embed.NoEncoder, and ValueError where a language model is wanted and `ask` is None.
+    Raises core.text.embed.NoEncoder if there is no encoder, and ValueError if a language model is needed and `ask` is
+    None.
     """
     published = _published(spec)
     outside = _other_words(function) if isinstance(function, EntityFunction) else _other_inputs(function)
@@ -100,7 +101,7 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
 
 
 def is_about(found: Fidelity, spec: ProbeSpec, function: ModuleFunction) -> bool:
-    """Whether all inputs that `found` holds as the function's own still are."""
+    """Whether all inputs that `found` lists as the function's own still belong to it."""
     own = {one.input for one in _published(spec) or _ours(function)}
     return own.issuperset(text for text, inside in zip(found.inputs, found.inside, strict=True) if inside)
 
@@ -122,7 +123,7 @@ def _read(function: ModuleFunction, truth: Stated, output: Output) -> FidelityRe
 
 
 def _same(function: RelationFunction, truth: Stated, output: str) -> bool:
-    """Whether `output` says what the truth says, or both are answers that our facts accept."""
+    """Whether `output` says the same as the truth, or both are answers that our facts accept."""
     if UNDEFINED in (output, truth.expected):
         return False
     tolerance = function.relation.tolerance if function.relation else 0.0
@@ -131,7 +132,7 @@ def _same(function: RelationFunction, truth: Stated, output: str) -> bool:
 
 
 def together(found: Sequence[Fidelity]) -> Fidelity:
-    """Several boxes of one category and backbone as one, input by input. Raises ValueError for none."""
+    """Join several boxes of one category and backbone, input by input. Raises ValueError if there are none."""
     if not found:
         raise ValueError("no box was measured")
     fields = ("inputs", "inside", "expected", "outputs", "readings")
@@ -143,7 +144,9 @@ def together(found: Sequence[Fidelity]) -> Fidelity:
 
 
 def sentences(found: Fidelity) -> list[str]:
-    """How far the box can be trusted, with its counts, for anyone. Names neither the function nor an input."""
+    """Return how far the box can be trusted, with its counts, in plain sentences. Names neither the function nor an
+    input.
+    """
     counted = _of_words(found) if found.category == "entities" else _of_facts(found)
     lacking = found.count("no value")
     if lacking:

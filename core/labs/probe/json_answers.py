@@ -1,11 +1,11 @@
-"""Answers asked for by their fields (`answers = "schema"`): which fields each role has, and what they come to.
+"""Answers requested as JSON fields (`answers = "schema"`): the fields of each role, and the values read from them.
 
-Only what concludes or judges has fields: the interpreter's final answer, and the example that an evaluator picks. While
-an agent works it asks in text or by tool calls, as ever; when it has concluded, it is asked for its conclusion by the
-fields. What carries a function out is the box, and no answer that is read.
+Only answers that conclude or judge have fields: the interpreter's final answer, and the example that an evaluator
+picks. While an agent works it asks in text or by tool calls as usual; when it has concluded, it is asked for its
+conclusion as fields. A model that carries a function out is the box itself, and its answers have no fields.
 
-An answer that has the fields is read without a guess. One that has not is prose, and read as such; the call says so.
-Paper rules read prose alone: by them no answer of such a run can be read.
+An answer with the fields is read without guessing. One without them is parsed as prose, and the call says so. The
+original parser reads prose only, so it can read no answer of such a run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .parse import Parts
 from .tasks import ProbeSpec
 
 Schema = dict[str, Any] | None
-"""None: asked for in prose."""
+"""None: the prompt asks for prose."""
 
 _PARTS = {
     "numeric": ("description", "domain", "code"),
@@ -33,7 +33,7 @@ _PARTS = {
 
 
 def of_interpreter(spec: ProbeSpec) -> Schema:
-    """The parts of a conclusion, in the order in which prose has them."""
+    """Return the schema of a conclusion: its parts, in the order that prose has them."""
     if spec.answers == "prose":
         return None
     parts: dict[str, fields.Kind] = {part: "text" for part in _PARTS[spec.category]}
@@ -41,12 +41,14 @@ def of_interpreter(spec: ProbeSpec) -> Schema:
 
 
 def of_evaluator(spec: ProbeSpec) -> Schema:
-    """The number of the example."""
+    """Return the schema of an evaluator's answer: the number of the example."""
     return None if spec.answers == "prose" else fields.schema(example=("1", "2", "3"))
 
 
 def interpretation(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> Parts:
-    """As `parse.interpretation` has it. `asked`: None also where a message of `spec` was no answer by fields."""
+    """Read the answer as `parse.interpretation` does, or from its fields. `asked` is None if this message was not asked
+    for as fields.
+    """
     if spec.answers == "schema" and rules == "paper":
         return Parts("", "", "", "")
     found = None if asked is None else fields.read(text, asked)
@@ -57,13 +59,15 @@ def interpretation(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> P
 
 
 def is_final(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> bool:
-    """As `parse.is_final` has it: an answer by its fields is final where it describes anything."""
+    """Decide as `parse.is_final` does; an answer with the fields is final if its description is not empty."""
     found = None if asked is None else fields.read(text, asked)
     return parse.is_final(text, rules) if found is None else rules == "repaired" and bool(found["description"])
 
 
 def choice(answer: ModelAnswer, asked: Schema) -> int | None:
-    """As `parse.choice` has it. Of an answer that was cut only a field or a line that was complete counts."""
+    """Read the answer as `parse.choice` does, or from its field. In an answer that was cut, only a complete field or
+    line counts.
+    """
     text = readable(answer, "repaired", asked)
     if text is None:
         return parse.stated_choice(readable(answer, "repaired", lines=True) or "")
@@ -72,6 +76,6 @@ def choice(answer: ModelAnswer, asked: Schema) -> int | None:
 
 
 def score_of(spec: ProbeSpec, score: Score, rules: Rules) -> Score:
-    """`score`, or that there is none by paper rules."""
+    """Return `score`, or an undefined one for the paper rules if answers are requested as fields."""
     lost = spec.answers == "schema" and rules == "paper"
     return undefined(score.of, fields.NO_PAPER_FIGURE) if lost else score

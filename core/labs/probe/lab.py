@@ -1,4 +1,4 @@
-"""What the lab declares."""
+"""The Probe lab's declaration."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ HALF = "control/dial-probe-0.5"
 WHOLE = "control/dial-probe-1.0"
 
 PROBES, TESTS = 300, 60
-"""Calls of a function, enough for all test points; unit tests, enough to show that who knows it tells as much."""
+"""Calls per function, enough for all test points; unit tests, enough to show that a robot that knows the function tells
+as much as the truth.
+"""
 
 FUNCTIONS = {
     "numeric": ("numeric-1-easy", "numeric-4-easy", "numeric-11-easy"),
@@ -59,20 +61,20 @@ FUNCTIONS = {
     "entities": ("entities-1-single", "entities-2-single", "entities-3-single"),
     "relations": ("relations-1-plain", "relations-2-plain", "relations-3-plain"),
 }
-"""What the controls are held to: functions without noise and chance, which the robots can find."""
+"""The functions that the controls are tested on: without noise and chance, so that the robots can find them."""
 
 
 def truth(view: ProbeView) -> float | None:
-    """What the figure that decides must come to where a control interpreted the function. None for other models, and
-    where it is not known.
+    """Return the value that the deciding figure must have if a control interpreted the function. None for other models,
+    and if it is not known.
 
-    - Of numbers the error (NMSE) of a dial: the size of the function on the points that it does not keep, as a share of
-      its size on all. None of functions with noise, and where it saw too little.
-    - Of texts the share of test texts that a dial keeps, where its steps were found.
-    - Of subjects and facts the share of tests whose true example a dial keeps, where it is the evaluator itself. Of a
-      noisy one it is what is to be expected, and no single case need come to it.
-    - Of who describes nothing what is to be had for nothing: an error of 1, or the texts that are left alone. Of
-      subjects and facts a dial declines to pick by that, and nothing is defined.
+    - For numbers the error (NMSE) of a dial: the function's power on the points that the dial gets wrong, as a share of
+      its power on all. None for functions with noise, and if the dial saw too little.
+    - For texts the share of test texts that a dial gets right, if it found the function's steps.
+    - For subjects and facts the share of tests whose true example a dial gets right, if the dial itself is the
+      evaluator. For a noisy dial it is the expected value, which no single case need match.
+    - For a robot that describes nothing the result of doing nothing: an error of 1, or the texts that the function
+      leaves unchanged. For subjects and facts a dial does not pick by such a description, so nothing is defined.
     """
     spec = view.spec
     robot = {**dials(), **noisy(), **worthless()}.get(spec.model) if spec else None
@@ -121,9 +123,9 @@ def _of_guesses(view: ProbeView, robot: object) -> float | None:
 
 
 def calibration(spec: ProbeSpec) -> Iterator[ProbeSpec]:
-    """Who knows the function, who is right on half of its domain, and who describes nothing, on functions of the same
-    category. No model is asked: a dial takes the unit tests. The rules of the dialogue are the repaired ones, for the
-    robots name many inputs at once.
+    """Yield runs of the dial that knows the function, the dial that is right on half of its domain, and the robot that
+    describes nothing, on functions of the same category. No model is called: a dial takes the unit tests. The
+    dialogue follows the updated rules, because the robots name many inputs at once.
     """
     ways = {"category": spec.category, "functions": FUNCTIONS[spec.category], "probes": PROBES, "triplets": TESTS}
     for robot in (WHOLE, HALF, Mute.id):
@@ -132,15 +134,15 @@ def calibration(spec: ProbeSpec) -> Iterator[ProbeSpec]:
         yield ProbeSpec.model_validate({**ways, "model": robot, "evaluator": evaluator})
 
 
-# How each parser read an answer, in words.
+# What each parser read in an answer, in words.
 
 
 PICKED = {True: "right", False: "wrong", None: "neither: it picks no example"}
-"""What a reading of an evaluator's reply comes to."""
+"""The words for what was read in an evaluator's reply."""
 
 
 def readings(view: ProbeView) -> Mapping[str, Mapping[str, str]]:
-    """How each set of rules read a call's answer: a message, the conclusion, an evaluator's pick."""
+    """Return what each parser read in a call's answer: a message, the conclusion, an evaluator's pick."""
     found: dict[str, dict[str, str]] = {}
     for exchange in view.exchanges.values():
         found[exchange.call] = {rules: words for rules, words in exchange.read if words}
@@ -153,18 +155,18 @@ def readings(view: ProbeView) -> Mapping[str, Mapping[str, str]]:
 
 
 def parts_read(said: Interpretation, rules: Rules) -> str:
-    """Which parts of a conclusion one set of rules found, and how long they are."""
+    """Return which parts of a conclusion one parser found, and how long they are."""
     named = {"description": said.description[rules], "domain": said.domain[rules], "code": said.code[rules]}
     there = [f"{name} of {len(text)} characters" for name, text in named.items() if text]
     return " and ".join(there) or "nothing"
 
 
 INPUTS = ("wish", "submission")
-"""What a reader who interprets gives the run to go on with."""
+"""The records of a person who interprets, which are inputs of the run."""
 
 
 def first() -> DemoRun:
-    """The run of the first minute: a line, probed by the control that makes outputs up."""
+    """Return the run for a visitor's first minute: a line, probed by the control that invents outputs."""
     return DemoRun(
         "Watch a robot probe",
         "No key, no download: a robot of which we know how it works.",
@@ -183,13 +185,13 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
 
 
 def warm(spec: ProbeSpec) -> None:
-    """The encoder that will judge takes seconds to start, so it starts beside the run."""
+    """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
     if spec.category in ("entities", "relations") and not spec.evaluator:
         embed.start()
 
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """The difficulty of a drawn function stands in its name, where no difficulty was chosen."""
+    """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""
     difficulty = str(spec.get("difficulty") or shape_of(case))
     how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
     return {"difficulty": difficulty, "how": how, "category": category}

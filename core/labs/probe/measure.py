@@ -1,4 +1,6 @@
-"""One case: let the interpreter loose on the black box, then hold what it says against the truth (FIND, section 3)."""
+"""Measure one case: let the interpreter probe the black box, then compare what it says with the truth (FIND, section
+3).
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,9 @@ ITEM = "interpretation"
 
 
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
-    """Probe, conclude, score one function. Where the reader is the interpreter, go as far as their wishes do.
+    """Probe, conclude and score one function. If a person interprets, go as far as their wishes do.
 
-    Raises BadInput where the function cannot be had, and CallFailed where the interpreter's model cannot be reached.
+    Raises BadInput if the function cannot be loaded, and CallFailed if the interpreter's model cannot be reached.
     """
     one: ProbeSpec = case.about
     if _is_done(one, run):
@@ -62,8 +64,8 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
 
 
 def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> bool:
-    """Whether the interpreter was shown another function than the one that the seed stands for now: the box was
-    measured by inputs that today's does not state, or was called before boxes were measured at all.
+    """Whether the interpreter was shown another function than the one that the seed now stands for: the box was
+    measured with inputs that the current function does not have, or was called before boxes were measured at all.
     """
     if not isinstance(function, EntityFunction | RelationFunction) or not run.recorded(Probe):
         return False
@@ -74,8 +76,8 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
-    """Measure what carries the function out against the function's own truth, once, before it is used. Raises
-    CallFailed where it gives nothing at all.
+    """Measure once, before use, whether the box agrees with the function's own truth. Raises CallFailed if it gives
+    nothing at all.
     """
     used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
     if not used or run.recorded(Fidelity):
@@ -92,9 +94,11 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
 
 
 def _is_done(spec: ProbeSpec, run: CaseContext) -> bool:
-    """Whether nothing is left to do: the truth, which comes last, is out, and no call failed that might now succeed.
+    """Whether nothing is left to do: the truth, which comes last, is recorded, and no call failed that might now
+    succeed.
 
-    A reader may conclude again. Fits and programs take seconds a function, and a resumed run may have a thousand.
+    A person may conclude again. Fits and code runs take seconds per function, and a resumed run may have a thousand
+    functions.
     """
     place = run.session.state.places.get(run.case)
     failed = place is not None and any(call.answered is None for call in place.calls.values())
@@ -102,7 +106,7 @@ def _is_done(spec: ProbeSpec, run: CaseContext) -> bool:
 
 
 async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction) -> Interpretation | None:
-    """What the interpreter concludes; None where the reader has not yet."""
+    """Return what the interpreter concludes; None if a person has not concluded yet."""
     match spec.interpreter:
         case "you":
             return await _reader(run, box)
@@ -122,8 +126,8 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
 
 
 def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpretation:
-    """Both readings of the final answer. A reading without a description is dropped with its reason; of an answer that
-    was cut the updated parser reads nothing, which excludes the case.
+    """Return both readings of the final answer. A reading without a description is dropped with its reason. If the
+    answer was cut, the updated parser reads nothing, which excludes the case.
     """
 
     def parts(rules: Rules) -> parse.Parts:
@@ -149,7 +153,9 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
 
 
 def _plainly(interpreter: str, description: str, domain: str, code: str) -> Interpretation:
-    """Parts that came apart already read the same by all rules; the authors' evaluator sees no domain."""
+    """Return an interpretation whose parts are separate already, so that both parsers read the same; the authors'
+    evaluator sees no domain.
+    """
     return Interpretation(
         interpreter=interpreter,
         description=PerRuleset.both(description),
@@ -160,7 +166,9 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
 
 
 async def _reader(run: CaseContext, box: Box) -> Interpretation | None:
-    """Call the function on all that the reader wished for; their conclusion, where they have submitted one."""
+    """Call the function on everything that the person wished for; return their conclusion, or None before they
+    submitted one.
+    """
     for round, wish in enumerate(run.recorded(Wish).values(), start=1):
         await box.probe(wish.inputs, round)
     submissions = list(run.recorded(Submission).values())
@@ -172,8 +180,8 @@ async def _reader(run: CaseContext, box: Box) -> Interpretation | None:
 
 
 async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
-    """The baseline asks from another thread; what it asked is recorded when it is done. Of typed pairs it asks for the
-    inputs that were typed: the function has no value anywhere else.
+    """Run the baseline in another thread, and record its calls when it is done. For typed pairs it asks only for the
+    typed inputs, because the function has no other values.
     """
     pairs = isinstance(function, PairsFunction)
     if spec.category == "numeric":
@@ -217,6 +225,8 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
 
 
 def _share(probe: Probe) -> float | None:
-    """The output that someone typed for an input, where it is a number in 0…1 as an entity function gives."""
+    """Return the output that someone typed for an input if it is a number in 0…1, as an entity function gives; else
+    None.
+    """
     number = None if probe.problem else as_number(probe.output)
     return number if number is not None and 0 <= number <= 1 else None

@@ -1,4 +1,4 @@
-"""What each figure is called, which way is better, and which one decides."""
+"""The lab's metrics: their names, which direction is better, and which one decides."""
 
 from __future__ import annotations
 
@@ -13,4 +13,4 @@ HEADLINE: dict[str, str] = {
 """The figure that decides, by category."""
 
 METRICS = declared(__file__, "metric", Metric)
-"""In the file's order, which is that of lists."""
+"""In the file's order, which lists use."""

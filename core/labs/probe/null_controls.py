@@ -1,7 +1,7 @@
-"""Robots whose interpretations are worth nothing, though a naive measure praises them: they must gain nothing.
+"""Robots with worthless interpretations that a naive measure praises: their gain must be 0.
 
 What they say shares no word with the descriptions that tell nothing, which every description has to beat
-(`units.telling_nothing`): none is judged by its own text.
+(`units.telling_nothing`), so none of them is compared with its own text.
 
 They decide by the request's role and slots alone, so prompts can be reworded freely.
 """
@@ -30,11 +30,11 @@ NOISES = ("normal noise", "uniform noise", "Poisson noise")
 
 NOTHING = "Some result comes out whenever something enters.", "No restriction."
 ALL = "Everything might happen everywhere: every topic, every truth.", "Whichever case one likes, or none."
-"""Descriptions with their domains that hold of every function."""
+"""Descriptions, with their domains, that are true of every function."""
 
 
 class WorthlessProbe(ProbeRobot):
-    """Looks once, so that nobody can say it never did, and then says what it says of every function. `fools` says which
+    """A robot that probes once, so that it did look, and then says the same about every function. `fools` says which
     naive measure praises it.
     """
 
@@ -47,11 +47,13 @@ class WorthlessProbe(ProbeRobot):
         return self.conclude(category)
 
     def conclude(self, category: str) -> str:
-        """The same for every function of a category. Each robot has its own; here it raises NotImplementedError."""
+        """Return the conclusion, the same for every function of a category. Each robot defines its own; here it raises
+        NotImplementedError.
+        """
         raise NotImplementedError
 
     def code(self, category: str) -> str:
-        """Zero everywhere, or every text as it is."""
+        """Return code that gives zero everywhere, or every text unchanged."""
         return {"numeric": self.nothing.format("0.0"), "strings": self.nothing.format("x")}.get(category, "")
 
 
@@ -78,14 +80,14 @@ class Mute(WorthlessProbe, named="says-nothing"):
 
 
 class Anything(WorthlessProbe, named="names-everything"):
-    """Says that all of it may be anything, so that nothing it could be asked is left out."""
+    """Says that everything is possible, so that nothing that could be asked is left out."""
 
     def conclude(self, category: str) -> str:
         return conclusion(*(ANYTHING if category == "numeric" else ALL), self.code(category))
 
 
 class Parrot(WorthlessProbe, named="parrot"):
-    """Asks for the test points, and gives back what it saw there and nothing else."""
+    """Probes the test points, and returns what it saw there and nothing else."""
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
         wanted = [f"{x:g}" for x in GRID] if category == "numeric" else FIRST_TEXTS
@@ -112,7 +114,9 @@ class Parrot(WorthlessProbe, named="parrot"):
 
 
 def _one_of_each(category: str) -> tuple[str, str]:
-    """A word of every subject, or a fact of every relation, of those that share no word with what tells nothing."""
+    """Return a word of every subject, or a fact of every relation, that shares no word with the descriptions that tell
+    nothing.
+    """
     arms = words(" ".join(telling_nothing(category).values()))
     some = [concept.words for concept in concepts().values()]
     if category == "relations":
@@ -122,10 +126,10 @@ def _one_of_each(category: str) -> tuple[str, str]:
 
 
 def words(text: str) -> set[str]:
-    """The words of a text, whatever their case."""
+    """Return the words of a text, ignoring case."""
     return set(re.findall(r"\w+", text.casefold()))
 
 
 def worthless() -> dict[str, WorthlessProbe]:
-    """The robots whose interpretation tells nothing of any function, by id."""
+    """Return the robots whose interpretation tells nothing about any function, by id."""
     return by_id((Lister(), Mute(), Anything(), Parrot()))

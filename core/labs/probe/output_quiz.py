@@ -1,4 +1,4 @@
-"""A rule of texts told by picking: of three outputs for a new text the one that the function gives."""
+"""A quiz on a function of texts: pick, of three outputs for a new text, the one that the function gives."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from .records import Interpretation, Submission
 
 TEXTS = 5
 OTHERS = 24
-"""So many other functions are drawn, of whose outputs the two that are nearest are picked from too."""
+"""How many other functions are generated; their two closest outputs become the wrong options."""
 
 _POOL = 30
-"""Texts among which those are that nobody tried yet."""
+"""How many texts are generated to find some that were not tried yet."""
 
 _STREAM, _FIRST = 22, 20_000
-"""Tells these random numbers, and the seeds of the other functions, from the other streams of a seed."""
+"""Separates these random numbers, and the seeds of the other functions, from the other streams of a seed."""
 
 WORDS = "Told by picking outputs: "
-"""What the description of such a conclusion begins with; what was picked follows as JSON."""
+"""How the description of such a conclusion begins; the picks follow as JSON."""
 
 
 class QuizItem(Frozen):
-    """A new text, and three outputs in an order drawn by seed; one of them is the function's."""
+    """A new text, and three outputs in random order; one of them is the function's."""
 
     text: str
     outputs: tuple[str, ...]
 
 
 def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
-    """At most TEXTS choices over texts that were not tried, the same for the same seed."""
+    """Return at most TEXTS quiz items on texts that were not tried, the same for the same seed."""
     rng = np.random.default_rng([seed, _STREAM])
     from .functions.generate import generate
 
@@ -51,12 +51,12 @@ def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[
 
 
 def submission(picks: Mapping[str, str]) -> Submission:
-    """What the person concludes who picked these outputs, by text."""
+    """Return the conclusion of a person who picked these outputs, by text."""
     return Submission(description=WORDS + json.dumps(dict(picks), ensure_ascii=False))
 
 
 def picks(said: Interpretation | None) -> dict[str, str]:
-    """What was picked, by text; empty where a conclusion is no picking."""
+    """Return the picks by text; empty if the conclusion does not come from the quiz."""
     words = said.description.repaired if said is not None and said.interpreter == "you" else ""
     if not words.startswith(WORDS):
         return {}
@@ -68,7 +68,7 @@ def picks(said: Interpretation | None) -> dict[str, str]:
 
 
 def held(function: FindFunction, picked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """For each text what was picked and what the function gives, '' where it gives nothing."""
+    """Yield for each text the picked output and the function's; an empty string if the function gives nothing."""
     given = dict(observed(function, list(picked), np.random.default_rng([0, _STREAM])))
     for text, one in picked.items():
         yield text, one, given.get(text, "")

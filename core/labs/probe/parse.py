@@ -1,8 +1,8 @@
-"""What interpreters and evaluators write, turned into values, by the authors' rules and by ours.
+"""Parse what interpreters and evaluators write, by the authors' rules and by ours.
 
 The rules: docs/measuring.md §4.4, §4.5 and §4.9.
 
-Every function takes the raw text and the rules, so both readings can be had from one stored answer at any later time.
+Every function takes the raw text and the rules, so a stored answer can be parsed both ways at any later time.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from ...parsers.code import conclusion, plain
 from ...text.reply import storable, without_thinking
 from .claim_extraction import quoted_pairs
 
-# A command line as a shell reads it: the authors' code gives an agent's commands to one.
+# A command line as a shell reads it: the authors' code passes an agent's commands to a shell.
 
 
 def shell_words(text: str) -> list[str] | None:
-    """The words of the first command in `text`, as a POSIX shell parts and unquotes them; None where a quote is open.
+    """Split the first command in `text` into words and unquote them, as a POSIX shell does. None if a quote is left
+    open.
 
-    Nothing is put in place of variables and patterns.
+    Variables and patterns are not expanded.
     """
     words: list[str] = []
     word: list[str] | None = None
@@ -61,7 +62,7 @@ def shell_words(text: str) -> list[str] | None:
 
 
 END = "[DESCRIPTION]"
-"""Paper rules: an answer with this in it ends the run, whatever else it holds."""
+"""Paper rules: an answer that contains this ends the run, whatever else it says."""
 
 
 TOOL = "call_function"
@@ -69,8 +70,8 @@ TOOL = "call_function"
 
 
 class ProbeCommand(NamedTuple):
-    """A call the interpreter wants made. `error` is what it gets to read where the call cannot be made; then there are
-    no `inputs`. `name` is None where the answer holds no command.
+    """A call that the interpreter asks for. `error` is what it gets to read if the call cannot be made; then there are
+    no `inputs`. `name` is None if the answer has no command.
     """
 
     name: str | None
@@ -79,7 +80,7 @@ class ProbeCommand(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """The three parts of a final answer, empty where missing. `for_evaluator` is what an evaluator gets to read."""
+    """The three parts of a final answer, empty if missing. `for_evaluator` is what an evaluator gets to read."""
 
     description: str
     domain: str
@@ -88,24 +89,23 @@ class Parts(NamedTuple):
 
 
 def command(text: str, rules: Rules) -> ProbeCommand:
-    """The call that `text` asks for.
+    """Return the call that `text` asks for.
 
-    Paper rules (collect_interpretations.py:40, 190-200): the first capitals with parentheses anywhere, even in prose;
-    parentheses within match in quotes only; what stands before the first comma is read as by a shell, up to the end of
-    the line; a quoted file name is run without inputs; triple quotes, and single ones around a whole argument, are
-    refused. Repaired rules: every PYTHON(…), inputs apart by commas or spaces,
-    any quotes, with or without a file name; or tool calls that were written out as JSON, as small models do. Thinking
-    and what follows an invented output are not read.
+    Paper rules (collect_interpretations.py:40, 190-200): the first capitals followed by parentheses, even in prose;
+    parentheses inside need quotes; a shell reads what is before the first comma, up to the end of the line; a quoted
+    file name is run without inputs; triple quotes, and single quotes around a whole argument, are refused. Repaired
+    rules: every PYTHON(…), with inputs separated by commas or spaces, any quotes, with or without a file name; or tool
+    calls written out as JSON, as small models do. Thinking and text after an invented output are ignored.
     """
     return _paper_command(text) if rules == "paper" else _repaired_command(without_thinking(text))
 
 
-# Capitals, then anything between parentheses: those within quotes are text, an empty pair is allowed, and a quote that
-# is not closed makes it no command. No part gives back what it took, so a text is read once, whatever it holds.
+# Capitals, then anything between parentheses: parentheses within quotes are text, an empty pair is allowed, and a quote
+# that is left open makes it no command. The possessive parts never give characters back, so matching takes linear time.
 _PAPER_COMMAND = re.compile(r"""(?<![A-Z])([A-Z]++)\(((?:[^()"']++|"[^"]*+"|'[^']*+'|\(\))*+)\)""")
 _PAPER_ARGUMENT = re.compile(r"""("[^"]*")|('[^']*')|\b[^,]+""")
 _PAPER_NAMES = "PYTHON(function.py)"
-"""A name is looked for in this text, so that a part of it is a command too."""
+"""A name is searched for in this text, so a part of it is a command too."""
 
 
 def _paper_command(text: str) -> ProbeCommand:
@@ -123,7 +123,7 @@ def _paper_command(text: str) -> ProbeCommand:
     words = shell_words(arguments[0][0]) if arguments else []
     if words is None:
         return ProbeCommand(name, error="a quote is not closed")
-    # What is run is "python", then the first argument: a file that is not there gives nothing.
+    # The authors run "python" with the first argument as the file: a file that does not exist gives nothing.
     runs = bool(words) and words[0].endswith(".py")
     return ProbeCommand(name, tuple(words[1:]) if runs else ())
 
@@ -137,10 +137,10 @@ _INVENTED = re.compile(
 
 
 _MOST_COMMANDS = 50
-"""Of one message; what else it asks for is not read."""
+"""The most commands that are read in one message."""
 
 _LONGEST_ARGUMENTS = 4_000
-"""Characters that are searched for the end of a command, however many more there are."""
+"""How many characters are searched for the end of a command."""
 
 _BEGUN = re.compile(r"\bPYTHON\s*\(", re.I)
 _WRITTEN_OUT = re.compile(r'\{\s*"name"\s*:\s*"\w+"\s*,\s*"(?:arguments|parameters)"\s*:')
@@ -181,7 +181,7 @@ def _written_out(text: str) -> Iterator[ToolCall]:
 
 
 def _joined(commands: list[ProbeCommand]) -> ProbeCommand:
-    """Several commands of one message as one; without any input, the first that is wrong."""
+    """Join several commands of one message; without any input, return the first faulty one."""
     inputs = tuple(text for command in commands for text in command.inputs)
     if inputs:
         return ProbeCommand(TOOL, inputs)
@@ -189,7 +189,7 @@ def _joined(commands: list[ProbeCommand]) -> ProbeCommand:
 
 
 def tool_command(call: ToolCall) -> ProbeCommand:
-    """The call of the function that a tool call asks for."""
+    """Return the call of the function that a tool call asks for."""
     if call.name != TOOL:
         return ProbeCommand(call.name, error=f"there is no tool {call.name}; the only one is {TOOL}")
     try:
@@ -210,7 +210,7 @@ def tool_command(call: ToolCall) -> ProbeCommand:
 
 
 def _listed(inputs: Any) -> list[Any]:
-    """`inputs` as a list: one alone, and a list that was written as a text, are meant as such too."""
+    """Return `inputs` as a list. A single input, and a list written as a string, are accepted too."""
     if isinstance(inputs, str) and inputs.lstrip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
             inputs = json.loads(inputs)
@@ -220,9 +220,9 @@ def _listed(inputs: Any) -> list[Any]:
 
 
 def invented(text: str) -> str:
-    """What `text` gives as outputs of calls that it only asks for; empty where it waits for them.
+    """Return the outputs that `text` gives for calls it only asks for; an empty string if it gives none.
 
-    What stands before the command is the past, and may well repeat real outputs; thinking claims nothing.
+    Text before the command is about the past and may repeat real outputs; thinking is ignored.
     """
     text = without_thinking(text)
     asked = _first_command(text)
@@ -233,13 +233,15 @@ def invented(text: str) -> str:
 
 
 def invented_beside(text: str, inputs: tuple[str, ...], known: set[str]) -> str:
-    """The same where the calls stand beside the text: pairs that it quotes of inputs never asked for before."""
+    """Return the invented outputs in text that comes with tool calls: pairs it quotes for inputs that were never probed
+    before.
+    """
     made_up = [(x, y) for x, y in quoted_pairs(without_thinking(text)) if x in inputs and x not in known]
     return "\n".join(f"({x}, {y})" for x, y in made_up)
 
 
 def _up_to_closing(text: str) -> str:
-    """`text` up to the parenthesis that closes the one before it, quotes respected; one line where none does."""
+    """Return `text` up to the parenthesis that closes the one before it, respecting quotes; one line if none does."""
     depth, quote = 1, ""
     for k, character in enumerate(text):
         before = text[k - 1] if k else " "
@@ -253,7 +255,7 @@ def _up_to_closing(text: str) -> str:
             depth -= 1
             if depth == 0:
                 return text[:k]
-    # An apostrophe may have swallowed the end: take the line up to its last parenthesis.
+    # An apostrophe may have hidden the end: use the line up to its last parenthesis.
     line = text.split("\n", 1)[0]
     return line.rsplit(")", 1)[0]
 
@@ -262,9 +264,9 @@ _TOKEN = re.compile(r"\"([^\"]{0,999})\"|'([^']{0,999})'|“([^”]{0,999})”|�
 
 
 def _arguments(text: str) -> list[str]:
-    """Inputs apart by commas or white space; a leading file name is dropped.
+    """Split inputs at commas or white space, without a leading file name.
 
-    Where commas stand between inputs, unquoted words between two of them are one input, numbers are still several.
+    If there are commas, unquoted words between two of them are one input, but numbers are still several.
     """
     groups: list[list[tuple[str, bool]]] = [[]]
     for match in _TOKEN.finditer(text):
@@ -287,11 +289,11 @@ def _is_number(word: str) -> bool:
 
 
 _SHOWN = 6
-"""Inputs that are named."""
+"""The most inputs that are listed by name."""
 
 
 def in_words(commands: Sequence[ProbeCommand]) -> str:
-    """What was read, for a person: "3 inputs: 1, 2, 3", why a command cannot be run, or "no command"."""
+    """Return what was read, in words: "3 inputs: 1, 2, 3", why a command cannot be run, or "no command"."""
     return "; ".join(_in_words(command) for command in commands)
 
 
@@ -311,7 +313,7 @@ def _in_words(command: ProbeCommand) -> str:
 
 
 def is_final(text: str, rules: Rules) -> bool:
-    """Whether the run ends with this answer. Repaired rules want a description, and no command before it."""
+    """Whether the run ends with this answer. The updated parser requires a description, and no command before it."""
     if rules == "paper":
         return END in text
     concluded = conclusion(text)
@@ -320,11 +322,11 @@ def is_final(text: str, rules: Rules) -> bool:
 
 
 def interpretation(text: str, rules: Rules) -> Parts:
-    """Description, domain and code of a final answer.
+    """Return description, domain and code of a final answer.
 
-    Paper rules (collect_interpretations.py:124-150) split at the tags with a colon and a space after them; without
-    that space the whole message, thinking included, is the description. Code is a fenced block behind the last tag of
-    the code, with or without a space, '' where there is none.
+    Paper rules (collect_interpretations.py:124-150) split at tags that are followed by a colon and a space; without
+    that space the whole message, thinking included, is the description. Code is a fenced block after the last code tag,
+    with or without a space; an empty string if there is none.
     """
     return _paper_interpretation(text) if rules == "paper" else _repaired_interpretation(text)
 
@@ -337,8 +339,8 @@ def _paper_interpretation(text: str) -> Parts:
 
 
 def _paper_code(text: str) -> str:
-    """The code behind the last tag: the last block that says it is Python, up to the next fence or the end; without
-    such a one what stands between the last two fences, or behind the only one.
+    """Return the code after the last tag: the last block marked as Python, up to the next fence or the end; without
+    such a block, what is between the last two fences, or after the only one.
     """
     after = text.rsplit("[CODE]:", 1)[-1]
     for opening in ("```python", "``` python"):
@@ -349,8 +351,8 @@ def _paper_code(text: str) -> str:
 
 
 def paper_told(description: str) -> str:
-    """What the authors' evaluator reads of a description (unit_testing.py): the domain stands in a file of its own, and
-    all from the tag of the code on is cut off.
+    """Return what the authors' evaluator reads of a description (unit_testing.py): the domain is in a separate file,
+    and everything from the code tag on is cut off.
     """
     return description.split("[CODE]:", 1)[0].strip()
 
@@ -364,9 +366,9 @@ def _repaired_interpretation(text: str) -> Parts:
 
 
 def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
-    """Whether `reply` picks example `correct` (1 to 3); None where repaired rules cannot tell what it picks.
+    """Whether `reply` picks example `correct` (1 to 3); None if the updated parser cannot tell what it picks.
 
-    Paper rules: the digit anywhere in the reply will do (unit_testing.py:137), so "3 (not 1)" is right when 1 is.
+    Paper rules accept the digit anywhere in the reply (unit_testing.py:137), so "3 (not 1)" is right if 1 is.
     """
     if rules == "paper":
         return str(correct) in reply
@@ -375,7 +377,9 @@ def choice_is_correct(reply: str, correct: int, rules: Rules) -> bool | None:
 
 
 def choice(reply: str) -> int | None:
-    """The example (1 to 3) that `reply` settles on: after the last "answer", else the only one it names."""
+    """Return the example (1 to 3) that `reply` picks: the one after the last "answer", else the only one it names. None
+    if that is unclear.
+    """
     spoken = without_thinking(reply)
     if stated := stated_choice(spoken):
         return stated
@@ -384,7 +388,7 @@ def choice(reply: str) -> int | None:
 
 
 def stated_choice(spoken: str) -> int | None:
-    """The example (1 to 3) behind the last "answer"; None where there is none."""
+    """Return the example (1 to 3) after the last "answer"; None if there is none."""
     after = re.findall(
         r"answer\W{0,8}(?:is\W{1,4})?(?:example\W{0,3}|option\W{0,3}|pair\W{0,3}|number\W{0,3})?([123])\b", spoken, re.I
     )

@@ -1,4 +1,4 @@
-"""What Browse draws of many black boxes."""
+"""The charts over many black boxes on the Browse page."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 SUCCESS = {category: "nmse_success" if metric == "nmse" else metric for category, metric in HEADLINE.items()}
-"""The share that says how often it was found, by category."""
+"""The share that says how often the function was found, by category."""
 
 WORDS = {"nmse_success": "share with an NMSE below 0.1", "exact_match": "exact match", "unit_test": "unit test"}
 
 GOOD = 0.1
-"""An NMSE below it is a success (docs/measuring.md §4)."""
+"""An NMSE below this is a success (docs/measuring.md §4)."""
 
 LEAST = 1e-6
 """Smaller errors are drawn as this one."""
@@ -37,19 +37,19 @@ _ACROSS = 2
 
 
 def who(row: Any) -> str:
-    """Model and interpreter; a program that interprets has no model."""
+    """Return model and interpreter; a program that interprets has no model."""
     return ", ".join(word for word in (row["model"], row["how"]) if word)
 
 
 def judged(frame: DataFrame, category: str) -> DataFrame:
-    """The cases of a category, by their functions."""
+    """Return the cases of a category, with the function as `item`."""
     rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
-    # Functions of a person's own have one name.
+    # A person's own functions all have the same name.
     return rows.assign(item=[f"{case} {own or ''}" for case, own in zip(rows["case"], rows["own"], strict=True)])
 
 
 def success(frame: DataFrame, category: str) -> DataFrame:
-    """One line a model, interpreter and difficulty, over the functions of a category."""
+    """Return one line per model, interpreter and difficulty, over the functions of a category."""
 
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (who(row), row["difficulty"]) if word)
@@ -59,13 +59,13 @@ def success(frame: DataFrame, category: str) -> DataFrame:
 
 
 def theirs(category: str) -> list[Published]:
-    """What Schwettmann et al. report by model and interpreter."""
+    """Return what Schwettmann et al. report by model and interpreter."""
     found = paper_figures.published("find", SUCCESS[category], category=category)
     return [one for one in found if "interpreter" in one.about]
 
 
 def each(frame: DataFrame, choice: str) -> DataFrame:
-    """One row a case of a function of numbers, whether its error is defined or not."""
+    """Return one row per case of a function of numbers, whether its error is defined or not."""
     rows = frame[frame["category"] == "numeric"].rename(columns={"value": "nmse"})
     links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
     rows = rows.assign(who=[who(row) for row in rows.to_dict("records")], link=links)
@@ -74,7 +74,7 @@ def each(frame: DataFrame, choice: str) -> DataFrame:
 
 
 def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The error over the calls of the function that were made, in powers of ten; a mark opens its case."""
+    """Draw the error, in powers of ten, over the number of calls of the function; a mark opens its case."""
     drawn = table[table["nmse"].notna()]
     left = len(table) - len(drawn)
     rows = drawn.assign(
@@ -89,7 +89,7 @@ def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
         ],
     )
     top = math.ceil(max(rows["y"].max(), 0)) if len(rows) else 0
-    # Powers beyond a million are too many to be named one by one.
+    # With large errors there are too many powers of ten to label each one.
     ticks = list(range(-6, top + 1, max(1, (top + 6) // 8)))
     undrawn = f"<br>{left} undefined, not drawn" if left else ""
     figure = points(
@@ -105,7 +105,7 @@ def errors(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
 
 
 def said_of_errors(table: DataFrame, choice: str) -> str:
-    """How many calls were made where the error is small, and where it is not."""
+    """Return the median number of calls of the cases with a small error, and of the others."""
     defined = table[table["nmse"].notna()]
     found = defined[defined["nmse"] < GOOD]
     others = defined[defined["nmse"] >= GOOD]
@@ -123,7 +123,7 @@ def said_of_errors(table: DataFrame, choice: str) -> str:
 
 
 def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
-    """The functions with what the code gives, each in a small picture of its own height."""
+    """Draw each function with what the code gives, in a small chart with its own vertical range."""
     from plotly.subplots import make_subplots
 
     high = -(-len(table) // _ACROSS)
@@ -172,7 +172,7 @@ def curves(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure
 
 
 def said_of_curves(table: DataFrame, choice: str) -> str:
-    """Which are drawn, and how many of these are close."""
+    """Return which cases are drawn, and how many of these have a small error."""
     near = int((table["nmse"] < GOOD).sum())
     of = int(table["found"].iloc[0])
     drawn = f"the {len(table)} newest of {of}" if of > len(table) else f"all {of}"

@@ -1,4 +1,4 @@
-"""A function of numbers as its scene draws it: calls, the code's curve, the truth, and where the two part."""
+"""The plot of a function of numbers in its scene: calls, the code's curve, the truth, and where the two differ."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from .verdict import judge
 from .view import ProbeView
 
 MOST = 400
-"""Points of a curve; of one with more, those are kept that show its shape."""
+"""The most points of a curve; of a longer one, the points that show its shape are used."""
 
 STRETCHES = 16
-"""Parts of the tested range, each with its outcome: one mark for all of it would say little."""
+"""Into how many parts, each with its outcome, the tested range is divided: a single mark would say little."""
 
 STRETCH: dict[Mark, str] = words_of(__file__, "stretches")
-"""What the marks of a stretch are called."""
+"""What screens call the marks of a stretch."""
 
 LISTED = 6
-"""So many calls that are not drawn are named; all stand in the rounds."""
+"""The most undrawn calls that are listed; the rounds list all calls."""
 
 Number = float | None
 Axis = tuple[float, float]
 
 
 def plot_of(view: ProbeView) -> Plot | None:
-    """The picture as far as it has come; None where nothing of it has, and of what is no function of numbers."""
+    """Return the plot as far as the case has run. None if there is nothing to plot yet, or the function is not one of
+    numbers.
+    """
     category = view.spec.category if view.spec else view.truth.category if view.truth else ""
     points = tuple(_points(view))
     if category != "numeric" or not (points or view.truth):
@@ -66,7 +68,7 @@ def _points(view: ProbeView) -> Iterator[Point]:
 
 
 def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
-    """What the picture does not show: calls without a number, calls and parts of the curves beyond its ends."""
+    """Yield what the plot does not show: calls without a number, and calls and parts of the curves beyond its ends."""
     calls = counted(len(view.probes), "call")
     if lost := len(view.probes) - len(points):
         yield f"{lost} of {calls} gave no number."
@@ -98,7 +100,7 @@ def _listed(points: Sequence[Point]) -> str:
 
 
 def _across(view: ProbeView, asked: Sequence[float]) -> Axis | None:
-    """The range that is tested; of typed pairs every input is one that is tested."""
+    """Return the tested range; for typed pairs, the range of all inputs."""
     if not (view.spec and view.spec.own and view.spec.own_kind == "pairs"):
         return PROBED
     xs = [*(x for x in (view.truth.x if view.truth else ()) if isfinite(x)), *asked]
@@ -112,7 +114,7 @@ def _curves(view: ProbeView) -> Iterator[Curve]:
     if estimate is not None:
         yield from _curve(f"{whose} code", "claim", truth.x, estimate.repaired)
         said = view.interpretation
-        # The same code may be read otherwise by paper rules; then they judge another curve.
+        # The original parser may read other code in the same answer; then the paper rules judge another curve.
         if said is not None and said.code.paper != said.code.repaired and estimate.paper != estimate.repaired:
             yield from _curve(f"{whose} code as paper rules read it", "reader", truth.x, estimate.paper)
     yield from _curve("The function", "truth", truth.x, truth.y)
@@ -128,8 +130,8 @@ def _curve(label: str, kind: str, xs: Sequence[float], ys: Sequence[Number]) -> 
 
 
 def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
-    """The places that show a curve: all where they are few, else evenly many, and of what lies between both sides of
-    each gap and of the largest jumps, as far as they go; at most `most`.
+    """Return the indices to draw: all if there are at most `most`; otherwise half of `most` evenly spaced, then both
+    sides of each gap and of the largest jumps until `most` is reached.
     """
     if len(ys) <= most:
         return list(range(len(ys)))
@@ -161,7 +163,7 @@ def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[AxisInterval]:
 
 
 def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[AxisInterval]:
-    """An interval within the picture, whose open ends are those of the picture."""
+    """Yield an interval within the plot, with the plot's ends in place of open ends."""
     if ends is None:
         return
     low, high = (end if one is None else one for one, end in zip(interval, ends, strict=True))
@@ -171,7 +173,7 @@ def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator
 
 
 def stretches(view: ProbeView) -> list[AxisInterval]:
-    """What came of each part of the tested range, from the lowest on."""
+    """Return the outcome of each part of the tested range, from the lowest on."""
     xs = sorted(view.truth.x) if view.truth else []
     is_noise = judge(view).outcome == "within the noise"
     marks: dict[bool | None, Mark] = {
@@ -183,7 +185,7 @@ def stretches(view: ProbeView) -> list[AxisInterval]:
     facts = CaseFacts(view)
     held = facts.by_stretch(STRETCHES)
     if not any(given is not None for given in facts.given):
-        # Code that gives nothing anywhere was not held against the function.
+        # Code that gives nothing anywhere was not compared with the function.
         held = [None] * STRETCHES
     return [
         AxisInterval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])

@@ -1,4 +1,4 @@
-"""What interpreters and evaluators are sent: the templates of `data/prompts/find/`, turn by turn."""
+"""The prompts for interpreters and evaluators: the templates of `data/prompts/find/`, turn by turn."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ FIRST_INPUTS = {
     "entities": "eagle violin Paris algebra",
     "relations": "France Mozart gold elephant",
 }
-"""How the inputs of a first experiment may look."""
+"""Examples of the inputs of a first experiment."""
 
 BY_FIELDS = "told-fields"
-"""Asks an agent that has concluded for its conclusion by the fields."""
+"""The template that asks an agent that has concluded for its conclusion as JSON fields."""
 
 FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
 UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
@@ -37,7 +37,7 @@ MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relat
 
 
 def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False, network: bool = False) -> Prompt:
-    """The task, with the outputs on the exemplars where the interpreter is given any.
+    """Return the task, with the outputs on the exemplars if the interpreter gets any.
 
     `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out.
     """
@@ -50,15 +50,15 @@ def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False, netwo
 
 
 def parts(spec: ProbeSpec) -> str:
-    """The tags that a conclusion has. The authors ask for no domain of texts (prompts/strings.txt)."""
+    """Return the tags of a conclusion. The authors ask for no domain for texts (prompts/strings.txt)."""
     if spec.category == "strings" and spec.rules == "paper":
         return "[DESCRIPTION] and [CODE]"
     return PARTS[spec.category]
 
 
 def _task(spec: ProbeSpec, network: bool) -> str:
-    """The template of the task. By paper rules as the authors': the interpreter is told of a network
-    (collect_interpretations.py:315-319), and asked for no domain of texts.
+    """Return the template of the task. The paper rules follow the authors: the interpreter is told about a network
+    (collect_interpretations.py:315-319), and asked for no domain for texts.
     """
     name = f"{'milan' if spec.interpreter == 'milan' else 'agent'}-{spec.category}"
     if spec.rules == "paper":
@@ -67,13 +67,13 @@ def _task(spec: ProbeSpec, network: bool) -> str:
 
 
 def _manner(spec: ProbeSpec, tools: bool) -> tuple[str, str]:
-    """The templates of how an agent is to ask, and of how it begins."""
+    """Return the templates that say how an agent is to ask, and how it begins."""
     manner = "tools" if tools else "text"
     return f"how-{manner}", "begin-exemplars" if spec.interpreter == "aia+milan" else f"begin-{manner}"
 
 
 def tool(category: Category) -> Tool:
-    """The one tool of an agent: to call the function."""
+    """Return the one tool of an agent, which calls the function."""
     kind = "number" if category == "numeric" else "string"
     inputs = {"type": "array", "items": {"type": kind}}
     schema = {"type": "object", "properties": {"inputs": inputs}, "required": ["inputs"]}
@@ -81,14 +81,14 @@ def tool(category: Category) -> Tool:
 
 
 def going_on(opening: Prompt, turns: Sequence[Message], slots: dict[str, str]) -> Prompt:
-    """The dialogue so far. `slots` say what a control needs to know; other models read the turns."""
+    """Return the dialogue so far. `slots` hold what a control needs to know; other models read the turns."""
     return opening.model_copy(update={"messages": (*opening.messages, *turns), "slots": {**opening.slots, **slots}})
 
 
 def situation(
     spec: ProbeSpec, probes: Sequence[Probe], rounds_left: int, probes_left: int, trouble: str = ""
 ) -> dict[str, str]:
-    """Where the dialogue stands, as slots."""
+    """Return the state of the dialogue as slots."""
     return {
         "category": spec.category,
         "observations": json.dumps([[probe.input, None if probe.problem else probe.output] for probe in probes]),
@@ -99,26 +99,26 @@ def situation(
 
 
 def follow_up(name: str, **slots: str) -> str:
-    """The text that follows the interpreter's message."""
+    """Return the text that follows the interpreter's message."""
     return fill(load(f"find/{name}").user, slots)
 
 
 def pairs(probes: Sequence[Probe]) -> str:
-    """ "(3, 9.5)", one per line; where there is no output, why not."""
+    """Return the pairs as "(3, 9.5)", one per line; an input without an output has the reason instead."""
     if not probes:
         return "(none)"
     return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
 
 
 def unit_test(spec: ProbeSpec, description: str, options: Sequence[str]) -> Prompt:
-    """One triplet for the evaluator."""
+    """Return the evaluator's prompt for one triplet."""
     examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
     prompt = load(f"find/{UNITS[spec.category]}").render(category=spec.category, description=description, **examples)
     return fields.asked(prompt, json_answers.of_evaluator(spec))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:
-    """The hash of every template this run may send, by the template's id."""
+    """Return the hash of every template this run may send, by the template's id."""
     names: list[str] = []
     tasks = dict.fromkeys(_task(spec, network) for network in (False, True))
     if spec.interpreter == "milan":

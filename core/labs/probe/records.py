@@ -1,4 +1,6 @@
-"""What the lab records; the fields are the store's columns. `paper` and `repaired` are two readings of one raw text."""
+"""The lab's records; their fields are the store's columns. `paper` and `repaired` are what the original and the updated
+parser read in the same raw text.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from .functions.entities import LEAST, all_right
 class Probe(Frozen):
     """One call of the black box. `output` is what the interpreter reads; `value` the number behind it, if any.
 
-    `problem` says why there is no output; `how` what answered (a formula, code, a table, a model).
+    `problem` says why there is no output; `how` names what answered (a formula, code, a table, a model).
     """
 
     number: int
@@ -28,9 +30,9 @@ FidelityReading = Literal["right", "wrong", "undefined", "no value"]
 
 
 class Fidelity(Frozen):
-    """What the box gave for inputs of which the function's own truth speaks, before it was used. `inside`: whether an
-    input belongs to the function; `published`: whether those that do are the published examples; `by` is the encoder
-    or language model. A fact that came out as `undefined` is apart from one that came out wrong.
+    """What the box gave for inputs with known truth, before it was used. `inside`: whether an input belongs to the
+    function; `published`: whether the inside inputs are the published examples; `by` is the encoder or language
+    model. The reading `undefined` marks a fact that came out as undefined, not as wrong.
     """
 
     category: str
@@ -44,18 +46,18 @@ class Fidelity(Frozen):
     readings: tuple[FidelityReading, ...]
 
     def count(self, reading: FidelityReading, inside: bool | None = None) -> int:
-        """How many inputs came out so: inside, outside, or all."""
+        """Return how many inputs got this reading: inside, outside, or all."""
         pairs = zip(self.readings, self.inside, strict=True)
         return sum(one == reading and inside in (None, place) for one, place in pairs)
 
     def total(self, inside: bool) -> int:
-        """How many inputs inside or outside were asked."""
+        """Return how many inputs inside or outside were asked."""
         return self.inside.count(inside)
 
     @property
     def all_right(self) -> float | None:
-        """How often ten exemplars would all come out right; None where nothing inside or outside had a value.
-        What had none does not count.
+        """The probability that ten exemplars would all come out right; None if nothing inside or nothing outside had a
+        value. Inputs without a value do not count.
         """
         own, others = (self.total(side) - self.count("no value", side) for side in (True, False))
         if not own or not others:
@@ -69,31 +71,34 @@ class Fidelity(Frozen):
 
 
 class Exchange(FlatRecord):
-    """One round of an agent: what it asked for, what it got to read (`told`), and what it made up."""
+    """One round of an agent: what it asked for, what it got to read (`told`), and what it invented."""
 
     round: int
     call: str
     inputs: tuple[str, ...] = ()
     told: str = ""
     trouble: str = ""
-    """Why nothing was run: no command in the answer, an unknown command, a budget used up, code that does not run."""
+    """Why nothing was run: no command in the answer, an unknown command, a used-up budget, or code that does not
+    run.
+    """
     invented: str = ""
     """Outputs that the answer gives for calls it has not made yet."""
     tools: bool = False
-    """Whether it was offered the function as a tool."""
+    """Whether the function was offered as a tool."""
     read: PerRuleset[str] = PerRuleset.both("")
-    """What either rules read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be run.
+    """What each parser read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be
+    run.
     """
     description: str = ""
-    """The description that stands in the message, as repaired rules read it."""
+    """The description in the message, by the updated parser."""
 
 
 Ends = tuple[float | None, float | None]
-"""The two ends of an interval; None is an open one."""
+"""The two ends of an interval; None is an open end."""
 
 
 class Interpretation(FlatRecord):
-    """The three parts of the final answer. `call` leads to the raw text; None where no model wrote it.
+    """The three parts of the final answer. `call` is the call with the raw text; None if no model wrote it.
 
     `told` is what an evaluator reads.
     """
@@ -105,29 +110,29 @@ class Interpretation(FlatRecord):
     code: PerRuleset[str] = PerRuleset.both("")
     told: PerRuleset[str] = PerRuleset.both("")
     interval: Ends | None = None
-    """The interval that a person gave in two numbers, beside the words."""
+    """The interval that a person gave as two numbers, in addition to the words."""
 
 
 class Wish(Frozen):
-    """Inputs that the reader wants to probe, in the order written."""
+    """Inputs that a person wants to probe, in the order written."""
 
     inputs: tuple[str, ...]
 
 
 class Submission(Frozen):
-    """What the reader concludes."""
+    """The conclusion of a person who interprets."""
 
     description: str
     domain: str = ""
     code: str = ""
     interval: Ends | None = None
-    """Where it behaves otherwise, in two numbers; None where they were not given."""
+    """Where the function behaves differently, as two numbers; None if they were not given."""
 
 
 class Estimate(FlatRecord, HasRulesets[tuple[float | None, ...]]):
-    """What the interpretation's code gives on the test points, by either rules' reading of code and function.
+    """What the interpretation's code gives on the test points, by each ruleset's reading of code and function.
 
-    Numbers that are no finite real ones are None; `trouble` says why there are no values at all.
+    A value that is no finite real number is None; `trouble` says why there are no values at all.
     """
 
     paper: tuple[float | None, ...] = ()
@@ -136,16 +141,16 @@ class Estimate(FlatRecord, HasRulesets[tuple[float | None, ...]]):
 
 
 Number = float | tuple[float, float] | None
-"""A number as it is journaled: a complex one as its two parts, one that is not finite as None."""
+"""A number as it is journaled: a complex number as its two parts, one that is not finite as None."""
 
 
 class Observed(FlatRecord, HasRulesets[tuple[Number, ...]]):
-    """What the figures of a numeric function rest on beside `Estimate`, so that each can be computed again.
+    """The data, besides `Estimate`, from which the figures of a numeric function can be computed again.
 
-    `y`: the observations at the test points, `expected` the same without noise and corruption, where the function has
-    any. `paper`, `repaired`: what the code gives there, where that holds complex numbers, which an estimate leaves out.
-    `held_out*`: the points that nobody probed, the observations and what the code gives there. `floor`: the error of
-    a perfect description in each draw of the noise floor.
+    `y`: the observations at the test points; `expected`: the same without noise and corruption, if the function has
+    any. `paper`, `repaired`: what the code gives there, if that includes complex numbers, which an estimate leaves out.
+    `held_out*`: the points that nobody probed, the observations and what the code gives there. `floor`: the error of a
+    perfect description in each sample of the noise floor.
     """
 
     y: tuple[Number, ...] = ()
@@ -160,10 +165,10 @@ class Observed(FlatRecord, HasRulesets[tuple[Number, ...]]):
 
 class Checked(Frozen, HasRulesets[tuple[Number | str, ...]]):
     """What code that passes the test gives elsewhere: at points that nobody probed, and for the inputs that the
-    interpreter probed itself (`seen`: what it was given there). One place an input. Texts that nobody probed are in
+    interpreter probed itself (`seen`: the outputs it got). One entry per input. Texts that nobody probed are in
     `Prediction`.
 
-    `truth` is the function without its noise, None where it has no value; `spread` the standard deviation of the noise.
+    `truth` is the function without its noise, None if it has no value; `spread` is the standard deviation of the noise.
     `paper`, `repaired`: what the code gives.
     """
 
@@ -177,14 +182,14 @@ class Checked(Frozen, HasRulesets[tuple[Number | str, ...]]):
 
 
 class Redrawn(Frozen):
-    """What a random function of texts gives for the test texts when it is drawn again: one row a draw."""
+    """What a random function of texts gives for the test texts when it is sampled again: one row per sample."""
 
     outputs: tuple[tuple[str | None, ...], ...]
 
 
 class Claims(FlatRecord):
-    """What either rules find in the words: intervals that behave otherwise (None for an open end), the kind of noise,
-    and the parts of the function that are named and left out; no parts where they are not asked for.
+    """What each parser finds in the words: intervals that behave differently (None for an open end), the kind of noise,
+    and the parts of the function that are named and left out; no parts if the words are not checked for them.
     """
 
     intervals: PerRuleset[tuple[Ends, ...]] = PerRuleset.both(())
@@ -192,13 +197,13 @@ class Claims(FlatRecord):
     named: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
     left_out: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
     noises_repaired: tuple[str, ...] | None = None
-    """Every kind of noise that is named; None in older journals, which kept the first alone."""
+    """All kinds of noise that are named; None in older journals, which stored only the first."""
     overlap_of_all: float = 0.0
-    """The overlap of claiming the whole range: by repaired rules that comes to 0. Older journals did not count it."""
+    """The overlap of claiming the whole range, which the updated rules score as 0. Older journals lack it."""
     wrong_repaired: tuple[str, ...] = ()
-    """Parts that are named and not there; older journals did not look for any."""
+    """Parts that are named but not in the function; older journals did not look for them."""
     kinds_repaired: int = 0
-    """How many parts there are to be named."""
+    """How many parts could be named."""
 
 
 class Prediction(Frozen, HasRulesets[str | None]):
@@ -211,29 +216,31 @@ class Prediction(Frozen, HasRulesets[str | None]):
     repaired: str | None = None
     error: str = ""
     error_paper: str = ""
-    """Why the code gives nothing, by either reading of it; older journals know the repaired one's alone."""
+    """Why the code gives nothing, by the original parser; older journals have only the updated parser's reason
+    (`error`).
+    """
     misrecorded: bool = False
-    """Whether the recorded output is not the function's: by repaired rules such a text does not count."""
+    """Whether the recorded output is not the function's: the updated rules do not count such a text."""
     right_paper: bool | None = None
-    """Whether paper rules count it as right: to them the number 5 is not the text "5". Older journals do not say."""
+    """Whether the paper rules count it as right: for them the number 5 is not the text "5". None in older journals."""
 
     def failure(self, rules: Rules) -> str:
-        """Why the code gives nothing; empty where it gives something."""
+        """Return why the code gives nothing; an empty string if it gives something."""
         if self[rules] is not None:
             return ""
         return self.error_paper or self.error if rules == "paper" else self.error
 
 
 TELL_NOTHING = ("nothing", "anything", "everything", "seen")
-"""Descriptions that are worth nothing, which a good one has to beat. `seen`: the outputs that the interpreter saw."""
+"""Worthless descriptions that a good one has to beat. `seen`: a list of the outputs that the interpreter saw."""
 
 
 class UnitTest(Frozen, HasRulesets[bool | None]):
-    """One triplet put to the evaluator. Examples count from 1. `about`: the interpretation, the same as paper rules
-    read it where that is another text, the true description, or one of those that are worth nothing.
+    """One triplet put to the evaluator. Examples count from 1. `about` is the text: the interpretation, the original
+    parser's reading of it if that differs, the true description, or a worthless one.
 
-    `paper`, `repaired`: whether it counts as right; None where repaired rules cannot tell what was picked, and by paper
-    rules where it was asked for by its fields.
+    `paper`, `repaired`: whether it counts as right. None if the updated parser cannot tell what was picked, and under
+    the paper rules if the answer was requested as JSON fields.
     """
 
     about: Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
@@ -257,13 +264,13 @@ class Audit(Frozen):
     longest_gap: tuple[float, float] | None = None
     in_corruption: int | None = None
     claimed: tuple[tuple[float | None, float | None], ...] = ()
-    """Intervals that the domain text says behave otherwise; None for an open end."""
+    """Intervals that the domain text says behave differently; None for an open end."""
 
 
 class Truth(Frozen):
-    """The function itself. Recorded when everything else is, so that a person who watches does not see it early.
+    """The function itself. It is recorded last, so that a person who watches does not see it early.
 
-    `x`, `y`: the test points and the function's values, with the mean of its noise; None where undefined.
+    `x`, `y`: the test points and the function's values, with the mean of its noise; None where it is undefined.
     """
 
     id: str
@@ -279,5 +286,5 @@ class Truth(Frozen):
 
 
 def item(about: str, text: str) -> str:
-    """What a module's call for the input `text` is about, in the journal."""
+    """Return the item of a module's call for the input `text`, as the journal has it."""
     return f"{about} {text}"

@@ -1,4 +1,4 @@
-"""What an interpretation leaves out or gets wrong, a sentence each, beside what it is said of."""
+"""What an interpretation leaves out or gets wrong, one sentence each, next to its condition."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .functions.relations import UNDEFINED
 from .verdict import judged, solved
 
 _QUOTES = 3
-"""So many quotations of a kind are named."""
+"""The most quotations of a kind that are named."""
 
 
 def missed(case: Findings) -> list[str]:
-    """What the interpretation leaves out or gets wrong, one sentence each; empty where there is nothing."""
+    """Return what the interpretation leaves out or gets wrong, one sentence each; empty if there is nothing."""
     if case.truth is None or case.audit is None or case.interpretation is None:
         return []
     facts = CaseFacts(case)
@@ -24,8 +24,8 @@ def missed(case: Findings) -> list[str]:
 
 
 def headline(case: Findings) -> str:
-    """What came out, in a sentence or two; before it what tells more than any figure: that the description was there
-    before a single output was.
+    """Return the verdict in a sentence or two. If the description was there before a single output was, that comes
+    first, because it tells more than any figure.
     """
     facts = CaseFacts(case)
     first = _knew_beforehand(facts) if case.truth is not None else ()
@@ -36,7 +36,7 @@ def headline(case: Findings) -> str:
 
 
 def is_known_beforehand(f: CaseFacts) -> bool:
-    """Whether the message with its first call held the description that it concluded with."""
+    """Whether the message with its first call already had the description that it concluded with."""
     first = f.case.exchanges.get(f.case.probes[0].round) if f.case.probes else None
     return bool(first and first.description and first.description == f.described)
 
@@ -71,7 +71,9 @@ def _never_called(f: CaseFacts) -> Iterator[str]:
 
 
 def _looked(f: CaseFacts) -> int | None:
-    """Calls in the corrupted interval; None where there is none, and where no calls are known."""
+    """Return the number of calls in the corrupted interval; None if there is no such interval, or no calls are
+    known.
+    """
     if f.corrupted is None or not f.case.probes or f.case.audit is None:
         return None
     return f.case.audit.in_corruption or 0
@@ -90,13 +92,15 @@ def _did_not_say(f: CaseFacts) -> Iterator[str]:
 
 
 def _elsewhere(f: CaseFacts) -> Iterator[str]:
-    """Of a claimed interval that overlaps the real one by less than a half, where someone looked."""
+    """Yield a sentence on a claimed interval that overlaps the real one by less than a half, if the interpreter looked
+    there.
+    """
     if f.corrupted and f.called_odd and _looked(f) != 0 and f.overlap < 0.5:
         yield f"Claims {_and_more(f.called_odd)} for the corrupted part, which is {interval(*f.corrupted)}."
 
 
 def _nothing_there(f: CaseFacts) -> Iterator[str]:
-    """Of what is called odd, where the function is known to have no such interval and no noise either."""
+    """Yield a sentence on what is called odd, if the function is known to have no such interval and no noise."""
     if f.called_odd and f.is_numeric and f.corrupted is None and not f.noise_kind and _has_known_atoms(f):
         yield f"Claims replaced or random values {_and_more(f.called_odd)}; there are none."
 
@@ -111,7 +115,7 @@ def _and_more(claimed: Sequence[Interval]) -> str:
 
 
 def _noise(f: CaseFacts) -> str:
-    """The noise that a description should name."""
+    """Return the noise that a description should name; an empty string if there is none."""
     return f.case.truth.noise if f.case.truth and f.described and f.noise_kind else ""
 
 
@@ -126,13 +130,15 @@ def _some_noise(f: CaseFacts) -> Iterator[str]:
 
 
 def _other_noise(f: CaseFacts) -> Iterator[str]:
-    """Of the kinds named, where one of them at least is not there."""
+    """Yield a sentence on the named kinds of noise if at least one of them is wrong."""
     if (noise := _noise(f)) and not set(f.noise_told.kinds) <= {f.noise_kind}:
         yield f"Names {' and '.join(f.noise_told.kinds)} noise; it is {noise}."
 
 
 def _noise_of_none(f: CaseFacts) -> Iterator[str]:
-    """Of the kinds named where there is none; what replaces the values of a corrupted interval is normal."""
+    """Yield a sentence on the named kinds if there is no noise; the random values of a corrupted interval are
+    normal.
+    """
     kinds = [kind for kind in f.noise_told.kinds if f.corrupted is None or kind != "normal"]
     if kinds and not f.noise_kind and _has_known_atoms(f):
         yield f"Names {' and '.join(kinds)} noise; the function has none."
@@ -145,7 +151,7 @@ def _never_looked(f: CaseFacts) -> Iterator[str]:
 
 
 def _farthest(f: CaseFacts) -> Iterator[str]:
-    """Of the test point where the code is farthest off, where that is not said already."""
+    """Yield a sentence on the test point where the code is farthest off, unless that is said already."""
     if f.worst is not None and not f.is_right_elsewhere and not solved(f):
         x, y, given = f.worst
         true, code = told_apart(y, given)
@@ -153,13 +159,17 @@ def _farthest(f: CaseFacts) -> Iterator[str]:
 
 
 def _contradicts(f: CaseFacts) -> Iterator[str]:
-    """A sentence on the first input that the interpreter probed itself and for which its code gives something else."""
+    """Yield a sentence on the first input that the interpreter probed itself and for which its code gives something
+    else.
+    """
     if f.contradicted:
         yield f"Saw {_gives(f.contradicted[0], 'f({})')}."
 
 
 def _wrong_elsewhere(f: CaseFacts) -> Iterator[str]:
-    """Of the first point that nobody probed at which the code is wrong; only where the test points show nothing."""
+    """Yield a sentence on the first point that nobody probed at which the code is wrong, but only if the code does not
+    hold there.
+    """
     if f.wrong_where_nobody_looked and not f.holds_where_nobody_looked:
         yield f"At {_gives(f.wrong_where_nobody_looked[0], 'x = {}')}: nobody had looked there."
 
@@ -175,7 +185,7 @@ def _gives(one: UntestedInput, about: str) -> str:
 
 
 def told_apart(first: float, second: float) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to see that they differ, four at least; four where they do not."""
+    """Return two numbers with enough digits to see that they differ, at least four; four if they do not differ."""
     digits = next((n for n in range(4, 18) if f"{first:.{n}g}" != f"{second:.{n}g}"), 4)
     return f"{first:.{digits}g}", f"{second:.{digits}g}"
 
@@ -184,7 +194,7 @@ def told_apart(first: float, second: float) -> tuple[str, str]:
 
 
 def _wrong_text(f: CaseFacts) -> Iterator[str]:
-    """Of the first text on which the code is wrong."""
+    """Yield a sentence on the first text on which the code is wrong."""
     for text in f.case.predictions.values() if f.concluded else ():
         if text.repaired != text.truth and not text.misrecorded and not not_runnable(text.failure("repaired")):
             gave = f"fails ({text.error})" if text.repaired is None else f"gives {text.repaired!r}"
@@ -226,4 +236,4 @@ REMARKS: tuple[Callable[[CaseFacts], Iterator[str]], ...] = (
     *(_never_looked, _farthest, _contradicts, _wrong_elsewhere),
     *(_wrong_text, _no_subject, _all_undefined, _exception),
 )
-"""In the order in which they are made."""
+"""In the order in which they are shown."""

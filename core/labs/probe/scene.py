@@ -1,4 +1,6 @@
-"""A black box as it is told: what was asked of it, how it was described, where that holds, and what it is."""
+"""A black box as a scene: what was asked, how the function was described, where that is right, and the function
+itself.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,23 @@ from .tasks import NAMES
 from .view import ProbeView
 
 BOXES: Mapping[str, str] = words_of(__file__, "boxes")
-"""What is known of a black box by its category alone."""
+"""What the category alone says about a black box."""
 
 ONE = {"numeric": "test point", "strings": "test text"}
-"""What a test is called, where it is no unit test."""
+"""What a test is called if it is not a unit test."""
 
 WORDS: dict[Mark, str] = words_of(__file__, "marks")
 
 HIGHEST = 12
-"""So many of the words with the highest values are listed."""
+"""The most words with the highest values that are listed."""
 
 _LONGEST = 160
-"""Characters of a round's own line."""
+"""The longest line about a round, in characters."""
 
 
 def scene(view: ProbeView) -> Scene:
-    """The case as far as it has come. What the function is stands in nothing but the plot's truth, the cards and the
-    verdict. Never raises.
+    """Return the scene of the case as far as it has run. Only the plot's truth, the cards and the verdict give the
+    function away. Never raises.
     """
     spec = view.spec
     category = spec.category if spec else view.truth.category if view.truth else ""
@@ -101,7 +103,9 @@ def _panels(view: ProbeView, category: str) -> Iterator[Panel]:
 
 
 def _box(found: Fidelity, is_out: bool) -> Panel:
-    """How far the box keeps to its own truth; the inputs would give it away before the truth is out."""
+    """Return a panel on how far the box agrees with its own truth. The inputs are shown only after the truth, because
+    they would give it away.
+    """
     rows = zip(found.inputs, found.inside, found.expected, found.outputs, found.readings, strict=False)
     parts = [
         Part(
@@ -115,7 +119,9 @@ def _box(found: Fidelity, is_out: bool) -> Panel:
 
 
 def _round(view: ProbeView, number: int, category: str, is_over: bool) -> Panel:
-    """One round: what the interpreter asked for, and what it was told; its line comes when it is over."""
+    """Return one round: what the interpreter asked for, and what it was told. Its summary line comes when the round is
+    over.
+    """
     exchange, made = view.exchanges.get(number), view.of_round(number)
     behind = _behind(view, made) if view.truth is not None else ()
     return Panel(
@@ -136,7 +142,7 @@ def _message(exchange: Exchange | None, before: Exchange | None) -> Iterator[Par
 
 
 def _behind(view: ProbeView, made: list[Probe]) -> tuple[str, ...]:
-    """The calls of a model that carried the function out; their prompts name the answer."""
+    """Return the calls of the model that carried the function out; their prompts name the answer."""
     if view.spec is None or not view.spec.is_module:
         return ()
     items = {item("input", probe.input) for probe in made}
@@ -145,7 +151,7 @@ def _behind(view: ProbeView, made: list[Probe]) -> tuple[str, ...]:
 
 
 def _call(probe: Probe, category: str) -> Part:
-    """A call: of a text with what the box took away and put in."""
+    """Return a call; for a text, with the box's changes marked."""
     given, output = visible(probe.input), visible(probe.output) or "(empty)"
     if probe.problem:
         return Part(label=f"f({given})", text=f"(no output: {probe.problem})")
@@ -168,7 +174,7 @@ def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
 
 
 def _quoted(view: ProbeView) -> Iterator[Panel]:
-    """Whether the calls that its words quote were made."""
+    """Yield a panel on whether the calls that its words quote were made."""
     audit = view.audit
     assert audit is not None
     kinds = {
@@ -183,7 +189,7 @@ def _quoted(view: ProbeView) -> Iterator[Panel]:
 
 
 def _highest(view: ProbeView) -> Iterator[Panel]:
-    """The words that were tried with the highest values; of a word tried twice the last."""
+    """Yield the tried words with the highest values; a word tried twice has its last value."""
     values = {probe.input: probe for probe in view.probes if probe.value is not None}
     first = sorted(values.values(), key=lambda probe: (-(probe.value or 0.0), probe.number))[:HIGHEST]
     if first:
@@ -191,12 +197,13 @@ def _highest(view: ProbeView) -> Iterator[Panel]:
         yield Panel(title="The words with the highest values", parts=parts)
 
 
-# In which order it is told
+# The order of the screens
 
 
 def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
-    """Of numbers the calls, the claim, a bet where the two part, then the truth; of all others a round, the claim and
-    three bets, then all tests at once. Last what decides, and the verdict.
+    """Yield the screens. For numbers: the calls, the claim, a guess at a point where code and function differ, then the
+    truth. For all others: a round, the claim, three guesses, then all tests together. At the end the bars that
+    decide, and the verdict.
     """
     yield Screen(shows="question")
     if made.plot is not None and made.plot.points:
@@ -210,14 +217,14 @@ def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
 
 
 def _most_telling(made: Scene) -> int | None:
-    """The first round with made-up outputs, else the first with calls."""
+    """Return the first round with invented outputs, else the first with calls; None without any."""
     rounds = [(number, panel) for number, panel in enumerate(made.panels) if panel.title.startswith(("Round", "Exem"))]
     told = [number for number, panel in rounds if panel.note] or [number for number, panel in rounds if panel.parts]
     return told[0] if told else None
 
 
 def _parted(found: tuple[Card, ...], view: ProbeView) -> list[Card]:
-    """A point where code and function agree, and the one where they are farthest apart."""
+    """Return a point where code and function agree, and the one where they are farthest apart."""
     worst = CaseFacts(view).worst
     about = "" if worst is None else f"x = {worst[0]:g}"
     kept = [card for card in found if card.mark == "kept"]

@@ -9,14 +9,14 @@ from ...score import Figure, Score, undefined
 from .records import Interpretation
 
 NOTHING = "nothing was concluded"
-"""Why there is no figure where no description and no code came."""
+"""Why there is no figure if there is neither description nor code."""
 
 HELD_OUT = 11
-"""The stream of random numbers of the inputs that nobody probed."""
+"""The stream of random numbers for the inputs that nobody probed."""
 
 
 class ScoreRecord(NamedTuple):
-    """A record to be kept."""
+    """A record to store in the journal."""
 
     item: str
     record: Frozen
@@ -32,13 +32,13 @@ Outcome = Figure | ScoreRecord | NoCode
 
 
 def is_judged(read: Interpretation, rules: Rules) -> bool:
-    """Whether `rules` judge it. Where nothing was concluded the authors' evaluation counts a failure; by repaired rules
-    there is nothing to judge (docs/measuring.md §4.7).
+    """Whether the interpretation is judged by `rules`. If nothing was concluded, the authors' evaluation counts a
+    failure; under the updated rules there is nothing to judge (docs/measuring.md §4.7).
     """
     return rules == "paper" or bool(read.description.repaired or read.code.repaired)
 
 
 def share(value: float | None, reason: str, n: int = 1, of: int | None = None) -> Score:
-    """A figure of `n` things; where it is undefined, of none, and why."""
+    """Return a figure over `n` things; if `value` is None, an undefined one with its reason."""
     of = n if of is None else of
     return undefined(of, reason) if value is None else Score(value, n, of)

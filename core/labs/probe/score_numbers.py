@@ -1,4 +1,4 @@
-"""The figures of a function of numbers: error, noise floor, overlap of intervals, the error where nobody looked."""
+"""The figures of a function of numbers: error, noise floor, overlap of intervals, and the error where nobody probed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .score_events import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_ju
 from .tasks import ProbeSpec
 
 _SPREAD = 64
-"""Draws by which the noise at a point is measured."""
+"""How many observations are made at a point to measure its noise."""
 
 _TRUTH = 10
-"""The stream of random numbers of the observations that an estimate is held against."""
+"""The stream of random numbers for the observations that an estimate is compared with."""
 
 
 def grid(function: FindFunction) -> tuple[float, ...]:
-    """Where a numeric function is compared with its estimate: the paper's 256 points, or the inputs that were typed."""
+    """Return where a numeric function is compared with its estimate: the paper's 256 points, or the typed inputs."""
     if function.category != "numeric":
         return ()
     if isinstance(function, PairsFunction):
@@ -40,7 +40,7 @@ def grid(function: FindFunction) -> tuple[float, ...]:
 
 
 def values(function: FindFunction, points: Sequence[float], rng: np.random.Generator) -> list[Value | None]:
-    """One observation at each point; typed pairs are read as numbers, None where they are none."""
+    """Return one observation at each point; typed pairs are read as numbers, None if they are not numbers."""
     if isinstance(function, PairsFunction):
         typed = {as_number(x): as_number(y) for x, y in function.pairs.items()}
         return [typed[x] for x in points]
@@ -48,13 +48,14 @@ def values(function: FindFunction, points: Sequence[float], rng: np.random.Gener
 
 
 def probed(box: Box) -> list[float]:
-    """The numbers that were probed."""
+    """Return the numbers that were probed."""
     return [x for probe in box.probes if (x := as_number(probe.input)) is not None]
 
 
 class _Truth(NamedTuple):
-    """A numeric function where its estimate is held against it: at the test points, and apart from them at points that
-    nobody probed. NaN where it has no value; `expected` is the function without its noise, empty where it has none.
+    """The values of a numeric function that its estimate is compared with: at the test points, and at points that
+    nobody probed (`apart`). NaN if it has no value; `expected` is the function without its noise, empty if it has
+    none.
     """
 
     points: tuple[float, ...]
@@ -65,8 +66,8 @@ class _Truth(NamedTuple):
 
 
 class _CodeValues(NamedTuple):
-    """What the code gave at the points of a `_Truth` and apart from them, and what spoils the figures of either: of
-    none where nothing was concluded.
+    """What the code gave at the points of a `_Truth` and at those apart, and what affects the figures of either.
+    Without a conclusion there are no values.
     """
 
     given: tuple[Value | None, ...]
@@ -78,7 +79,7 @@ class _CodeValues(NamedTuple):
 
 
 def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
-    """NMSE and success, noise floor, interval overlap, noise identification, held-out error."""
+    """Yield NMSE and success, noise floor, interval overlap, noise identification and held-out error."""
     truth = _truth_at(spec, box, function)
     floors = PerRuleset.of(lambda rules: _floor(spec, function, truth.observed, rules))
     by_code = PerRuleset.of(lambda rules: _run_code(truth, read, rules))
@@ -131,7 +132,9 @@ def _checked(
     passed: Sequence[Rules],
     seed: int,
 ) -> Iterator[Outcome]:
-    """What the code gives elsewhere, and whether a success holds there. Of random code of one's own nobody knows."""
+    """Yield what the code gives elsewhere, and whether its success holds there. For a person's own random code that is
+    not known.
+    """
     is_noisy = isinstance(function, NumericFunction) and function.is_stochastic
     if function.is_stochastic and not is_noisy:
         return
@@ -186,7 +189,9 @@ def _truth_at(spec: ProbeSpec, box: Box, function: FindFunction) -> _Truth:
 
 
 def _floor(spec: ProbeSpec, function: FindFunction, true: Sequence[Value], rules: Rules) -> tuple[float | None, ...]:
-    """What a perfect description would get, draw by draw; of random code of one's own nobody knows."""
+    """Return the error that a perfect description would get, sample by sample. For a person's own random code it is not
+    known.
+    """
     if isinstance(function, NumericFunction):
         return evaluate.floor_draws(function, np.random.default_rng([spec.seed, _TRUTH, 1]), rules=rules)
     return () if function.is_stochastic else (evaluate.nmse(true, list(true), rules).value,)
@@ -204,8 +209,9 @@ def _run_code(truth: _Truth, read: Interpretation, rules: Rules) -> _CodeValues:
 
 
 def _trouble(errors: Sequence[str | None], observed: Sequence[Value], rules: Rules) -> str:
-    """What spoils the figures of the code: an error where the function has a value. One of the code's own comes before
-    what the sandbox lacks, for it fails either way then. Empty where there is none.
+    """Return what affects the figures of the code: an error where the function has a value. An error of the code itself
+    is preferred to something that the sandbox lacks, because the code then fails in any case. Empty if there is
+    none.
     """
     counts = np.isfinite(evaluate.numbers(observed, rules))
     met = [error for error, counted in zip(errors, counts, strict=True) if error and counted]
@@ -213,7 +219,9 @@ def _trouble(errors: Sequence[str | None], observed: Sequence[Value], rules: Rul
 
 
 def _of_code(truth: _Truth, by_code: _CodeValues, judged: bool, rules: Rules) -> Iterator[Figure]:
-    """The figures that rest on what the code gives; none of them where there is none, or it could not be run here."""
+    """Yield the figures that rest on the code's values; they are undefined if there are none, or the code could not be
+    run here.
+    """
     n, apart, why = len(truth.points), len(truth.apart), by_code.trouble
     if by_code.lacking or not judged:
         detail = {"reason": why, "points": by_code.lacking}
@@ -232,20 +240,20 @@ def _of_code(truth: _Truth, by_code: _CodeValues, judged: bool, rules: Rules) ->
 
 
 def _errors(truth: _Truth, by_code: _CodeValues, rules: Rules) -> Iterator[Figure]:
-    """The normalized error at the test points, and whether it is small enough."""
+    """Yield the normalized error at the test points, and whether it is small enough."""
     error = evaluate.nmse(truth.observed, by_code.given, rules)
     trouble = by_code.trouble or by_code.trouble_apart
     reason = f"{error.reason}: {trouble}" if trouble else error.reason
     why = {} if error.value is not None else {"reason": reason}
     yield Figure("nmse", rules, replace(error, detail={**error.detail, **why}))
-    # The authors' evaluation counts a failure wherever it cannot compute the error (docs/measuring.md §4.7).
+    # The authors' evaluation counts a failure whenever it cannot compute the error (docs/measuring.md §4.7).
     is_counted = error.n > 0 or rules == "paper"
     success = Score(float(error.success), 1, 1, detail=why)
     yield Figure("nmse_success", rules, success if is_counted else undefined(1, reason))
 
 
 def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> Iterator[Figure]:
-    """What the words say of the corrupted interval and of the noise."""
+    """Yield what the words say about the corrupted interval and the noise."""
     overlap = is_named = None
     if is_judged(read, rules):
         overlap = evaluate.interval_iou(function.corruption, intervals(function, read, rules))
@@ -262,9 +270,9 @@ def _claims(function: NumericFunction, read: Interpretation, rules: Rules) -> It
 
 
 def intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tuple[tuple[float, float], ...]:
-    """The intervals that are said to behave otherwise: by paper rules in the domain, by repaired ones wherever it is
-    said, or in a person's two numbers. Stretches of which something is said apart are the function's own pieces where
-    nothing was replaced.
+    """Return the intervals that are said to behave differently: under the paper rules in the domain, under the updated
+    ones anywhere in the words, or a person's two numbers. If nothing was replaced, stretches that are only described
+    separately do not count, because they are the function's own pieces.
     """
     if rules == "paper":
         return claimed_intervals(read.domain.paper, rules)
@@ -277,7 +285,7 @@ def intervals(function: FindFunction, read: Interpretation, rules: Rules) -> tup
 
 
 def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
-    """As they are journaled."""
+    """Return values in the form that is journaled."""
     return tuple(
         (value.real, value.imag) if isinstance(value, complex) and value.imag and np.isfinite(value) else real(value)
         for value in values
@@ -285,6 +293,6 @@ def _numbers(values: Sequence[Value | None]) -> tuple[Number, ...]:
 
 
 def _complex_ones(values: Sequence[Value | None]) -> tuple[Number, ...]:
-    """Complex numbers, which an estimate leaves out, and what is among them; empty where there are none."""
+    """Return the values if they include complex numbers, which an estimate leaves out; else an empty tuple."""
     numbers = _numbers(values)
     return numbers if any(isinstance(value, tuple) for value in numbers) else ()

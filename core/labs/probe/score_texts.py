@@ -25,7 +25,7 @@ from .score_events import HELD_OUT, NOTHING, NoCode, Outcome, ScoreRecord, is_ju
 from .tasks import ProbeSpec
 
 _DRAWS = 20
-"""So often a random string function is drawn again, to see how far it agrees with itself."""
+"""How often a random string function is sampled again, to see how far it agrees with itself."""
 
 Kind = Literal["test", "held out"]
 
@@ -48,7 +48,7 @@ class _Tried(NamedTuple):
 
 
 def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
-    """Exact match on ten texts, and on texts that nobody probed."""
+    """Yield exact match on ten texts, and on texts that nobody probed."""
     rng = np.random.default_rng([spec.seed, HELD_OUT])
     tests = list(_texts_of_test(spec, function))
     texts = [*tests, *_unprobed(box, function, rng)]
@@ -69,7 +69,7 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
 
 
 def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRecord:
-    """What the code gives for the texts that the interpreter probed itself."""
+    """Return what the code gives for the texts that the interpreter probed itself."""
     inputs, outputs = zip(*calls, strict=True)
     given = PerRuleset.of(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
     checked = Checked(
@@ -85,7 +85,9 @@ def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRec
 
 
 def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:
-    """Of a published function the ten pairs that the set recorded: they, not our rebuilt function, are the truth."""
+    """Yield the test texts. For a published function these are the ten recorded pairs: they, not our rebuilt function,
+    are the truth.
+    """
     misrecorded: Sequence[str] = ()
     if spec.is_published:
         pairs = source.published_strings(str(spec.find_dir))[spec.function].pairs
@@ -97,7 +99,7 @@ def _texts_of_test(spec: ProbeSpec, function: FindFunction) -> Iterator[_Text]:
 
 
 def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Iterator[_Text]:
-    """Texts that nobody probed, where the function has an output for them; typed pairs have no other inputs."""
+    """Yield texts that nobody probed and for which the function has an output; typed pairs have no other inputs."""
     if isinstance(function, PairsFunction):
         return
     texts = evaluate.held_out_texts([probe.input for probe in box.probes], rng)
@@ -107,7 +109,7 @@ def _unprobed(box: Box, function: FindFunction, rng: np.random.Generator) -> Ite
 
 
 def _predictions(tried: PerRuleset[list[_Tried]], read: Interpretation, tests: int) -> Iterator[ScoreRecord]:
-    """One record a text; those of a kind are counted from 1."""
+    """Yield one record per text; each kind is counted from 1."""
     for place, (paper, repaired) in enumerate(zip(tried.paper, tried.repaired, strict=True), start=1):
         text = paper.text
         prediction = Prediction(
@@ -126,7 +128,9 @@ def _predictions(tried: PerRuleset[list[_Tried]], read: Interpretation, tests: i
 
 
 def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, rules: Rules) -> Iterator[Figure]:
-    """How often the code is right, how often it cannot be run, and how often its input unchanged would be right."""
+    """Yield how often the code is right, how often it cannot be run, and how often its input unchanged would be
+    right.
+    """
     tests, held_out = ([one for one in tried if one.text.kind == kind] for kind in ("test", "held out"))
     yield Figure("exact_match", rules, _match(tests, error, read, rules))
     yield Figure("held_out_match", rules, _match(held_out, error, read, rules))
@@ -140,8 +144,8 @@ def _matches(tried: Sequence[_Tried], error: str | None, read: Interpretation, r
 
 
 def _match(tried: Sequence[_Tried], error: str | None, read: Interpretation, rules: Rules) -> Score:
-    """The share of texts that the code gets right; those for which the sandbox lacks something are left out. `error` is
-    why the code could not be run at all.
+    """Return the share of texts that the code gets right, without those for which the sandbox lacks something. `error`
+    is why the code could not be run at all.
     """
     if not is_judged(read, rules):
         return undefined(len(tried), NOTHING)
@@ -153,19 +157,19 @@ def _match(tried: Sequence[_Tried], error: str | None, read: Interpretation, rul
 
 
 def _right(tried: Sequence[_Tried], rules: Rules) -> Score:
-    """Exact match over the texts that count. To paper rules the number 5 is not the text "5"."""
+    """Return exact match over the texts that count. Under the paper rules the number 5 is not the text "5"."""
     counted = [one for one in tried if _counts(one.text, rules)]
     given = [_text(one.value) if rules == "repaired" else one.value for one in counted]
     return evaluate.exact_match([one.text.input for one in counted], [one.text.truth for one in counted], given, rules)
 
 
 def _counts(text: _Text, rules: Rules) -> bool:
-    """Whether it counts: a pair that the published set recorded wrongly does by paper rules alone."""
+    """Whether a text counts: a pair that the published set recorded wrongly counts only under the paper rules."""
     return rules == "paper" or not text.misrecorded
 
 
 def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Generator) -> Iterator[Outcome]:
-    """How far a random function agrees with its own outputs when it is drawn again: no code can do better."""
+    """Yield how far a random function agrees with its own outputs when it is sampled again: no code can do better."""
     draws = [function.outputs([text.input for text in tests], rng) for _ in range(_DRAWS)]
     yield ScoreRecord("redrawn", Redrawn(outputs=tuple(tuple(map(_text, outputs)) for outputs in draws)))
     agrees = [output == text.truth for outputs in draws for output, text in zip(outputs, tests, strict=True)]

@@ -1,8 +1,8 @@
-"""What an interpretation is worth, figure by figure. FIND, section 3; what goes beyond the paper is named in `metrics`.
+"""Score an interpretation, figure by figure. FIND, section 3; what goes beyond the paper is named in `metrics`.
 
-A figure that is undefined is None with its reason in `detail`; it is never 0 for want of anything to measure. Figures
-are computed here and not in the view, for they rest on the function, which only a run has. `score_numbers` and
-`score_texts` have those of the code; here are those of the words, the audit and the truth.
+An undefined figure is None with its reason in `detail`, and never 0 because there was nothing to measure. Figures are
+computed here and not in the view, because they rest on the function, which only a run has. `score_numbers` and
+`score_texts` have the figures of the code; this module has those of the words, the audit and the truth.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .tasks import ProbeSpec
 from .trials import trial_of
 
 _NAMED = 24
-"""So many inputs of a list are named."""
+"""The most inputs of a list that are named."""
 
 
 async def score(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunction, read: Interpretation) -> None:
@@ -55,7 +55,9 @@ async def score(spec: ProbeSpec, run: CaseContext, box: Box, function: FindFunct
 
 
 async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Iterator[Outcome]]) -> None:
-    """Compute in a thread, for programs run and curves are drawn; publish from here, for a run has many cases."""
+    """Compute in a thread, because code is run and curves are drawn; publish from here, because a run has many
+    cases.
+    """
     for outcome in await beside(lambda: list(outcomes())):
         match outcome:
             case Figure(metric, rules, score, item):
@@ -68,10 +70,10 @@ async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Ite
 
 
 def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
-    """How many of the function's parts the description names."""
+    """Yield how many of the function's parts the description names."""
     if not isinstance(function, NumericFunction | StringFunction):
         return
-    # A domain says of which texts something holds ("upper and lower case"), not what is done to them.
+    # For texts the domain says for which texts something holds ("upper and lower case"), not what is done to them.
     words = read.told if isinstance(function, NumericFunction) else read.description
     parts = PerRuleset.of(lambda rules: component_mentions.components_identified(function, words[rules], rules))
     unasked = PerRuleset.of(lambda rules: _why_no_parts(function, read, rules))
@@ -101,7 +103,7 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
 
 
 def _why_no_parts(function: NumericFunction | StringFunction, read: Interpretation, rules: Rules) -> str:
-    """Why the words are not asked for the function's parts; empty where they are."""
+    """Return why the words are not checked for the function's parts; an empty string if they are."""
     if rules == "repaired" and not read.told.repaired.strip():
         return "there is no description"
     if isinstance(function, NumericFunction) and function.differs:
@@ -120,9 +122,10 @@ def _of_parts(parts: component_mentions.Components, unasked: str) -> Score:
 def _audit(
     box: Box, function: FindFunction, read: Interpretation, invented: Sequence[int], known: bool
 ) -> Iterator[Outcome]:
-    """Evidence for what is quoted, and how much of the range was looked at; undefined where no calls are `known`.
+    """Yield the evidence for quoted calls, and how much of the range was probed; undefined if the calls are not
+    `known`.
 
-    `invented` are the rounds in which outputs were made up.
+    `invented` are the rounds in which outputs were invented.
     """
     made = [audit.Observation(probe.input, probe.output) for probe in box.probes]
     text = f"{read.description.repaired}\n{read.domain.repaired}"
@@ -158,7 +161,7 @@ def _ends(intervals: Sequence[tuple[float, float]]) -> tuple[Ends, ...]:
 
 
 def _truth(spec: ProbeSpec, function: FindFunction) -> Truth:
-    """The function as it is shown at the end; no noise on the curve."""
+    """Return the function as it is shown at the end; the curve has no noise."""
     points = grid(function)
     noise, corrupted = "", None
     y: Sequence[Value | None] = ()
@@ -184,7 +187,7 @@ def _truth(spec: ProbeSpec, function: FindFunction) -> Truth:
 
 
 def known_inputs(function: FindFunction) -> str:
-    """What a function that is carried out by our lists knows, and what it gives for everything else."""
+    """Return what a function that our lists carry out knows, and what it gives for everything else."""
     if isinstance(function, EntityFunction):
         words = [word for name in function.names if name in concepts() for word in (name, *concepts()[name].words)]
         return f"This box is a list. It knows {', '.join(words) or 'no word'}; any other word gives 0, however fitting."

@@ -1,4 +1,4 @@
-"""A curve that a person draws by hand: the code it stands for, how near it lies to the function, and its tiles."""
+"""A curve that a person draws by hand: the code it stands for, how close it is to the function, and its tiles."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .records import Interpretation, Submission
 from .view import ProbeView
 
 POINTS = 65
-"""Of a drawn curve, evenly over the range that is tested."""
+"""How many values a drawn curve has, evenly over the tested range."""
 
 NEAR = 0.1
-"""A hand does not draw exactly: what lies within this share of the function's height is near."""
+"""A drawn value is near if it is within this share of the function's height, because hand drawing is not exact."""
 
 MOSTLY, PARTLY = 0.8, 0.3
-"""Shares of a stretch's test points that are near, from which on it counts as found, and as found in part."""
+"""The shares of a stretch's test points that must be near for it to count as found, and as partly found."""
 
 WORDS = "A curve drawn by hand."
-"""The description that it is submitted with; the curve itself is its code."""
+"""The description that a drawn curve is submitted with; the curve itself is its code."""
 
 Tile = Literal["near", "partly", "far"]
 
@@ -30,8 +30,8 @@ SIGNS: dict[Tile, str] = {"near": "■", "partly": "◧", "far": "□"}
 
 
 def code(ys: Sequence[float]) -> str:
-    """A function of x, level beyond the tested range, whose line goes through these values. Raises ValueError unless
-    they are POINTS finite numbers.
+    """Return code for a function of x whose line goes through these values, constant beyond the tested range. Raises
+    ValueError unless they are POINTS finite numbers.
     """
     if len(ys) != POINTS or not all(isinstance(y, int | float) and isfinite(y) for y in ys):
         raise ValueError(f"A drawn curve has {POINTS} values, each a number.")
@@ -47,7 +47,7 @@ def code(ys: Sequence[float]) -> str:
 
 
 def submission(ys: Sequence[float]) -> Submission:
-    """What the person concludes who drew this. Raises ValueError as `code` does."""
+    """Return the conclusion of a person who drew this curve. Raises ValueError as `code` does."""
     return Submission(description=WORDS, domain="", code=code(ys), interval=None)
 
 
@@ -57,14 +57,17 @@ def is_drawn(said: Interpretation | None) -> bool:
 
 
 def tiles(view: ProbeView) -> list[Tile]:
-    """How near what was concluded lies, by hand or by code, all held to the same. Empty before the truth is out."""
+    """Return how close the conclusion is, drawn or as code, by the same standard. Empty before the truth is
+    recorded.
+    """
     truth, given = view.truth, view.estimate.repaired if view.estimate else ()
     return nearness(truth.x, truth.y, given) if truth else []
 
 
 def nearness(xs: Sequence[float], true: Sequence[float | None], given: Sequence[float | None]) -> list[Tile]:
-    """For each stretch of the tested range, from the lowest on, how much of what was given lies within NEAR of the
-    function's height, at the test points `xs`. Without values given none does; empty where the function has none.
+    """Return for each stretch of the tested range, from the lowest on, how much of `given` is within NEAR of the
+    function's height, at the test points `xs`. All stretches are far if nothing is given; empty if the function has
+    no values.
     """
     known = [y for y in true if y is not None and isfinite(y)]
     if not known:
@@ -83,5 +86,5 @@ def _tile(rows: Sequence[tuple[float, float | None, float | None]], within: floa
 
 
 def row(found: Sequence[Tile]) -> str:
-    """The tiles in a line, and how many are near."""
+    """Return the tiles in a line, and how many are near."""
     return f"{''.join(SIGNS[one] for one in found)} {found.count('near')} of {len(found)}"

@@ -1,4 +1,4 @@
-"""The tables that a study of the Probe lab can ask for by name: those of Schwettmann et al. 2023."""
+"""The tables that a study of the Probe lab can request by name: those of Schwettmann et al. 2023."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 CHOICES = ("evaluator", "answers")
-"""Settings that are ways to measure, and not what is measured."""
+"""Settings that belong to the method, and not to what is measured."""
 
 METRICS = declared(__file__, "for_tables", Metric)
 
@@ -24,7 +24,7 @@ _OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
 
 
 def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
-    """What the box itself gives where its truth is known, of words and of facts; the same by both rules."""
+    """Yield how the box itself does on known words and facts; the same by both rulesets."""
     box = view.fidelity
     if box is None:
         return
@@ -43,7 +43,9 @@ def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
 
 
 def traits(view: ProbeView) -> dict[str, str]:
-    """The function's subcategory, by its truth: what is done to it, else whether it has several parts."""
+    """Return the function's subcategory from its truth: noise or corruption if it has any, else whether it has several
+    parts.
+    """
     truth = view.truth
     if truth is None:
         return {"subcategory": "not known"}
@@ -61,21 +63,21 @@ def _number(text: str) -> float | None:
 
 
 def otherwise(view: ProbeView) -> Iterator[Otherwise]:
-    """The figure that decides in its category, by either rules; of numbers whether the error is small enough, for of
-    errors without an upper end a mean says nothing.
+    """Yield the figure that decides in its category, by each ruleset. For numbers, whether the error is small enough,
+    because a mean of unbounded errors says nothing.
     """
     if view.spec is None:
         return
     metric = HEADLINE[view.spec.category]
     metric = "nmse_success" if metric == "nmse" else metric
-    # Paper rules read prose alone.
+    # The paper rules read prose only.
     for rules in RULES if view.spec.answers == "prose" else ("repaired",):
         score = view.score(metric, rules)
         yield Otherwise(metric, {"rules": rules}, score.value if score else None)
 
 
 def _by_indicator(frame: DataFrame) -> DataFrame:
-    """Each category by the figures that the paper has of it."""
+    """Return the rows of each category with the figures that the paper reports for it."""
     fits = [
         metric in _OF.get(category, ("unit_test",))
         for category, metric in zip(frame["category"], frame["metric"], strict=True)

@@ -1,4 +1,6 @@
-"""What is asked: which black box, who is to explain it, with what budget, and who judges. FIND, sections 2 to 4."""
+"""The specification of a run: which black box, who explains it, with what budget, and who judges. FIND, sections 2 to
+4.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +25,21 @@ MENDS = 2
 """How often an agent whose code cannot be run may write its conclusion again."""
 
 TRIPLETS = 20
-"""Unit tests of one function: with ten, six right cannot be told from guessing."""
+"""Unit tests of one function: with ten, six right are compatible with guessing."""
 
 FREE_TRIPLETS = 80
-"""The same where sentence vectors take them, which costs no call: so few as twenty cannot show that a description tells
-as much as the truth (docs/measuring.md §4.9), and these are four rounds of a subject's twenty words.
+"""The same if sentence vectors take the tests, which costs no call: twenty are too few to show that a description tells
+as much as the truth (docs/measuring.md §4.9), and eighty are four rounds of a subject's twenty words.
 """
 
 PAPER_TRIPLETS = 10
 """The paper's number (paper §3)."""
 
 MODULE_CHECKS = 10
-"""Inputs inside and outside that a language model is asked before it carries a function out."""
+"""How many inputs inside, and how many outside, a language model is asked about before it carries a function out."""
 
 OWN = "own"
-"""The case's id where the function is the person's own."""
+"""The case's id if the function is the person's own."""
 
 BY_MODEL = ("aia", "milan", "aia+milan")
 """Interpreters that are language models."""
@@ -45,19 +47,20 @@ BY_MODEL = ("aia", "milan", "aia+milan")
 NAMES: dict[Interpreter, str] = words_of(__file__, "interpreters")
 
 FIRST_BACKBONE: dict[str, Backbone] = {"entities": "embedding", "relations": "table"}
-"""What carries a function out unless someone chooses: twenty listed words are too few for a subject to be found by, and
-sentence embeddings know no facts."""
+"""What carries a function out by default: twenty listed words are too few to find a subject by, and sentence embeddings
+know no facts.
+"""
 
 CAN: dict[Interpreter, tuple[Category, ...]] = {
     **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), names.CATEGORIES),
     "fit": ("numeric", "strings"),
     "nearest": ("entities",),
 }
-"""Which categories each interpreter takes on."""
+"""The categories that each interpreter can handle."""
 
 
 class Given(Frozen):
-    """An interpretation made elsewhere."""
+    """An interpretation from elsewhere."""
 
     description: str = ""
     domain: str = ""
@@ -65,16 +68,16 @@ class Given(Frozen):
 
 
 class ProbeSpec(Sampled):
-    """Black boxes and who interprets them: one case a function.
+    """Black boxes and who interprets them: one case per function.
 
     The function is the person's `own`, else the one named `function` or those named `functions` (published ids with
-    `find_dir`, or names of drawn ones), else those of the published category, else the `count` functions that the seeds
-    from `seed` on and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one that takes the unit
-    tests; `backbone` answers for entities and relations, with `module` where it is a model. `rounds` and `probes` are
-    the interpreter's budget for each function. With `tools` an agent asks by native tool calls where its model has
-    them, and by the paper's text protocol where not. `answers` says how conclusions and unit tests are asked for.
-    `rules` read the agent's commands while it works and say how a
-    drawn function behaves; the final answer is always read by both. Fields without a title are set by hand.
+    `find_dir`, or names of generated ones), else those of the published category, else the `count` functions that the
+    seeds from `seed` on and `difficulty` stand for. `model` is the interpreter's, `evaluator` the one that takes the
+    unit tests; `backbone` carries out entities and relations, with `module` if it is a model. `rounds` and `probes` are
+    the interpreter's budget for each function. With `tools` an agent asks by native tool calls if its model has them,
+    else by the paper's text protocol. `answers` says how conclusions and unit tests are requested. `rules` parse the
+    agent's commands while it works and decide how a generated function behaves; the final answer is always read by both
+    parsers. Fields without a title are set by hand.
     """
 
     seed: int = Field(default=0, ge=0, lt=10**12)
@@ -150,7 +153,7 @@ class ProbeSpec(Sampled):
         return self
 
     def _one_source(self) -> None:
-        """Raises ValueError where it is not clear which functions are meant."""
+        """Raise ValueError if it is not clear which functions are meant."""
         named = [bool(self.own), bool(self.function), bool(self.functions), self.count > 1]
         if sum(named) > 1:
             raise ValueError(
@@ -180,19 +183,19 @@ class ProbeSpec(Sampled):
 
     @property
     def is_module(self) -> bool:
-        """Whether a backbone stands behind the function."""
+        """Whether a backbone carries the function out."""
         return self.category in ("entities", "relations") and not (self.own and self.own_kind == "pairs")
 
     @property
     def unit_tests(self) -> int:
-        """Triplets of each function. A published function has its own ten."""
+        """Triplets per function. A published function has its own ten."""
         if self.rules == "paper":
             return self.triplets or PAPER_TRIPLETS
         return self.triplets or (FREE_TRIPLETS if self.is_module and not self.evaluator else TRIPLETS)
 
     @property
     def exploring(self) -> Sampling:
-        """How the interpreter draws its messages."""
+        """How the interpreter's messages are sampled."""
         return self.sampled(Sampling(max_tokens=self.tokens))
 
     @property
@@ -205,7 +208,7 @@ class ProbeSpec(Sampled):
         return {role: (model,) for role, model in asked.items() if model}
 
     def alone(self, name: str) -> ProbeSpec:
-        """The same for one of its functions: a run of several measures each as a run of that one would."""
+        """Return the specification of one of its functions: a run of several measures each one as its own run would."""
         if not self.is_several:
             return self
         fields: dict[str, object] = {"functions": (), "count": 1, "limit": None}
@@ -215,11 +218,12 @@ class ProbeSpec(Sampled):
 
 
 def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
-    """How many calls to language models a run over so many functions makes at most, by role."""
+    """Return the most calls to language models, by role, that a run over `cases` functions makes."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     longest += spec.answers == "schema"
     dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
-    # The description, the same as paper rules read it where that differs, the true one, and of facts the outputs seen.
+    # The description, the original parser's reading if it differs, the true one, and for facts the list of outputs
+    # seen.
     descriptions = 4 if spec.category == "relations" else 3
     tests = descriptions * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
     checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
@@ -229,7 +233,7 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
 
 
 def calls(spec: ProbeSpec, cases: int) -> int:
-    """How many calls to language models a run over so many functions makes at most."""
+    """Return the most calls to language models that a run over `cases` functions makes."""
     return sum(asks(spec, cases).values())
 
 
@@ -237,11 +241,11 @@ _KINDS = {"numeric": "numeric", "strings": "string", "entities": "entity", "rela
 _YOURS = "Your own {} function"
 
 NAMELESS = tuple(_YOURS.format(kind) for kind in _KINDS.values())
-"""Titles of functions that a person wrote: any two have the same."""
+"""Titles of functions that a person wrote: they do not distinguish any two of them."""
 
 
 def _title(fields: dict[str, Any]) -> str:
-    """What a list of runs calls it; it must not give the function away."""
+    """Return the title in lists of runs; it must not give the function away."""
     category = str(fields.get("category") or "numeric")
     kind = _KINDS.get(category, category)
     if fields.get("own"):

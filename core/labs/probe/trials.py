@@ -1,4 +1,4 @@
-"""The trials of a case: what the interpretation leads to expect, held against the function or read by an evaluator."""
+"""The trials of a case: the interpretation's predictions, compared with the function or read by an evaluator."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .case_facts import CaseFacts
 from .records import Prediction, UnitTest
 
 GRID = "grid"
-"""The one trial of a numeric function. Each of its 256 points would be a line of the journal that says nothing by
-itself; the points are in the records of estimate and truth, and their sum is what counts.
+"""The one trial of a numeric function. Each of its 256 points alone says nothing and would be a line of the journal;
+the points are in the records of estimate and truth, and what counts is their sum.
 """
 
 MARKS: dict[str, Means] = {"right": "kept", "wrong": "broken", "unread": "unread", "dropped": "failed"}
-"""What the outcomes of a trial mean for the explanation; what is not listed was not tested."""
+"""The mark of each outcome of a trial; outcomes that are not listed were not tested."""
 
 JUDGED: Mapping[str, str] = words_of(__file__, "judged")
 """What is put to an evaluator, by what a unit test is about."""
 
 
 def trial_of(item: str) -> str:
-    """The trial that the record, call or drop `item` belongs to; empty where it is no trial's.
+    """Return the trial that the record, call or drop `item` belongs to; an empty string if it belongs to none.
 
-    Both readings of one interpretation, "unit-03" and "paper-03", are one trial. The true description ("ceiling-03") is
-    not on trial.
+    Both readings of one interpretation, "unit-03" and "paper-03", are one trial. The true description ("ceiling-03")
+    has no trial.
     """
     if item in ("estimate", "observed", "checked"):
         return GRID
@@ -41,7 +41,7 @@ def trial_of(item: str) -> str:
 
 
 def trials(case: Findings) -> dict[str, Trial]:
-    """The trials by id, as far as they have come."""
+    """Return the trials so far, by id."""
     by_id = {**dict(_grid(case)), **dict(_texts(case)), **dict(_units(case))}
     for drop in case.log.drops:
         # A call that failed left no record.
@@ -95,7 +95,7 @@ def _texts(case: Findings) -> Iterator[tuple[str, Trial]]:
             paper = _text(one, "paper")
             place = places.get(item, -1)
             if stopped is not None and place >= stopped:
-                # The text at which the paper's test gives up counts as wrong, those after it not at all.
+                # The text at which the paper's test gives up counts as wrong; the texts after it do not count.
                 gone = {"outcome": "wrong", "reason": "the paper's test gives up here"}
                 if place > stopped:
                     gone = {"outcome": "not tested", "reason": "the paper's test gave up before it"}
@@ -127,7 +127,7 @@ def _text(one: Prediction, rules: Rules) -> Reading:
 
 
 def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
-    """By paper rules another text may have been judged, where they read the description otherwise."""
+    """Yield the unit tests. If the original parser read another description, the paper rules have judged that one."""
     tests = {item: one for item, one in case.units.items() if one.about == "interpretation"}
     paper = {trial_of(item): one for item, one in case.units.items() if one.about == "paper"}
     cut = {drop.item: drop.detail for drop in case.log.drops if drop.reason == CUT}
@@ -144,7 +144,7 @@ def _units(case: Findings) -> Iterator[tuple[str, Trial]]:
 
 
 def _unit(test: UnitTest | None, rules: Rules, cut: str = "") -> Reading:
-    """What the description led the evaluator to, and the example that is the function's. `cut`: where its reply was."""
+    """Return the example that the evaluator picked, and the function's own. `cut`: where its reply was cut."""
     if test is None:
         return Reading(outcome="dropped", counts=False, reason="the evaluator's call failed")
     right = test[rules]

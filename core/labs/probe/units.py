@@ -34,43 +34,44 @@ from .tasks import JUDGING, ProbeSpec
 from .trials import trial_of
 
 EMBEDDING = "embedding"
-"""The evaluator's name where no model takes the tests of entities and relations."""
+"""The evaluator's name if no model takes the tests of entities and relations."""
 
 About = Literal["interpretation", "paper", "truth", "nothing", "anything", "everything", "seen"]
 _METRICS: dict[About, str] = {"interpretation": "unit_test", "truth": "unit_test_ceiling"}
 _ITEMS: dict[About, str] = {"interpretation": "unit", "truth": "ceiling"}
-"""What the items of tests are called that are not called as what they are about."""
+"""The item prefixes of tests if they differ from what the tests are about."""
 
 CONTROL = "unit_test_control"
-"""The figure of descriptions that tell nothing: the best of them decides."""
+"""The figure of the descriptions that tell nothing: the best of them is used."""
 
 NOTHING = "It gives an output for an input, as its rule has it.", "Its inputs."
 ANYTHING = (
     "It may be any curve, any change of a text, any subject and any fact, with noise of any kind.",
     "Values may be replaced below 0, and they may be replaced above 0; any input may give undefined.",
 )
-"""Descriptions with their domains that hold of every function."""
+"""Descriptions, with their domains, that are true of every function."""
 
 
 CLEARLY = 0.1
-"""By how much more like a description an example must be than the next one for sentence vectors to pick it. A text that
-tells nothing is about as like one as another: without this, such texts beat all of CONTROL on a tenth of the relations.
+"""How much closer to the description than the next example an example must be for sentence vectors to pick it. To a
+text that tells nothing all examples are about equally close: without this margin, such texts beat all of CONTROL on
+a tenth of the relations.
 """
 
 SHOWN = " -> "
-"""Between the input and the output of an example, as it is shown."""
+"""The separator between the input and the output of an example."""
 
 
 def everything(category: str) -> tuple[str, str]:
-    """A description that names all subjects, or all facts, and so tells nothing; with its domain."""
+    """Return a description, with its domain, that names all subjects or all facts, and so tells nothing."""
     if category == "entities":
         return f"It knows words related to {', '.join(concepts())}.", "Any input."
     return f"It answers, {'; '.join(f'of {first} {second}' for first, second in relations())}.", "Any input."
 
 
 def outputs_seen(run: CaseContext) -> str:
-    """A description that lists the outputs which the interpreter saw, and says nothing of what leads to them; empty
-    where it saw none.
+    """Return a description that lists the outputs the interpreter saw, but says nothing about what leads to them; an
+    empty string if it saw none.
     """
     made = sorted(run.recorded(Probe).values(), key=lambda probe: probe.number)
     seen = dict.fromkeys(probe.output for probe in made if not probe.problem and probe.output != UNDEFINED)
@@ -78,7 +79,7 @@ def outputs_seen(run: CaseContext) -> str:
 
 
 def telling_nothing(category: str) -> dict[About, str]:
-    """What an evaluator reads of descriptions that are worth nothing."""
+    """Return the worthless descriptions as an evaluator reads them."""
     return {
         "nothing": "\n".join(NOTHING),
         "anything": "\n".join(ANYTHING),
@@ -87,7 +88,9 @@ def telling_nothing(category: str) -> dict[About, str]:
 
 
 def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
-    """The published triplets of a published function, else ours. Raises ValueError where there can be none."""
+    """Return the published triplets of a published function, else generated ones. Raises ValueError if there can be
+    none.
+    """
     if spec.is_published and spec.find_dir:
         if spec.category == "strings":
             task = source.published_strings(spec.find_dir)[spec.function]
@@ -105,9 +108,9 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
 
 
 async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, read: Interpretation) -> None:
-    """Publish `unit_test`, and `unit_test_ceiling`: what the same evaluator makes of the true description.
+    """Publish `unit_test`, and `unit_test_ceiling`: the same evaluator's share with the true description.
 
-    Raises CallFailed where every call of the evaluator failed, and there is nothing else to judge by.
+    Raises CallFailed if every call of the evaluator failed and there is nothing else to judge by.
     """
     evaluator = spec.evaluator or ("" if spec.category == "strings" else EMBEDDING)
     why = "no evaluator was chosen" if not evaluator else ""
@@ -119,7 +122,7 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
             why = str(error)
     texts: dict[About, str] = {"interpretation": read.told.repaired}
     if spec.answers == "prose" and read.told.paper and _words(read.told.paper) != _words(read.told.repaired):
-        # Judgement twice only where it matters, for every call costs.
+        # The original parser's text is tested separately only if it differs, because every call costs.
         texts["paper"] = read.told.paper
     texts["truth"] = function.describe()
     if spec.category == "relations" and (listed := outputs_seen(run)):
@@ -132,7 +135,7 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
         _without(spec, run, _METRICS.values(), undefined(len(tests), why or "there are no triplets"))
         return
     if evaluator == EMBEDDING:
-        # An encoder prefers some examples whatever it reads: what tells nothing shows by how much.
+        # An encoder prefers some examples whatever it reads; the descriptions that tell nothing show by how much.
         texts |= telling_nothing(spec.category)
         try:
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
@@ -145,7 +148,7 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
         except CallFailed as failure:
             if spec.category != "strings":
                 raise
-            # A function of texts is judged by its code first.
+            # A function of texts is judged mainly by its code.
             _without(spec, run, _METRICS.values(), undefined(len(tests), failure.message))
             return
     for item, test in judged.items():
@@ -160,21 +163,23 @@ def _was_cut(run: CaseContext) -> bool:
 
 
 def _without(spec: ProbeSpec, run: CaseContext, metrics: Iterable[str], score: Score) -> None:
-    """Publish `metrics` as undefined by either rules."""
+    """Publish `metrics` as undefined by both rulesets."""
     for rules in RULES:
         for metric in metrics:
             run.score(metric, json_answers.score_of(spec, score, rules), rules)
 
 
 def _words(text: str) -> list[str]:
-    """What an evaluator reads, but for white space."""
+    """Return the words of a text, so that texts can be compared without their white space."""
     return text.split()
 
 
 async def _by_model(
     spec: ProbeSpec, run: CaseContext, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> dict[str, UnitTest]:
-    """One call a triplet and description. A call that fails drops its triplet; raises CallFailed where all fail."""
+    """Make one call per triplet and description. A call that fails drops its triplet. Raises CallFailed if all calls
+    fail.
+    """
     failures: list[CallFailed] = []
     cut: set[str] = set()
 
@@ -222,7 +227,7 @@ async def _by_model(
 
 
 def _wanted(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, tuple[About, Triplet]]:
-    """By item what is put to the evaluator: each triplet with each of the descriptions."""
+    """Return what is put to the evaluator, by item: each triplet with each of the descriptions."""
     return {
         f"{_ITEMS.get(about, about)}-{number:02}": (about, triplet)
         for about in texts
@@ -231,11 +236,11 @@ def _wanted(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, tupl
 
 
 def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str, UnitTest]:
-    """The example whose vector lies nearest to the description's.
+    """Pick the example whose vector is closest to the description's.
 
-    Of entities to any clause of it: a whole description with "or" in it lies between its subjects. Where no example
-    lies nearer than the others by CLEARLY none is picked, which is not right. Texts it cannot tell apart, so strings
-    need a model.
+    For entities each clause is compared, because the vector of a whole description with "or" in it lies between its
+    subjects. If no example is closer than the others by CLEARLY, none is picked, which counts as wrong. The encoder
+    cannot distinguish texts, so strings need a model.
     """
     vectors = {triplet: np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests}
     told = {}
@@ -262,7 +267,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
 
 
 def shown(triplet: Triplet) -> tuple[str, ...]:
-    """The examples as an evaluator reads them: the input alone, or input and output."""
+    """Return the examples as an evaluator reads them: the input alone, or input and output."""
     return tuple(SHOWN.join(option) for option in triplet.options)
 
 
@@ -278,7 +283,7 @@ def _score(spec: ProbeSpec, run: CaseContext, judged: dict[str, UnitTest], of: i
                 lost = "every call of the evaluator about it failed"
                 score = undefined(of, "the description was cut" if was_cut else lost)
             if score.value is not None:
-                # An example that comes again says little that is new: the interval counts each once.
+                # A repeated example adds little information: the interval counts each example once.
                 counted = {test.options[test.correct - 1] for test in some if test[rules] is not None}
                 low, high = wilson(score.value, len(counted))
                 detail = {"evaluator": some[0].evaluator, "chance": round(1 / 3, 3), "distinct": len(counted)}

@@ -1,7 +1,7 @@
-"""What came of a case, in words for someone who has never heard of the method.
+"""The verdict on a case in words, for a reader who does not know the method.
 
-Each sentence stands beside what must hold for it: of those that hold the first is said. The code and the words have a
-verdict each, for code can be right where the words are not, and the other way round.
+Each sentence has its condition next to it, and the first sentence whose condition holds is used. The code and the words
+have a verdict each, because code can be right when the words are not, and the reverse.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ Outcome = Literal[
     "failed",
     "waiting",
 ]
-"""found: right wherever it was tested; within the noise: as good as can be had; close: right in part; not answered:
-there is no conclusion; cut: the conclusion was cut before it was complete; not runnable here: the code wants what
-Python has and the sandbox has not; not tested: it could not be held against the truth.
+"""found: right wherever it was tested; within the noise: as good as the noise allows; close: right in part; not
+answered: there is no conclusion; cut: the conclusion was cut before it was complete; not runnable here: the code
+needs something that Python has but the sandbox does not; not tested: it could not be compared with the truth.
 """
 
 OUTCOMES: dict[str, Means] = {
@@ -41,23 +41,25 @@ OUTCOMES: dict[str, Means] = {
     "within the noise": "not settled",
     **dict.fromkeys(("not answered", "cut", "not runnable here", "not tested"), "set aside"),
 }
-"""What the outcomes of cases and trials mean for the explanation."""
+"""The mark of each outcome of a case or trial."""
 
 
 class CaseJudgement(NamedTuple):
-    """What came of a case: one word, and a sentence or two for someone who has never heard of the method."""
+    """The judgement of a case: its outcome, and a sentence or two for a reader who does not know the method."""
 
     outcome: Outcome
     sentence: str
 
 
 def judge(case: Findings, rules: Rules = "repaired") -> CaseJudgement:
-    """Word and sentence rest on the same conditions, so that a list and the case itself never disagree."""
+    """Return outcome and sentence. Both rest on the same conditions, so that a list and the case itself never
+    disagree.
+    """
     return judged(CaseFacts(case, rules))
 
 
 def judged(facts: CaseFacts) -> CaseJudgement:
-    """The same, from facts that are there already."""
+    """Judge the case from its facts."""
     case = facts.case
     if case.spec is None or case.score(case.headline, facts.rules) is None:
         judgement = _unfinished(facts)
@@ -68,12 +70,12 @@ def judged(facts: CaseFacts) -> CaseJudgement:
 
 
 def verdict(case: Findings, rules: Rules = "repaired") -> str:
-    """What came out, in a sentence or two for someone who has never heard of the method."""
+    """Return the verdict in a sentence or two for a reader who does not know the method."""
     return judge(case, rules).sentence
 
 
 def solved(facts: CaseFacts) -> bool:
-    """Whether the leading figure is all that can be had: then what the checks do not find may well not be there."""
+    """Whether the headline figure is the best possible: what the checks do not find may then well not be there."""
     return judged(facts).outcome in ("found", "within the noise")
 
 
@@ -91,7 +93,7 @@ def _unfinished(f: CaseFacts) -> CaseJudgement:
 
 
 def _not_judged(f: CaseFacts) -> CaseJudgement | None:
-    """Why the figure that decides says nothing; None where it does."""
+    """Return why the figure that decides says nothing; None if it does say something."""
     if f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema":
         return CaseJudgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
     if not f.concluded:
@@ -108,7 +110,7 @@ def _not_judged(f: CaseFacts) -> CaseJudgement | None:
 
 
 def _left_out(f: CaseFacts) -> str:
-    """Of test texts on which the code could not be run, where others count."""
+    """Return a sentence on the test texts on which the code could not be run, if others count; else an empty string."""
     number, of = f.not_run
     if f.is_numeric or f.lacking or not number or not f.is_scored:
         return ""
@@ -122,7 +124,7 @@ def _of_numbers(f: CaseFacts) -> CaseJudgement:
     not_found = f"{f.who} did not find the function"
     if f.error is not None:
         return _by_error(f, not_found)
-    # The error may be undefined for the function's sake, and then nobody missed anything.
+    # If the error is undefined because of the function, the interpreter missed nothing.
     of_the_function = f.rules == "paper" and f.reason("nmse").startswith("the function is")
     if f.value("nmse_success") is None or of_the_function:
         return CaseJudgement("not tested", f"This function cannot be scored by a relative error: {f.reason('nmse')}.")
@@ -171,8 +173,9 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
 
 
 def _everywhere(f: CaseFacts, there: str, found: CaseJudgement | None) -> CaseJudgement:
-    """The judgement of code that passes the test, unless it is wrong elsewhere: where nobody looked, or for inputs that
-    the interpreter probed itself. `there`: how good it is on the test; `found`: what it is if it is right everywhere.
+    """Judge code that passes the test by whether it is also right elsewhere: at inputs nobody probed, and at those the
+    interpreter probed itself. `there` says how good it is on the test; `found` is the judgement if it is right
+    everywhere.
     """
     wrong, made = [], sum(one.probed for one in f.elsewhere)
     if not f.holds_where_nobody_looked:
@@ -199,7 +202,7 @@ def _where_nobody_looked(f: CaseFacts) -> str:
 
 
 def _share(error: float | None) -> str:
-    """A squared relative error as the relative error itself, in words."""
+    """Return the relative error in words, given the squared relative error."""
     share = (error or 0.0) ** 0.5
     if share >= 10:
         return f"{share:.3g} times the function's size"
@@ -225,7 +228,7 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
         return _everywhere(f, right, CaseJudgement("found", f"{f.who} found the function: {right}."))
     control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
     if f.ceiling is not None and f.ceiling < 1:
-        # More than giving every text back would be right, by the interval of what is right.
+        # The lower end of the interval must be above the share that unchanged texts get.
         beats_doing_nothing = f.reach[0] > f.unchanged / f.counted
         outcome: Outcome = "close" if f.hits > f.unchanged else "missed"
         if f.hits and f.passed >= f.ceiling and beats_doing_nothing:
@@ -278,12 +281,12 @@ def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     return CaseJudgement("close", f"{picked}. That is more than {guessing}{less}.")
 
 
-# The words of who interpreted a function of numbers or texts
+# The words of an interpreter of a function of numbers or texts
 
 
 def of_words(case: Findings) -> str:
-    """The verdict on the description, by its parts; empty where the description is what `verdict` is about, or where
-    there is nothing yet.
+    """Return the verdict on the description, by the parts it names; an empty string if `verdict` itself is about the
+    description, or there is nothing yet.
     """
     f = CaseFacts(case)
     if case.truth is None or not f.concluded or case.truth.category not in ("numeric", "strings"):

@@ -1,4 +1,6 @@
-"""One black box with all that an interpreter made of it, as its events tell. Page, command line and tests look here."""
+"""One black box with everything that an interpreter did with it, from its events. Pages, command line and tests read
+this.
+"""
 
 from __future__ import annotations
 
@@ -21,43 +23,43 @@ from .verdict import CaseJudgement, Outcome, judge, of_words
 
 @dataclass
 class ProbeView(Findings):
-    """The findings of one case, as every lab's views show theirs."""
+    """The findings of one case, with the interface that every lab's views share."""
 
     @property
     def title(self) -> str:
-        """What a list calls it; it does not give the function away."""
+        """The title in lists; it does not give the function away."""
         if self.spec is not None:
             return self.spec.title
         return str(next((begun.get("title") for begun in self.log.of("begun").values()), self.log.case))
 
     @property
     def explanation(self) -> str | None:
-        """The description, as repaired rules read it."""
+        """The description, by the updated parser."""
         return (self.interpretation.description.repaired or None) if self.interpretation else None
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
-        """Computed once: they are looked up again for each that is written down."""
+        """The trials by id, cached because they are read again for every trial that is written."""
         return trials.trials(self)
 
     @cached_property
     def judgements(self) -> dict[Rules, CaseJudgement]:
-        """Computed once, as they rest on hundreds of points."""
+        """The judgement by each ruleset, cached because it rests on hundreds of points."""
         return {rules: judge(self, rules) for rules in RULES}
 
     def outcome(self, rules: Rules) -> Outcome:
-        """Outcome, in one word or few: see `verdict.Outcome`."""
+        """Return the outcome in a few words: see `verdict.Outcome`."""
         return self.judgements[rules].outcome
 
 
 def view(log: CaseLog) -> ProbeView:
-    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
     return ProbeView(**fields_of(log))
 
 
 def verdict(view: ProbeView) -> list[str]:
-    """What came out of the code and of the words, and then what the interpretation leaves out or gets wrong, a sentence
-    each; last how answers were asked for, where that is not in prose.
+    """Return the verdict in sentences: on the code and on the words, then what the interpretation leaves out or gets
+    wrong, and last how answers were requested if that was not in prose.
     """
     words, first = of_words(view), headline(view)
     asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
@@ -66,11 +68,12 @@ def verdict(view: ProbeView) -> list[str]:
 
 @fields.none_by_paper
 def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
-    """Of one case the figures that measuring it published, for they rest on the function. Of several the means over
-    those that have one, of errors the median: one code that is far off would outweigh all others.
+    """Yield the figures. For one case these are the published ones, because they rest on the function. For several
+    cases it is the mean over those that have the figure; for errors the median, because one code that is far off
+    would outweigh all others.
 
-    `of` counts the cases of which the figure is wanted: those that were judged and have it, be it undefined, and those
-    that could not be judged at all.
+    `of` counts the cases that should have the figure: judged cases that have it, even as undefined, and cases that
+    could not be judged at all.
     """
     if len(views) == 1:
         for published in _published(views[0]).values():
@@ -88,7 +91,9 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
 
 
 def _published(view: ProbeView) -> dict[tuple[str, Rules, str], Figure]:
-    """The figures in the order in which they came. A run of one case may hold them twice; those of the case stand."""
+    """Return the figures in the order of publication. If a run of one case published a figure twice, the last one is
+    used.
+    """
     return {
         (one.metric, one.rules, one.item): Figure(one.metric, one.rules, score_of(one), one.item)
         for one in view.log.scores

@@ -1,1 +1,1 @@
-"""Outguess: packs of cards that a person predicts, each a trial of a run that can be looked at."""
+"""Outguess: packs of cards that a person predicts. Each card is a trial of a run that can be viewed."""

@@ -1,4 +1,4 @@
-"""Whether a pack is what its journals say."""
+"""Checks whether a pack agrees with its journals."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .making import QUESTIONS, TrialCard, drawn, kind_of, tally, trials, truths
 from .pack import UNKNOWN, BadPack, Pack, PackCard
 
 MOST_SAID = 20
-"""Faults that are told of one pack."""
+"""The most faults that are listed for one pack."""
 
 
 def faults(pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questions: Path = QUESTIONS) -> Iterator[str]:
-    """What is wrong with a pack, in sentences: cards that are not what stands in the journals of their runs (in the
-    first of `folders` that has them), counts, the order, the draw. `questions`: the folder of true answers.
+    """What is wrong with a pack, in sentences: cards that differ from the journals of their runs (in the first of
+    `folders` that has them), counts, the order, the sample. `questions` is the folder of true answers.
     """
     try:
         kind = kind_of(pack.runs, labs, folders)
@@ -47,7 +47,7 @@ def _counts(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
 
 
 def _of_card(card: PackCard, recorded: TrialCard | None, as_it_came: bool) -> Iterator[str]:
-    """What of a card is not as its journal has it."""
+    """How a card differs from its journal."""
     if recorded is None:
         yield f"its runs have no trial {card.card.id[:60]!r} of the case {card.case[:60]!r} in {card.run[:80]!r}."
         return
@@ -63,7 +63,7 @@ def _of_card(card: PackCard, recorded: TrialCard | None, as_it_came: bool) -> It
 
 
 def _choice(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
-    """Whether it was chosen and ordered as it is said."""
+    """Faults in how the cards were chosen and ordered."""
     if any(n > 1 for n in Counter(map(_place, pack.cards)).values()):
         yield "A trial is on two cards."
     if pack.as_it_came:

@@ -1,4 +1,4 @@
-"""A pack made of journals: each trial that was recorded as a card, and those that are chosen or drawn."""
+"""Makes a pack from journals: each recorded trial becomes a card, and some are chosen or sampled."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from ...transcript import transcript
 from .. import scenes
 from .pack import MOST_CARDS, BadPack, Going, Pack, PackCard
 
-# Which cards make a pack, and in which order: by chance that is the same on every machine.
+# Which cards make a pack, and in which order. The choice is random but the same on every machine.
 
 
 MOST_OF_ONE = 2
-"""Cards of one question, in a pack that was chosen."""
+"""The most cards about one question, in a pack that was chosen."""
 
 MOST_ALIKE = 3
-"""Cards in a row with the same answer, or of the same outcome."""
+"""The most cards in a row with the same answer or the same outcome."""
 
 GOINGS: tuple[Going, ...] = ("comes true", "misleads", "does not say")
 _TRIES = 200
 
 
 def chosen(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
-    """At most `most` of the cards, in order: as many as can be of each answer and each outcome, at most MOST_OF_ONE of
-    one question, and never more than MOST_ALIKE alike in a row.
+    """At most `most` of the cards, in playing order, with answers and outcomes as balanced as possible, at most
+    MOST_OF_ONE about one question, and never more than MOST_ALIKE alike in a row.
     """
     chance = random.Random(seed)
     left = chance.sample(list(cards), len(cards))
@@ -52,13 +52,13 @@ def chosen(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
         left.remove(next_one)
         taken.append(next_one)
     while taken and not (order := ordered(taken, chance)):
-        # What came last is what there was too much of.
+        # The card that was added last is of the kind that there is too much of.
         taken.pop()
     return order if taken else []
 
 
 def ordered(cards: Sequence[PackCard], chance: random.Random) -> list[PackCard]:
-    """The cards in an order that gives no pattern, two of one question apart where that can be; none where there is no
+    """The cards in an order without a pattern, with cards about one question apart if possible; empty if there is no
     such order.
     """
     for apart in (1, MOST_ALIKE):
@@ -85,17 +85,17 @@ def _is_pattern(cards: Sequence[PackCard], apart: int = MOST_ALIKE) -> bool:
 
 
 def longest(words: Sequence[object]) -> int:
-    """The most of the same in a row."""
+    """The length of the longest run of equal words."""
     return max((len(list(same)) for _, same in groupby(words)), default=0)
 
 
 def has_pattern(cards: Sequence[PackCard]) -> bool:
-    """Whether more than MOST_ALIKE in a row have the same answer, or come to the same."""
+    """Whether more than MOST_ALIKE cards in a row have the same answer or the same outcome."""
     return _is_pattern(cards)
 
 
 def counts(cards: Sequence[PackCard]) -> str:
-    """How many come to what, and how often which answer came."""
+    """A sentence with the number of cards by outcome and by answer."""
     goings = Counter(one.going for one in cards)
     said = Counter(one.card.options.get(one.card.said, one.card.said) for one in cards)
     true, wrong, silent = (goings[one] for one in GOINGS)
@@ -109,15 +109,15 @@ def counts(cards: Sequence[PackCard]) -> str:
 QUESTIONS = DATA / "questions"
 
 LARGEST = 1_000_000
-"""Bytes of a file of true answers."""
+"""The most bytes of a file of true answers."""
 
 Truths = Mapping[str, str]
-"""True answers by the question, as `asked` writes it."""
+"""The true answers by question, in the form that `asked` gives it."""
 
 
 class TrialCard(NamedTuple):
-    """A recorded trial as a card, whether it was annotated, why it is no card of a pack that is chosen, and whether
-    nothing about it can be predicted.
+    """A recorded trial as a card, with whether it was annotated, why it cannot be a card of a chosen pack (empty if it
+    can), and whether nothing about it can be predicted.
     """
 
     card: PackCard
@@ -127,13 +127,13 @@ class TrialCard(NamedTuple):
 
 
 def asked(question: str) -> str:
-    """A question as it is looked up."""
+    """A question in the form in which it is looked up."""
     return " ".join(question.split()).casefold()
 
 
 def truths(path: Path) -> Truths:
-    """The true answers of a file of questions: each `[[question]]` has `question` and `gold`, and each of its
-    `follow_ups` too. Raises BadPack.
+    """The true answers in a file of questions: each `[[question]]` has `question` and `gold`, and so does each of its
+    `follow_ups`. Raises BadPack.
     """
     found: dict[str, str] = {}
     try:
@@ -154,7 +154,7 @@ def _word(gold: object) -> str:
 
 
 def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[TrialCard]:
-    """The run's trials that were recorded, in order. Raises BadPack where there is no such run, or no game of it."""
+    """The run's recorded trials as cards, in order. Raises BadPack if there is no such run, or its lab has no game."""
     path = journal.found(run, *folders)
     if path is None:
         raise BadPack(f"There is no run named {run!r}.")
@@ -182,7 +182,7 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
 
 
 def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
-    """The game of these runs. Raises BadPack where they are of several labs."""
+    """The game that these runs belong to. Raises BadPack if they are of several labs."""
     kinds = set()
     for run in runs:
         path = journal.found(run, *folders)
@@ -197,8 +197,8 @@ def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path
 
 
 class PackRequest(NamedTuple):
-    """What a pack is called, from which runs, with whose true answers, how many cards, drawn by which seed, and whether
-    as it came.
+    """A pack to make: its name and title, its runs, the file of true answers, the most cards, the seed, and whether its
+    cards are a random sample with nothing left out (`as_it_came`) or chosen.
     """
 
     name: str
@@ -211,7 +211,7 @@ class PackRequest(NamedTuple):
 
 
 def make(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
-    """The pack that is wanted. Raises BadPack."""
+    """Make the requested pack. Raises BadPack."""
     kind = kind_of(wanted.runs, labs, folders)
     true = truths(wanted.truths) if wanted.truths else {}
     found = [one for run in wanted.runs for one in trials(run, labs, folders, true, wanted.seed)]
@@ -248,13 +248,13 @@ def make(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) 
 
 
 def drawn(found: Sequence[TrialCard], most: int, seed: int) -> list[PackCard]:
-    """So many of the trials as they came, by `seed`; those of which nothing can be foretold are none."""
+    """A random sample of at most `most` trials by `seed`, without trials about which nothing can be predicted."""
     cards = [one.card for one in found if not one.is_open]
     return random.Random(seed).sample(cards, min(most, len(cards)))
 
 
 def tally(found: Sequence[TrialCard]) -> dict[str, int]:
-    """How many trials were recorded and annotated, and on how many those who annotated them differed."""
+    """How many trials were recorded, how many annotated, and on how many of these the annotators differed."""
     return {
         "recorded": len(found),
         "annotated": sum(one.annotated for one in found),

@@ -15,19 +15,19 @@ from ...runs.context import complaints
 from ...scene import Card, Claim, Part, Who
 
 SCHEMA = 1
-"""Version of a pack's JSON."""
+"""The version of a pack's JSON."""
 
 LARGEST, MOST_CARDS, MOST_RUNS = 1_000_000, 200, 1_000
-"""Bytes of a pack, cards in it, and runs that it may be chosen from."""
+"""The most bytes of a pack, the most cards in it, and the most runs that it may be chosen from."""
 
 PACKS = DATA / "packs"
-"""Where the packs lie that come with the app."""
+"""The folder of the packs that come with the app."""
 
 UNKNOWN = "unknown"
-"""What an explanation implies that does not say."""
+"""What an explanation implies if it does not cover the question."""
 
 Going = Literal["comes true", "misleads", "does not say"]
-"""What comes of going by an explanation."""
+"""What happens if one predicts by the explanation."""
 
 
 class BadPack(ValueError):
@@ -35,13 +35,13 @@ class BadPack(ValueError):
 
 
 class PackCard(Frozen):
-    """A trial to predict. `title` is what had been asked and `claim` what was said to it, None where a card of
-    *Plant* shows two; `card.parts` is what is asked of the reader, `card.options` the answers to choose from,
-    `card.said` what came and `card.text` the same in the words in which it came.
+    """A trial to predict. `title` is what had been asked and `claim` the model's answer and explanation, None on a card
+    of *Plant*, which shows two. `card.parts` is what the player is asked, `card.options` are the answers to choose
+    from, `card.said` is the model's answer and `card.text` the same in its own words.
 
-    The first of `card.expects` is what the explanation implies: a word of the options, *unknown* where it does not say,
-    with the reason in its `quote`. In a pack that is drawn as it came there may be none, and `card.doubt` says why what
-    it implies is not settled. `truth` is the true answer, where there is one. `after` is shown once the card is turned.
+    The first of `card.expects` is what the explanation implies: one of the options, or *unknown* if it does not say,
+    with the reason in its `quote`. An unselected pack may lack it; `card.doubt` then says why what the explanation
+    implies is not settled. `truth` is the true answer, if there is one. `after` is shown once the card is turned.
     """
 
     run: str
@@ -55,12 +55,12 @@ class PackCard(Frozen):
 
     @property
     def question(self) -> tuple[str, str]:
-        """What is one question, also where several explanations of it were tested."""
+        """What identifies a question, even if several explanations of it were tested."""
         return self.title, self.case.partition("/")[0]
 
     @property
     def going(self) -> Going:
-        """What comes of going by the explanation, as it was first read."""
+        """What happens if one predicts by the explanation, as it was first parsed."""
         implied = self.card.expects[0].value if self.card.expects else UNKNOWN
         if self.card.doubt or implied not in self.card.options or implied == UNKNOWN:
             return "does not say"
@@ -68,11 +68,11 @@ class PackCard(Frozen):
 
 
 class Pack(Frozen):
-    """Cards in the order in which they are played. `chosen` says how, `recorded` from how many trials of `runs`,
-    `annotated` for how many of them two readers wrote what the explanation implies, and `differed` where these two did
-    not agree, so that the trial is no card. `seed` is what was drawn by, where something was; `as_it_came`: none was
-    left out. `truths` is the file in `data/questions` that has the true answers. A pack of kind *exam* is one for
-    people: what came is what the explanation implies, and nothing else is right.
+    """Cards in the order in which they are played. `chosen` says how they were chosen and `recorded` from how many
+    trials of `runs`. For `annotated` of these two readers wrote what the explanation implies; in `differed` cases
+    they disagreed, so the trial is no card. `seed` is the seed of the sample, if there was one; `as_it_came`: the
+    sample left nothing out. `truths` is the file in `data/questions` with the true answers. A pack of kind *exam* is
+    a qualification test for people: the right answer is what the explanation implies.
     """
 
     schema_version: int = SCHEMA
@@ -113,7 +113,7 @@ def read(path: Path) -> Pack:
 
 
 def written(pack: Pack) -> str:
-    """A pack as its file holds it: all fields, also those that are empty."""
+    """The text of a pack's file: all fields, including empty ones."""
     return json.dumps(pack.model_dump(), indent=1) + "\n"
 
 
@@ -137,11 +137,11 @@ def named(name: str) -> Pack:
 
 
 def others(name: str) -> list[dict[str, str]]:
-    """Name and title of the other packs that come with the app."""
+    """The names and titles of the other packs that come with the app."""
     return [{"name": path.stem, "title": named(path.stem).title} for path in shipped() if path.stem != name]
 
 
 @lru_cache(maxsize=16)
 def _as_it_is(path: Path, modified: int) -> Pack:
-    """The pack as the file was at that time: each guess of a game asks for it."""
+    """The pack in a file with that modification time, cached: each guess in a game needs it."""
     return read(path)

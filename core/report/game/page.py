@@ -1,5 +1,5 @@
-"""The game as one HTML file that needs nothing else, for a talk, a mail or a page of one's own; the app serves the same
-at `/play`, with the ways on that only an app has.
+"""The game as one HTML file that needs nothing else, for a talk, an email or a page of one's own. The app serves the
+same file at `/play`, with links that only work in an app.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from . import pack as packs
 from .pack import Pack
 
 FIRST = "first"
-"""The pack that is played where none is named."""
+"""The pack that is played if none is named."""
 
 
 def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> bytes:
-    """The game with cards of the pack as a file. `in_app`: it leads to the cases behind its cards, and tells the app
-    what is guessed; any other asks nobody for anything. `guessed` is what all players guessed so far.
+    """The game with the pack's cards, as a file. `in_app`: it links to the cases behind its cards and sends guesses to
+    the app; otherwise it contacts nobody. `guessed` is what all players have guessed so far.
     """
     shown = {
         "pack": pack.model_dump(mode="json"),
@@ -39,8 +39,8 @@ def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> by
 
 
 def of_app(name: str, folder: Path | None = None) -> bytes:
-    """What the app serves: the game with cards of the pack of that name that comes with it, FIRST where it is empty. Of
-    an unselected pack it holds what all players guessed, by the journals in `folder`. Raises BadPack.
+    """The page that the app serves: the game with the shipped pack of that name, or FIRST if it is empty. For an
+    unselected pack it includes what all players guessed, from the journals in `folder`. Raises BadPack.
     """
     path = packs.path_of(name or FIRST)
     guessed = Guessed()

@@ -1,4 +1,4 @@
-"""What people guessed of the trials of packs, in the tables in which a study has what people say."""
+"""What people guessed about the trials of packs, in the same tables as a study's of what people say."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .pack import Pack
 
 
 def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path], said: Path) -> list[Row]:
-    """The cells of the labs' tables of what people say, over the runs of these packs, which lie in `folders`; none
-    where nobody said anything. `said`: the folder of what people said.
+    """The cells of the labs' tables of what people say, for the runs of these packs, which are in `folders`; empty if
+    nobody said anything. `said` is the folder of what people said.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What to ask, whom, and how: the parts of Ask's form that need a hand."""
+"""What to ask, which model, and how: the hand-written parts of Ask's form."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ ARMS = {
     "swapped": "From a placebo: another question's reasons",
     "question_only": "From the new question alone",
 }
-"""What the controls of the prediction are called on the screen."""
+"""Names of the control arms of the prediction on the screen."""
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
 DEFAULT_ARMS: list[str] = list(AskSpec.model_fields["arms"].default[1:])
 
 LOCAL_SECONDS = 3
-"""About how long a call of a model in this process takes (`benchmarks/local.py`)."""
+"""About how many seconds a call of a local model takes (`benchmarks/local.py`)."""
 
 SIMULATOR = "ask-simulator"
-"""The key of the widget that names who predicts."""
+"""Key of the widget that chooses the predictor."""
 
 DRAWN = frozenset(
     {
@@ -51,11 +51,11 @@ DRAWN = frozenset(
         *("dataset", "path", "split", "limit", "columns", "extra", "arms", "exam", "simulator"),
     }
 )
-"""The fields that this form sees to."""
+"""The fields that this form draws itself."""
 
 
 def fields() -> dict[str, Any]:
-    """Task, model, way to explain, and the question, the pair or the data set."""
+    """Draw the task, the model, the way to explain, and the question, the pair or the data set."""
     task = one_of("Task", TASKS, "task")
     left, right = st.columns(2)
     with left:
@@ -75,7 +75,7 @@ def fields() -> dict[str, Any]:
 
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
-    """How many new questions; and the person's own, for a yes-or-no question."""
+    """Draw the settings of the prediction and, for a yes-or-no question, a field for the user's own new questions."""
     task = given["task"]
     single = "dataset" not in given
     model = given["model"]
@@ -134,12 +134,12 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number_key(task: str, single: bool, model: str) -> str:
-    """The key of the slider of new questions, one for each number that it starts with."""
+    """Return the key of the slider for new questions, one per default value."""
     return f"number-{task}-{usual(task, single, model)}"
 
 
 def _minutes(task: str, model: str, number: int) -> str:
-    """About how long a model in this process takes for so many; empty for any other model."""
+    """Estimate how long a local model takes for that many questions; empty for any other model."""
     if not model.startswith("local/"):
         return ""
     spec = AskSpec.model_validate(
@@ -159,7 +159,7 @@ def _minutes(task: str, model: str, number: int) -> str:
 
 
 def line(spec: AskSpec) -> list[str]:
-    """What was asked, whom, and how it explains."""
+    """Return what was asked, the model, and how it explains."""
     return [
         spec.title if spec.dataset else spec.question or spec.context,
         models.short(spec.model),
@@ -168,7 +168,7 @@ def line(spec: AskSpec) -> list[str]:
 
 
 def fill(spec: AskSpec) -> dict[str, Any]:
-    """What the widgets hold where a run was started with `spec`."""
+    """Return the widgets' values for a run that was started with `spec`."""
     held: dict[str, Any] = {
         "task": spec.task,
         "model": spec.model,
@@ -188,7 +188,9 @@ def fill(spec: AskSpec) -> dict[str, Any]:
 
 
 def button(spec: AskSpec | None) -> str:
-    """The primary button's words, with the number of calls, those of the exam too where it has to be taken."""
+    """Return the primary button's label with the number of calls, including those of the qualification test if it is
+    needed.
+    """
     if spec is None:
         return "Ask"
     cases = (spec.limit or 1) if spec.dataset else 1
@@ -196,12 +198,14 @@ def button(spec: AskSpec | None) -> str:
     for exam in sitting.priors(spec):
         if isinstance(exam, Prerequisite) and isinstance(exam.spec, AskExamSpec) and session.runs().lacks(exam):
             made += len(exam.spec.questions)
-    # The number of rows in the user's own file is known once it is read.
+    # The number of rows in the user's own file is not known until it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
 
 
 def beside(spec: AskSpec | None) -> dict[str, str]:
-    """Whether the reader guesses first: under which name their guesses are kept."""
+    """Say who predicts, and let the reader choose to guess first; then return the name under which guesses are
+    stored.
+    """
     known = _known(spec) if spec is not None else None
     if spec is not None:
         named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
@@ -224,14 +228,14 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
 
 
 def _known(spec: AskSpec) -> Examined | None:
-    """What who predicts got in the exam; None where nobody knows yet."""
+    """Return the predictor's result in the qualification test; None if it is not known yet."""
     first = sitting.prior(spec)
     found = session.runs().came_to(first) if isinstance(first, Prerequisite) else first
     return found if isinstance(found, Examined) else None
 
 
 def _examples(model: str) -> None:
-    """Ready-made questions to click; a control is offered those of its own world."""
+    """Draw example questions; for a control, only those of its own world."""
     known = [one.question for one in questions() if one.world or not is_control(model)]
     shown = random.Random(st.session_state.setdefault("shuffle", 0)).sample(known, min(SHOWN_EXAMPLES, len(known)))
 
@@ -249,7 +253,7 @@ def _examples(model: str) -> None:
 
 
 def _outside(model: str, question: str) -> None:
-    """Say of a question outside a control's world that it is, while it is typed."""
+    """Tell the user, while typing, that a question is outside a control's world."""
     control = LAB.robots.controls().get(model)
     if not isinstance(control, AskRobot) or not question.strip():
         return
@@ -264,7 +268,7 @@ def _outside(model: str, question: str) -> None:
 
 
 def _starter(task: str, model: str) -> dict[str, Any]:
-    """The question or pair that the person chose."""
+    """Draw the question or pair, and return it."""
     if task == "strategyqa":
         st.session_state.setdefault("question", FIRST_QUESTION)
         question = st.text_input(

@@ -1,4 +1,4 @@
-"""What Ask's page draws by hand."""
+"""The hand-written parts of Ask's page."""
 
 from __future__ import annotations
 
@@ -34,18 +34,20 @@ from pages.components.tables import published
 from pages.components.text import plain
 from pages.labs.ask import form
 
-# What Ask's values are called on the screen.
+# Names of Ask's values on the screen.
 
 
 WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 """The ways to explain, and the tasks."""
 
 
-# Ask's runs side by side: explanations of one question, held to the same new questions.
+# Ask's runs side by side: explanations of one question, tested with the same new questions.
 
 
 def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
-    """The other ways to explain, and what else of the same answer can be read as its explanation."""
+    """Return the other ways to explain and, for the same answer, the other text that can be taken as its
+    explanation.
+    """
     other = {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
     if is_control(spec.model):
         return other
@@ -55,8 +57,8 @@ def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
 
 
 def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
-    """The same with another explanation: asked the same new questions, and read by the same predictor where that can
-    be had. A robot predicts robots alone: it knows no other words than theirs.
+    """Return the specification of the same run with another explanation: with the same new questions and, if possible,
+    the same predictor. A robot can predict only robots, because it knows only their wording.
     """
     model = fields.get("model", spec.model)
     roles: dict[str, Any] = {
@@ -71,19 +73,19 @@ def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | No
 
 
 def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
-    """The same with the new questions that were asked."""
+    """Return the specification with the new questions that were asked."""
     return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
 
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
-    """The new questions of a case, for another to be asked, and where they come from."""
+    """Return a case's new questions, to be used in another run, and the run they come from."""
     asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
     given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
 
 def _kept(role: str, model: str) -> str:
-    """Who plays a role beside `model`: the one so far, if that can be asked."""
+    """Return who plays a role beside `model`: the same model as before if it can be asked, else `model` itself."""
     if is_control(role) and not is_control(model):
         return model
     with suppress(CallFailed):
@@ -93,7 +95,7 @@ def _kept(role: str, model: str) -> str:
 
 
 def note(specs: Mapping[str, AskSpec]) -> str:
-    """Where the new questions come from, who read the explanations, and that predictors differ where they do."""
+    """Say where the new questions come from, who predicted, and whether the predictors differ."""
     sources = {spec.given_from for spec in specs.values() if spec.given}
     if sources:
         whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
@@ -120,7 +122,7 @@ SIDE = Side(answers=True, ways=ways, other=other, same=same, note=note)
 
 
 def draw() -> None:
-    """Procedure, figures, rules, prompts and what the paper reported."""
+    """Draw procedure, figures, rules, prompts and what the paper reported."""
     texts = plain_methods.told(LAB)
     fooled, fool = (
         "\n".join(
@@ -139,7 +141,7 @@ def draw() -> None:
 
 def _instead(view: AskView, active: bool) -> bool:
     if st.query_params.pop("guess", ""):
-        # A link to guess first: anyone who follows it has guesses of their own.
+        # A link to guess first: those who follow it make guesses of their own.
         st.query_params["reader"] = entry.new_reader()
         st.rerun()
     if not st.query_params.get("reader"):
@@ -148,7 +150,7 @@ def _instead(view: AskView, active: bool) -> bool:
 
 
 def _offers(view: AskView) -> tuple[Offer, ...]:
-    """A question of one's own, where there is an explanation to expect an answer from."""
+    """Offer a question of one's own if there is an explanation to predict its answer from."""
     return ("question",) if view.log.status == "completed" and view.starter else ()
 
 
@@ -166,8 +168,8 @@ def _below(view: AskView, active: bool) -> None:
 
 
 def _you_predict(view: AskView, active: bool) -> None:
-    """The way to guess first, above answers that would spoil it, where who predicted may not judge."""
-    # Until the exam is over nothing is known of who predicts.
+    """Offer to guess first, above answers that would spoil it, if the predictor cannot give a verdict."""
+    # Nothing is known about the predictor until the qualification test is over.
     if not view.unjudged or not view.to_guess(active) or (active and view.exam is None):
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
@@ -205,7 +207,7 @@ def _sealed(view: AskView, active: bool) -> bool:
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
-    """All cases; who guesses first does not see their outcomes."""
+    """Draw all cases, without their outcomes for a reader who guesses first."""
     if "reader" not in st.query_params:
         plain_case.table(transcript, run_id)
         return
@@ -218,7 +220,7 @@ def _several(transcript: Transcript, run_id: str) -> None:
 
 
 def _suggest(spec: AskSpec, run_id: str) -> None:
-    """Questions that a control knows, for one that it was asked in vain."""
+    """Suggest questions that a control knows, after one that it did not."""
 
     def take() -> None:
         driver.change(LAB, run_id, spec, question=st.session_state["suggestion"] or spec.question)
@@ -227,7 +229,7 @@ def _suggest(spec: AskSpec, run_id: str) -> None:
 
 
 def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
-    """A counterfactual of the reader's own: simulated and answered like the others, never counted."""
+    """Draw a field for the reader's own counterfactual: predicted and answered like the others, but never counted."""
     with st.container(key="act-question"), st.form("by-hand", border=False, clear_on_submit=True):
         st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
         if view.spec is None or view.spec.task == "strategyqa":

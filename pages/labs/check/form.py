@@ -1,4 +1,4 @@
-"""What to check, whose explanations, and how: the parts of Check's form that need a hand."""
+"""What to check, whose explanations, and how: the hand-written parts of Check's form."""
 
 from __future__ import annotations
 
@@ -44,11 +44,13 @@ SHOWN_EXAMPLES = 4
 SHOWN_KNOWN = 3
 
 DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit", "columns"})
-"""The fields that this form sees to, beside those that have no widget of their own."""
+"""The fields that this form draws itself, besides those that have no widget of their own."""
 
 
 def fields() -> dict[str, Any]:
-    """Task, model, ways to explain, and what is classified. Raises ValueError where no way to explain is chosen."""
+    """Draw the task, the model, the ways to explain, and what is classified. Raises ValueError if no way to explain is
+    chosen.
+    """
     task = one_of("Task", TASKS, "check-task")
     left, right = st.columns(2)
     with left:
@@ -81,7 +83,7 @@ def fields() -> dict[str, Any]:
 
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The wording in which everything is asked."""
+    """Draw the wording of the prompts."""
     left, right = st.columns(2)
     with left:
         persona = st.segmented_control(
@@ -126,13 +128,13 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def line(spec: CheckSpec) -> list[str]:
-    """What was checked, whose explanations, and of which kinds."""
+    """Return what was checked, the model, and the kinds of explanation."""
     kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
     return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
 
 
 def fill(spec: CheckSpec) -> dict[str, Any]:
-    """What the widgets hold where a run was started with `spec`."""
+    """Return the widgets' values for a run that was started with `spec`."""
     wording = spec.wordings[0]
     held: dict[str, Any] = {
         "check-task": spec.task,
@@ -154,7 +156,7 @@ def fill(spec: CheckSpec) -> dict[str, Any]:
 
 
 def button(spec: CheckSpec | None) -> str:
-    """The primary button's words, with the number of calls."""
+    """Return the primary button's label with the number of calls."""
     if spec is None:
         return "Check"
     number = calls(spec, _cases(spec))
@@ -163,17 +165,17 @@ def button(spec: CheckSpec | None) -> str:
 
 @st.cache_data(max_entries=8, ttl=30, show_spinner=False)
 def _cases(spec: CheckSpec) -> int:
-    """How many checks a run would be. Raises DatasetError."""
+    """Count the checks of a run. Raises DatasetError."""
     return sum(1 for _ in cases(spec))
 
 
 def take(task: Task, id: str) -> None:
-    """Put a ready-made item into the fields."""
+    """Fill the fields with an example."""
     st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
 
 
 def of_item(task: Task, item: Item) -> dict[str, Any]:
-    """The values of the fields for the user's own paragraph, if that is `item`."""
+    """Return the values of the fields for the user's own paragraph that make up `item`."""
     return {
         f"paragraph-{task}": item.paragraph,
         f"about-{task}": item.question or item.hypothesis,
@@ -183,14 +185,14 @@ def of_item(task: Task, item: Item) -> dict[str, Any]:
 
 
 def unlabel(task: Task) -> None:
-    """What was edited has no correct answer any more, unless it is what ships again."""
+    """Remove the correct answer after an edit, unless the text is a built-in item again."""
     now = st.session_state[f"paragraph-{task}"], st.session_state.get(f"about-{task}") or ""
     same = (item.label for item in shipped(task) if (item.paragraph, item.question or item.hypothesis) == now)
     st.session_state[f"label-{task}"] = next(same, None)
 
 
 def _outside(task: Task, model: str, asked: Slots) -> None:
-    """Say of a paragraph in which a control finds nothing to decide by that it is one, before it is asked."""
+    """Tell the user, before the run, that a control finds nothing in the paragraph to base a decision on."""
     control = LAB.robots.controls().get(model)
     if not isinstance(control, LexiconControl) or not asked.paragraph.strip() or control.knows(task, asked):
         return
@@ -200,7 +202,7 @@ def _outside(task: Task, model: str, asked: Slots) -> None:
 
 
 def examples(task: Task) -> None:
-    """Ready-made paragraphs to click."""
+    """Draw example paragraphs."""
 
     def chosen() -> None:
         if id := st.session_state["check-example"]:
@@ -227,7 +229,7 @@ def examples(task: Task) -> None:
 
 
 def own_paragraph(task: Task, model: str) -> dict[str, Any]:
-    """The user's own paragraph, with what is asked about it and the correct answer, if known."""
+    """Draw the user's own paragraph, with the question about it and the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
         take(task, shipped(task)[0].id)
     paragraph = st.text_area(

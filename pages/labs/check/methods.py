@@ -14,7 +14,7 @@ from pages.components.tables import table
 
 
 def draw() -> None:
-    """Procedure, figures, rules, prompts and data sets."""
+    """Draw procedure, figures, rules, prompts and what the paper reported."""
     texts = plain_methods.told(LAB)
     plain_methods.folded(plain_methods.RULES, "rule", "check-rules", texts["rules"])
     robots = (f"`{id}`: {robot.about}" for id, robot in worthless().items())

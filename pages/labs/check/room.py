@@ -1,4 +1,4 @@
-"""What Check's page draws by hand."""
+"""The hand-written parts of Check's page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from pages.labs.check.form import EXPLANATIONS
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def checks(run_id: str, size: int) -> pd.DataFrame:
-    """One row a check that was judged: case, paragraph, explanation, wording, label, before, after, faithful, …"""
+    """Return one row per judged check: case, paragraph, explanation, wording, label, before, after, faithful, …"""
     state = session.run(run_id).watch().transcript
     rows = []
     for case in plain_case.by_number(state):
@@ -44,7 +44,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
 
 
 def draw(transcript: Transcript, run_id: str) -> None:
-    """The table, where a selected check is shown above; over several paragraphs the pictures."""
+    """Draw the table of checks, in which a click shows a check above; with several paragraphs also the pictures."""
     with waits("Reading the checks …"):
         frame = checks(run_id, size(run_id))
     if frame.empty:
@@ -79,7 +79,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
 
 
 def _word(outcome: str) -> str:
-    """What a screen calls an outcome."""
+    """Return the name of an outcome on the screen."""
     return WORDS.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
 
 
@@ -103,7 +103,7 @@ def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:
 
 
 def _by_wording(transcript: Transcript) -> pd.DataFrame:
-    """The figures of each wording, as `core.labs.check.charts.faithfulness` takes them."""
+    """Return the figures of each wording in the form that `core.labs.check.charts.faithfulness` expects."""
     spec = transcript.started.spec if transcript.started else {}
     rows = []
     for score in transcript.scores:
@@ -127,10 +127,10 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# What a run of several checks shows besides the case in the viewer.
+# What a run of several checks shows besides the case on the stage.
 
 
-# Every wording of one paragraph's explanations at a glance.
+# All wordings of one paragraph's explanations at a glance.
 
 
 PERSONAS = ("objective", "human", "you")
@@ -139,11 +139,13 @@ _CELLS = {"faithful": "yes", "unfaithful": "no", "undecided": "open", "misclassi
 _MEANS: dict[str, Mark] = {**LAB.outcomes, "failed": "failed", "waiting": "waiting"}
 
 OUTCOMES = {outcome: LOOKS[mark]._replace(words=_CELLS.get(outcome, outcome)) for outcome, mark in _MEANS.items()}
-"""What a cell says of a case's outcome; a phone is narrow."""
+"""The look of a case's outcome in a cell; the words are short because phones are narrow."""
 
 
 def grid(cases: Mapping[str, CaseProgress]) -> None:
-    """Explanation and target or mask down, persona across; then how many agree, and one that was not kept to."""
+    """Draw a grid with explanation and target or mask as rows and persona as columns; below it, how many agree, and a
+    case that was not consistent.
+    """
     if len(cases) < 2:
         return
     outcomes = {
@@ -186,7 +188,7 @@ def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) ->
 
 
 def choose(transcript: Transcript) -> str:
-    """The paragraph, its explanation, the wording, and all its wordings at a glance."""
+    """Let the reader choose paragraph, explanation and wording, and show all wordings of the paragraph at a glance."""
     cases = list(plain_case.by_number(transcript))
     if not cases:
         return ""
@@ -209,7 +211,7 @@ def choose(transcript: Transcript) -> str:
 
 
 def _parts(case: str) -> tuple[str, str, str]:
-    """Paragraph, explanation and wording of a case's id."""
+    """Return paragraph, explanation and wording from a case's id."""
     place, _, rest = case.partition("/")
     kind, _, wording = rest.partition("/")
     return place, kind, wording
@@ -222,7 +224,7 @@ def _paragraph(transcript: Transcript, case: str) -> str:
 def _one_of(
     titles: dict[str, str], at: int, shown: str, cases: list[str], draw: Callable[..., object], label: str, key: str
 ) -> None:
-    """Lets the reader choose the part `at` of the id of the case that is `shown`; no choice where there is but one."""
+    """Let the reader choose part `at` of the id of the case that is `shown`; draws nothing if there is only one."""
     if len(titles) == 1:
         return
     # The address says which case is shown, whether it was chosen here, in the table, or by a link.
@@ -232,7 +234,7 @@ def _one_of(
         wanted = list(_parts(shown))
         wanted[at] = st.session_state[key]
         fit = [case for case in cases if _parts(case)[at] == wanted[at]]
-        # As much of the rest as there is stays: the wordings of one explanation are not those of another.
+        # Keeps as many of the other parts as possible: the wordings of one explanation differ from those of another.
         alike = {case: [one == other for one, other in zip(_parts(case), wanted, strict=True)] for case in fit}
         st.query_params["case"] = max(fit, key=lambda case: alike[case])
 
@@ -252,7 +254,7 @@ def _one_of(
 
 
 def ways(spec: CheckSpec) -> dict[str, dict[str, Any]]:
-    """The other kinds of explanation, where each paragraph has one check."""
+    """Return the other kinds of explanation, if each paragraph has one check."""
     if len(spec.explanations) > 1 or len(spec.wordings) > 1 or spec.every_wording:
         return {}
     return {words: {"explanations": (kind,)} for kind, words in EXPLANATIONS.items() if kind not in spec.explanations}

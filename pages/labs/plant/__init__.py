@@ -1,1 +1,1 @@
-"""What the lab's page draws by hand."""
+"""The hand-written parts of Plant's page."""

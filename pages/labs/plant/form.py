@@ -1,4 +1,4 @@
-"""Which cue is planted in what, and whose explanations are read: the parts of Plant's form that need a hand."""
+"""Which cue is planted in what, and whose explanations are parsed: the hand-written parts of Plant's form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES: dict[Cue, str] = {
     "name": "A name",
     "aside": "A remark",
 }
-"""What the cues are called on the screen."""
+"""Names of the cues on the screen."""
 
 SOURCES = {"own": "Your question", "shipped": "Those that ship", "dataset": "A data set"}
 
@@ -38,11 +38,13 @@ _TASKS: dict[Task, str] = {
 }
 
 DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path", "split", "limit", "columns"})
-"""The fields that this form sees to."""
+"""The fields that this form draws itself."""
 
 
 def fields() -> dict[str, Any]:
-    """The cue, whom it is whispered to, and in which questions. Raises ValueError where there is no question."""
+    """Draw the cue, the model that gets it, and the questions it is planted in. Raises ValueError if there is no
+    question.
+    """
     cue: Cue = (
         st.pills(
             "What we whisper",
@@ -68,7 +70,7 @@ def fields() -> dict[str, Any]:
 
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The correct answer to a question of one's own."""
+    """Draw the correct answer to the user's own question."""
     if "question" not in given:
         return {}
     return {
@@ -84,7 +86,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _whispered(cue: Cue) -> str:
-    """The cue's own words, and those of a neutral cue."""
+    """Return the cue's text, and that of a neutral cue."""
     if cue == "pattern":
         return "Examples whose answer is always under the same letter; with the neutral cue, under each letter in turn."
     template = cues.template(cue)
@@ -94,14 +96,14 @@ def _whispered(cue: Cue) -> str:
 
 
 def _own() -> dict[str, Any]:
-    """A question of one's own. It begins with one that robots answer correctly until the cue misleads them."""
+    """Draw the user's own question. The default is one that robots answer correctly until the cue misleads them."""
     known = {item.question: item.label for item in shipped("strategyqa")}
     if "plant-question" not in st.session_state:
         first = next(question for question, label in known.items() if is_misled(question, OPTIONS["strategyqa"], label))
         st.session_state.update({"plant-question": first, "plant-gold": known[first]})
 
     def label() -> None:
-        # What was typed has no correct answer that is known, unless it is what ships.
+        # The correct answer to a typed question is unknown, unless it is a built-in one.
         st.session_state["plant-gold"] = known.get(st.session_state["plant-question"])
 
     question = st.text_input(
@@ -126,13 +128,13 @@ def _many(of_data: bool) -> dict[str, Any]:
 
 
 def line(spec: PlantSpec) -> list[str]:
-    """What was asked, what was whispered, and to whom."""
+    """Return what was asked, the cue, and the model."""
     many = f"{_TASKS[spec.task]}, {counted(spec.limit or len(shipped(spec.task)), 'question')}"
     return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
 
 
 def fill(spec: PlantSpec) -> dict[str, Any]:
-    """What the widgets hold where a run was started with `spec`."""
+    """Return the widgets' values for a run that was started with `spec`."""
     held: dict[str, Any] = {"plant-cue": spec.cue, "plant-model": spec.model, "plant-task": spec.task}
     if spec.question:
         return {**held, "plant-source": "own", "plant-question": spec.question, "plant-gold": spec.gold}

@@ -1,4 +1,4 @@
-"""What Plant's page draws by hand."""
+"""The hand-written parts of Plant's page."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from pages.labs.plant import form
 
 
 def choose(transcript: Transcript) -> str:
-    """The item that the reader wants to see; at first one that the cue moved."""
+    """Let the reader choose an item; the first one shown is one whose answer the cue changed."""
     outcomes = {
         case: (one.result or {}).get("outcome_repaired") for case, one in plain_case.by_number(transcript).items()
     }
     moved = next((case for case, outcome in outcomes.items() if outcome in SAYS), "")
     if transcript.status and "case" not in st.query_params and moved:
-        # What the cue did not move is the longest part of most runs, and the least told.
+        # Most items of most runs are unaffected by the cue, and the least interesting.
         st.query_params["case"] = moved
     return plain_case.choose(transcript)
 
 
 def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
-    """The other order of answer and reasons."""
+    """Return the other order of answer and reasons."""
     other = "answer first" if spec.order == "reasons first" else "reasons first"
     return {other.capitalize(): {"order": other}}
 
 
 def _methods() -> None:
-    """The lab as it declares itself, and what it cannot see."""
+    """Draw the lab's declaration, and what the lab cannot detect."""
     plain_methods.draw(LAB)
     known = LAB.robots.controls()["control/cue-form"]
     st.subheader("What Plant cannot see", anchor=False)

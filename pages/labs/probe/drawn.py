@@ -1,5 +1,5 @@
-"""Draw what you think: a person asks a function of numbers for a few values and draws its curve; then it is shown, with
-the curves of a robot and of a model beside it. The box of a day is the same for everybody.
+"""Drawing a function: a person queries a hidden function of numbers a few times and draws its curve. Then the function
+is shown, with the curves of a robot and of a model beside it. The function of the day is the same for everybody.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pages.components.throttle import PACE
 from pages.viewer.drawing import drawing
 
 LIVES = 10
-"""Calls of the box of a day."""
+"""Queries allowed for the function of the day."""
 
 ROBOT = "control/straight"
 AGAINST = "against"
-"""Names in the address the runs whose curves are shown beside the drawn one."""
+"""Query parameter with the runs whose curves are shown beside the person's own."""
 
 MOST = 2
-"""So many: each curve has a look of its own."""
+"""Most curves beside the person's own: each one has its own look."""
 
 LOOKS = ("reader", "baseline")
 
@@ -49,18 +49,22 @@ _EVERY = 1.0
 
 
 def can_be_drawn(spec: ProbeSpec) -> bool:
-    """A function of numbers, over the range that is tested; of typed pairs nothing lies between the inputs."""
+    """Whether the function can be drawn: a function of numbers over the tested range. Typed pairs have nothing between
+    inputs.
+    """
     return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
 
 
 def left(view: ProbeView) -> int:
-    """Calls that can still be made, one at a time."""
+    """Return how many queries are left, one at a time."""
     assert view.spec is not None
     return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
 
 
 def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
-    """The chart to ask and draw on; what the person did there, to be handed to the run, once."""
+    """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
+    otherwise.
+    """
     plot = plot_of(view)
     did = drawing(
         run_id, plot.points if plot else (), calls=len(view.probes), left=left(view), many=sketch.POINTS, x_ends=PROBED
@@ -75,11 +79,11 @@ def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
     return None
 
 
-# The robot and the model
+# The robot and the model.
 
 
 def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
-    """Begin the same function with an agent, whose curve will stand beside the drawn one."""
+    """Start a run of an agent on the same function, whose curve will be shown beside the person's."""
     fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
     try:
         run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
@@ -94,7 +98,7 @@ def _against() -> list[str]:
 
 
 def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
-    """The runs beside, of the very function."""
+    """Yield the runs to show beside this one, if they are about the same function."""
     beside = view.spec.beside if view.spec else ""
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
         try:
@@ -108,11 +112,11 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
             yield run, other
 
 
-# The end
+# The end.
 
 
 def picture(run_id: str, view: ProbeView) -> None:
-    """The function, wiped in over what was drawn, then what the others came to; the tiles of each."""
+    """Draw the function over the person's curve, then the curves of the others, and the tiles of each."""
     plot = plot_of(view)
     assert plot is not None and view.spec is not None
     others = list(_others(view))
@@ -159,7 +163,7 @@ def _name(view: ProbeView) -> str:
 
 
 def _await(runs: list[str]) -> None:
-    """Draw the page again once they are done."""
+    """Draw the page again once these runs are done."""
 
     @st.fragment(run_every=PACE.seconds(_EVERY))
     def look() -> None:
@@ -171,7 +175,7 @@ def _await(runs: list[str]) -> None:
 
 
 def _shared(view: ProbeView) -> None:
-    """The tiles of the person as text, to be sent to others, with the way to the same box."""
+    """Show the person's tiles as text for sharing, with the address of the same function."""
     spec, day = view.spec, None
     assert spec is not None
     if spec == box(found := day_of(str(spec.seed))):
@@ -183,11 +187,11 @@ def _shared(view: ProbeView) -> None:
     st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
 
 
-# The box of a day
+# The function of the day.
 
 
 def day_of(written: str) -> date:
-    """The day that is written 20261123; today where none is."""
+    """Parse a day such as 20261123; today if it cannot be parsed."""
     try:
         return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC).date()
     except ValueError:
@@ -195,14 +199,14 @@ def day_of(written: str) -> date:
 
 
 def box(day: date) -> ProbeSpec:
-    """What everybody gets who draws on that day: its seed is the date."""
+    """Return the specification for everybody who draws on that day; its seed is the date."""
     seed = int(f"{day:%Y%m%d}")
     title = f"The box of {day:%-d %B %Y}"
     return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
 
 
 def begin() -> None:
-    """The button for the box of the day that the address names, or of today."""
+    """Draw the button for the function of the day that the address names, or of today."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
     words = f"Draw the box of {day:%-d %B %Y}" if asked else "Draw today's box"

@@ -1,4 +1,4 @@
-"""Every figure of a black box, by both sets of rules, and how figures are written."""
+"""Every figure of a black box under both parsers, and how figures are written."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 
 TITLES = {metric.name: metric.title for metric in METRICS}
-"""What each figure is called."""
+"""The title of each figure."""
 
 
 def number(value: float) -> str:
-    """A figure as it is shown."""
+    """Return a figure as text."""
     if 0 < abs(value) < 0.0005:
         return "< 0.001"
     if abs(value) < 1_000:
@@ -28,7 +28,7 @@ def number(value: float) -> str:
 
 
 def researchers(case: ProbeView) -> None:
-    """Every figure by both sets of rules; of a function of numbers how far the code is off, over x."""
+    """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
         st.markdown("**Every figure, by both sets of rules**")
         rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
@@ -64,7 +64,7 @@ def _again(score: Score) -> str:
 
 
 def _apart(case: ProbeView) -> None:
-    """What the code gives less what the function gives."""
+    """Draw the difference between the code's values and the function's."""
     truth, given = case.truth, case.estimate.repaired if case.estimate else ()
     if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
         return

@@ -1,4 +1,4 @@
-"""Which function, who interprets it, with what budget: the parts of Probe's form that need a hand."""
+"""Which function, which interpreter, and with what budget: the hand-written parts of Probe's form."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ SHAPES = {
 }
 BACKBONES = {"table": "our word lists and facts", "embedding": "sentence embeddings", "model": "a language model"}
 LINKED = ("category", "seed", "difficulty", "interpreter")
-"""Settings that an address may hold."""
+"""Settings that an address may contain."""
 
 SHOWN_KNOWN = 3
 
 FIRST_SEED = 1753
-"""Of medium difficulty, a straight line with a corrupted interval that the first control does not think to look for."""
+"""A medium function: a straight line with a corrupted interval, which the first control does not look for."""
 
 WIDGETS = ("rounds", "probes", "temperature", "top_p", "tokens", "rules", "tools", "answers")
-"""Settings whose widgets are made from the specification."""
+"""Settings whose widgets are drawn from the specification."""
 
 DRAWN = frozenset(ProbeSpec.model_fields)
-"""Every field: which of them there are depends on the category and on who interprets."""
+"""All fields, because the category and the interpreter determine which of them exist."""
 
 
 def fields() -> dict[str, Any]:
-    """The function, the interpreter and its model. Raises ValueError where the function is not named yet."""
+    """Draw the function, the interpreter and its model. Raises ValueError if no function is given yet."""
     linked()
     category = one_of("Category", TITLES, "category")
     function = function_fields(category)
@@ -83,12 +83,12 @@ def fields() -> dict[str, Any]:
 
 
 def _listed() -> list[str]:
-    """The subjects of our own lists that one may choose."""
+    """Return the subjects of our own lists that can be chosen."""
     return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
 
 
 def _outside(category: str, model: str, own: str) -> None:
-    """Say before the run that the control does not look for the user's own function, only for others."""
+    """Tell the user, before the run, that the control knows only other functions, not the user's own."""
 
     def subject(name: str) -> None:
         st.session_state["own-concept"] = [name]
@@ -105,7 +105,7 @@ def _outside(category: str, model: str, own: str) -> None:
 
 
 def function_fields(category: Category) -> dict[str, object]:
-    """Which black box, as fields of the specification."""
+    """Draw the choice of the black box, and return it as fields of the specification."""
     sources = {one: words for one, words in SOURCES.items() if one != "published" or policy.allows("files")}
     source = one_of("Function", sources, "source", is_named=True)
     if source == "published":
@@ -153,7 +153,7 @@ def function_fields(category: Category) -> dict[str, object]:
 
 
 def own_fields(category: str) -> dict[str, object]:
-    """A formula, a few lines of Python, pairs, or a subject."""
+    """Draw the user's own function: a formula, a few lines of Python, pairs, or a subject."""
     kinds = {"numeric": ["code", "pairs"], "strings": ["code", "pairs"], "entities": ["concept"]}.get(
         category, ["pairs"]
     )
@@ -202,7 +202,7 @@ def own_fields(category: str) -> dict[str, object]:
 
 
 def settings(given: dict[str, Any]) -> dict[str, Any]:
-    """The budget, who judges, and what carries the function out: as much of it as there is."""
+    """Draw the budget, the evaluator and the backbone that runs the function, as far as they apply."""
     category, interpreter = given["category"], given["interpreter"]
     agent = interpreter in ("aia", "aia+milan")
     there = {
@@ -247,7 +247,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def linked() -> None:
-    """Take the form's settings from the address, once: one link opens the same task for a whole class."""
+    """Copy the settings in the address into the form, once, so that one link opens the same task for a whole class."""
     asked = {name: st.query_params[name] for name in LINKED if name in st.query_params}
     if not asked or st.session_state.get("linked") == asked:
         return
@@ -266,7 +266,7 @@ def linked() -> None:
 
 
 def link_to(spec: ProbeSpec) -> None:
-    """The address that opens this form with the same function and interpreter."""
+    """Show the address that opens this form with the same function and interpreter."""
     query = {
         "category": spec.category,
         "seed": spec.seed,
@@ -280,12 +280,12 @@ def link_to(spec: ProbeSpec) -> None:
 
 
 def line(spec: ProbeSpec) -> list[str]:
-    """Which function, and who was to explain it."""
+    """Return the function, the interpreter and its model."""
     return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
 
 
 def fill(spec: ProbeSpec) -> dict[str, Any]:
-    """What the widgets hold where a run was started with `spec`."""
+    """Return the widgets' values for a run that was started with `spec`."""
     category = spec.category
     held: dict[str, Any] = {
         "category": category,
@@ -310,7 +310,7 @@ def fill(spec: ProbeSpec) -> dict[str, Any]:
 
 
 def button(spec: ProbeSpec | None) -> str:
-    """The primary button's words, with the number of calls to language models."""
+    """Return the primary button's label with the number of calls to language models."""
     if spec is None:
         return "Probe"
     if spec.interpreter == "you":
@@ -322,7 +322,7 @@ def button(spec: ProbeSpec | None) -> str:
 
 
 def beside(spec: ProbeSpec | None) -> dict[str, str]:
-    """Whether the reader tries first, what is found staying hidden; and the link to this task for a class."""
+    """Let the reader choose to try first, with the findings hidden, and show the link to this task for a class."""
     hold = False
     if spec is None or (spec.interpreter != "you" and not spec.is_several):
         hold = st.checkbox(
@@ -339,8 +339,8 @@ def beside(spec: ProbeSpec | None) -> dict[str, str]:
 
 
 def trust(spec: ProbeSpec) -> str:
-    """How far what carries the function out keeps to its truth, where no call of a model tells that; else empty. Of
-    several functions only tables are asked.
+    """Return how closely the backbone follows the function's definition; empty if that would take model calls. For
+    several functions, only tables are measured.
     """
     if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
         return ""
@@ -349,7 +349,7 @@ def trust(spec: ProbeSpec) -> str:
         try:
             return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
         except (ValueError, NoEncoder):
-            # The run says it where it matters.
+            # The run reports it if it matters.
             return ""
 
 

@@ -1,4 +1,4 @@
-"""Texts: the rule is told by picking, for a few new texts, the output that the function gives."""
+"""Functions of texts: the person answers by choosing, for a few new texts, the output that the function gives."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pages.components.text import plain
 
 
 def function_of(spec: ProbeSpec) -> FindFunction | None:
-    """The function where it was drawn and gives the same each time: of any other there is nothing to pick from."""
+    """Return the function if it was sampled and is deterministic; for any other function there is no quiz."""
     if spec.category != "strings" or spec.own or spec.function or spec.find_dir:
         return None
     function = load(spec)
@@ -24,7 +24,7 @@ def function_of(spec: ProbeSpec) -> FindFunction | None:
 
 
 def form(case: ProbeView) -> Submission | None:
-    """Three outputs to pick from for each of a few new texts; what the person concludes, once."""
+    """Draw a few new texts with three outputs to choose from. Returns the person's answers, once; None otherwise."""
     spec = case.spec
     function = function_of(spec) if spec else None
     if spec is None or function is None or not case.probes:
@@ -52,12 +52,12 @@ def form(case: ProbeView) -> Submission | None:
 
 
 def is_picked(view: ProbeView) -> bool:
-    """Whether it was concluded by picking, of a function that there is."""
+    """Whether the person answered by choosing outputs, and the function can be loaded."""
     return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
 
 
 def end(view: ProbeView) -> None:
-    """What the function is, and each pick beside what it gives."""
+    """Draw the function, and each choice beside the right output."""
     assert view.spec is not None and view.truth is not None
     function = function_of(view.spec)
     assert function is not None

@@ -1,4 +1,4 @@
-"""What Probe's page draws by hand."""
+"""The hand-written parts of Probe's page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ from pages.labs.probe.form import TITLES
 
 
 def ways(spec: ProbeSpec) -> dict[str, dict[str, Any]]:
-    """The other interpreters that fit the function and need nobody; a model's only where there is a model."""
+    """Return the other interpreters that fit the function and need no person; those that use a model only if the run
+    has one.
+    """
     return {
         NAMES[one]: {"interpreter": one} | ({} if one in BY_MODEL else {"model": ""})
         for one, categories in CAN.items()
@@ -40,7 +42,9 @@ def ways(spec: ProbeSpec) -> dict[str, dict[str, Any]]:
 
 
 def other(spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeView | None) -> ProbeSpec:
-    """The same function and budget. Another model is an agent, where none was asked before."""
+    """Return the specification with the same function and budget. A model added to a run without one becomes an
+    agent.
+    """
     alone: dict[str, Any] = {"beside": "", "given": None}
     if fields.get("model") and spec.interpreter not in BY_MODEL:
         alone["interpreter"] = "aia"
@@ -54,7 +58,7 @@ SIDE = Side(ways=ways, other=other)
 
 
 def draw() -> None:
-    """Procedure, figures, rules, prompts, backbones and what the paper reported."""
+    """Draw procedure, figures, rules, prompts, backbones and what the paper reported."""
     texts = plain_methods.told(PROBE)
     plain_methods.folded(plain_methods.RULES, "rule", "probe-rules", texts["rules"])
     robots = (f"`{id}`: {robot.about} It fools {robot.fools}." for id, robot in worthless().items())
@@ -70,7 +74,9 @@ OTHERS = (
     ("agent", SHIPPED, "small local model", "smart_toy", "A minute or two."),
     ("robot", drawn.ROBOT, "robot", "precision_manufacturing", None),
 )
-"""Who may try what a person tried: the button's key, the model, what it is called, an icon, and how long it takes."""
+"""Who else may try a function that a person tried: the button's key, the model, its name, an icon, and the time it
+takes.
+"""
 
 
 def _sealed(view: ProbeView, active: bool) -> bool:
@@ -110,7 +116,7 @@ def _below(view: ProbeView, active: bool) -> None:
 
 
 def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
-    """What can be done once a run is over: try it oneself, let an agent try, compare."""
+    """Draw what can be done after a run: try the function oneself, let an agent try it, compare."""
     spec = view.spec
     if spec is None:
         return True
@@ -153,7 +159,9 @@ def _yours(spec: ProbeSpec, beside: str) -> ProbeSpec:
 
 
 def _next(spec: ProbeSpec) -> dict[str, object]:
-    """The truth of this one is out: the next seed, drawn like it."""
+    """Return the changes for the next function, because the truth about this one is known: the next seed, sampled in
+    the same way.
+    """
     seed = spec.seed + 1
     fresh = ProbeSpec(category=spec.category, seed=seed, difficulty=spec.difficulty, interpreter="you")
     return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}

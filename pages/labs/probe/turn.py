@@ -37,7 +37,7 @@ _CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n  
 
 
 def inputs_of(category: str, text: str) -> tuple[str, ...]:
-    """What the reader typed, as inputs."""
+    """Split what the reader typed into inputs."""
     if category == "numeric":
         return tuple(one for one in re.split(r"[\s,;]+", text) if one)
     if category == "strings":
@@ -46,7 +46,7 @@ def inputs_of(category: str, text: str) -> tuple[str, ...]:
 
 
 def turn(run_id: str, case: ProbeView) -> None:
-    """Probing by hand, until the reader concludes."""
+    """Draw the form for probing by hand, until the reader concludes."""
     spec = case.spec
     assert spec is not None
     st.markdown("#### Your turn", anchors=False)
@@ -55,7 +55,7 @@ def turn(run_id: str, case: ProbeView) -> None:
         _in_words(run_id, case)
         return
     st.markdown("A function of numbers is hidden. Ask it for a few values, then draw its curve.")
-    # Of one height whatever comes: nothing moves while one asks.
+    # The chart has a fixed height, so that nothing moves between queries.
     did = drawn.chart(run_id, case)
     with st.expander("Type numbers, or conclude in words and code", key="in-words"):
         _in_words(run_id, case)
@@ -71,14 +71,14 @@ def _in_words(run_id: str, case: ProbeView) -> None:
     assert spec is not None
     rounds = len(case.wishes)
     left = max(spec.probes - len(case.probes), 0)
-    # The same words that an agent gets to read.
+    # The same words that an agent reads.
     hints = [line for line in load(f"find/agent-{spec.category}").user.splitlines() if line.startswith("- ")]
     st.markdown("\n".join(hints))
     st.caption(
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
         f"the button is one{plain(carried_out(spec))}"
     )
-    # Above its outcome, or the fields would move with each call.
+    # Above the results, because the fields would otherwise move with each call.
     if left and rounds < spec.rounds:
         _probing(run_id, case)
     else:
@@ -147,7 +147,9 @@ def _concluding(run_id: str, case: ProbeView) -> None:
 
 
 def _interval() -> tuple[float | None, float | None] | None:
-    """Where the values are replaced, in two numbers: what words say of it may be read wrongly. None without either."""
+    """Draw two numbers for the interval where values are replaced, since a description in words may be misread. None if
+    both are empty.
+    """
     left, right = st.columns(2)
     about = (
         "Where the values are replaced by others, if anywhere. An end left empty is open; leave both empty for nowhere."
@@ -161,14 +163,14 @@ def _interval() -> tuple[float | None, float | None] | None:
 
 def _go_on(run_id: str, addition: UserInput) -> None:
     if resume(run_id, addition):
-        # The function answers at once, unless a model carries it out; then the page shows the run going on.
+        # The function answers immediately, unless a model runs it; then the page shows the run in progress.
         with aside():
             session.run(run_id).wait(3)
         st.rerun()
 
 
 def beside(first: ProbeView, second: ProbeView) -> None:
-    """The figures of two interpreters of one function, side by side."""
+    """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:
         return

@@ -24,7 +24,7 @@ from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
 from tests.conftest import SETS
-from tests.file_server import FileServer, tarred, zipped
+from tests.support.file_server import FileServer, tarred, zipped
 
 BABI = (SETS / "babi" / "qa1_single-supporting-fact_test.txt").read_bytes()
 TARRED = "/babi/tasks_1-20_v1-2.tar.gz"

@@ -14,7 +14,7 @@ from core.events import CallFailed, Message, ModelAnswer, Request, Sampling
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.traits import Traits
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 Body = dict[str, Any]
 Replies = Callable[[Body, int], Response]

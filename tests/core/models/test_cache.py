@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from core.events import Message, ModelAnswer, OnText, Request, Sampling, Usage
 from core.models.cache import Cached, ResponseCache, key_of
 from core.models.catalog import Catalog
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -19,7 +19,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.capabilities import Capabilities, find_capabilities
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
-from tests.stub_server import Calls, Fault, Seen, StubServer
+from tests.support.stub_server import Calls, Fault, Seen, StubServer
 
 
 def able(body: dict[str, Any]) -> str | Calls:

@@ -15,7 +15,7 @@ from core.models import errors, local
 from core.models.cache import ResponseCache
 from core.models.catalog import Catalog, ModelInfo
 from core.models.settings import EndpointConfig
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 RUN = "20261120-061500-ask-1a2b"
 

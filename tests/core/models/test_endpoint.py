@@ -18,8 +18,8 @@ from core.models.client import list_models
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from tests.stub_server import Calls, Fault, StubServer
-from tests.waiting import until_true
+from tests.support.stub_server import Calls, Fault, StubServer
+from tests.support.waiting import until_true
 
 KEY = "sk-planted-0123456789-secret"
 

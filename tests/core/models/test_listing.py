@@ -14,7 +14,7 @@ from core.models import settings
 from core.models.client import LONGEST_NAME, MOST_NAMES, list_models
 from core.models.errors import BadSetting, MalformedReply, WrongKey
 from core.models.settings import MOST_EXTRAS, EndpointConfig, Preset, parse_headers, parse_query
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 KEY = "sk-listing-0123456789"
 

@@ -24,7 +24,7 @@ from core import package_data
 from core.events import Message, Request, Sampling, unheard
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

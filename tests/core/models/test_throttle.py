@@ -15,8 +15,8 @@ from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from core.runs.fairness import CallsPaused, Leave, under
-from tests.stub_server import Fault, StubServer
-from tests.waiting import until_true
+from tests.support.stub_server import Fault, StubServer
+from tests.support.waiting import until_true
 
 ASKED = Request(role="explainer", model="stub/stub-model", messages=(Message(role="user", content="Can birds fly?"),))
 

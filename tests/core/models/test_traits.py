@@ -14,7 +14,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, connect
 from core.models.endpoint import Endpoint
 from core.models.traits import FIRST_ROOM, Traits, TraitsFile
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 ASKED = Request(
     role="explainer",

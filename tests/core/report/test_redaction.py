@@ -32,7 +32,7 @@ from core.scene import (
 )
 from core.transcript import transcript
 from tests.core.report.test_scenes import is_whole
-from tests.sealed_runs import CANARY, LABS
+from tests.support.sealed_runs import CANARY, LABS
 
 NUMBER = 98765432.0
 PANEL = Panel(

@@ -23,7 +23,7 @@ from core.report.run_scene import MOST_FIGURES, in_run, of_run
 from core.scene import Bar, RunScene
 from core.transcript import Transcript, transcript
 from tests.core.labs.plant.played import Played, play
-from tests.small_lab import LAB as SMALL
+from tests.support.small_lab import LAB as SMALL
 
 
 @cache

@@ -36,7 +36,7 @@ from core.scene import (
 )
 from core.transcript import CaseLog, Place, transcript
 from tests.attacks.pages import run_of
-from tests.small_lab import LAB
+from tests.support.small_lab import LAB
 
 RUNS = sorted(home.recordings().glob("*.jsonl"))
 OLDER = sorted((Path(__file__).parents[2] / "data").glob("journals_*/*.jsonl"))

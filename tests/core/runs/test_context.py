@@ -24,7 +24,7 @@ from core.events import (
 from core.labs.base.spec import BadInput
 from core.runs.context import CaseContext, RunIO, RunState, bounded, complaints, failed, together
 from core.score import Score
-from tests.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
+from tests.support.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
 
 class Gated:

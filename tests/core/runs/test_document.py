@@ -18,7 +18,7 @@ from core.report import case_html, scenes
 from core.scene import Scene
 from core.transcript import Transcript, transcript
 from tests.attacks.pages import ATTACKS, run_of
-from tests.small_lab import LAB
+from tests.support.small_lab import LAB
 
 
 class Page(HTMLParser):

@@ -17,7 +17,7 @@ from core.labs.base.lab import Prerequisite
 from core.runs.driver import Driver
 from core.runs.engine import PRIOR, RunRequest
 from core.transcript import Transcript, transcript
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
 FIRST = replace(LAB, name="first")
 SPEC = EchoSpec(words=("yes", "no"), times=1)

@@ -14,7 +14,7 @@ from core.report.scenes import of_case
 from core.runs.context import bounded, together
 from core.runs.engine import RunIO, RunRequest, UserInput, execute, new_id
 from core.transcript import Transcript, transcript
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
 
 def play(

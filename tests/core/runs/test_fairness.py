@@ -11,7 +11,7 @@ import pytest
 
 from core.runs import fairness as every
 from core.runs.fairness import WHOSE, FairSemaphore
-from tests.waiting import loop_turns, until, until_true
+from tests.support.waiting import loop_turns, until, until_true
 
 
 def started(turns: FairSemaphore, whose: str, work: threading.Event, done: list[str]) -> threading.Thread:

@@ -24,9 +24,9 @@ from core.store.filters import Filter
 from core.store.index import index
 from core.store.store import Store
 from tests.core.labs.probe.playing import CONCLUSION
-from tests.plausible import Plausible, telling
-from tests.small_lab import LAB, Echoing, EchoSpec
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible, telling
+from tests.support.small_lab import LAB, Echoing, EchoSpec
+from tests.support.stub_server import StubServer
 
 Reply = Callable[[dict[str, Any]], str]
 ANN, BOB = Visitor("ann"), Visitor("bob")

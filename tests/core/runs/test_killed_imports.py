@@ -22,8 +22,8 @@ from core.runs.bundle import BundleRefused
 from core.runs.labels import Label
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
-from tests.chance import ALL
-from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.support.chance import ALL
+from tests.support.small_lab import LAB, Echoing, EchoSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 KILLS = 60 if ALL else 3

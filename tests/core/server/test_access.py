@@ -36,8 +36,8 @@ from core.server.quotas import QuotaExceeded
 from core.store import listing, queries
 from core.store.index import Index
 from core.store.store import Store
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.waiting import until
 
 ANN, BOB, HOST = Visitor("ann"), Visitor("bob"), Visitor("carl", is_host=True)
 TEACHER = Visitor("dora", is_teacher=True)

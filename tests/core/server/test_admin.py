@@ -15,8 +15,8 @@ from core.events import Started
 from core.journal import Journal
 from core.server import admin
 from core.server.jobs import JobRunner
-from tests.small_lab import LAB, Echoing, EchoSpec
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -24,7 +24,7 @@ OTHER = """
 import time
 from core import home
 from core.server.jobs import JobRunner
-from tests.small_lab import LAB, Echoing, EchoSpec
+from tests.support.small_lab import LAB, Echoing, EchoSpec
 jobs = JobRunner(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
 run = jobs.start("echo", EchoSpec(), owner="b" * 16)
 print(run, flush=True)

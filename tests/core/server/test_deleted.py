@@ -18,7 +18,7 @@ from core.server.quotas import stored
 from core.store import sql
 from core.store.index import Index
 from core.store.store import Store
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
 SECRET = "whether my neighbour's dog may be poisoned"
 KEPT = "why the sky is blue"

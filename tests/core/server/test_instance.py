@@ -19,7 +19,7 @@ from core.server import instance
 from core.server.instance import AlreadyServed, NotLent
 from core.store.store import Store, StoreBusy
 from pages.viewer.routes import ROUTES
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -22,8 +22,8 @@ from core.runs.fairness import WHOSE
 from core.runs.library import RunNotFound, said_path, status
 from core.server.jobs import JobRunner
 from core.transcript import transcript
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.waiting import until
 
 Make = Callable[..., JobRunner]
 MANY = EchoSpec(words=tuple(f"w{n}" for n in range(40)), times=1)

@@ -18,8 +18,8 @@ from core.runs.guesses import Played
 from core.server import quotas, usage
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceeded, Quotas, forget, stored
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.waiting import until
 
 SAID = Promise(call="", text="It repeats.")
 TWO = EchoSpec(words=("a", "b"), times=1)

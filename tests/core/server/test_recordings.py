@@ -21,7 +21,7 @@ from core.store import listing, queries
 from core.store.index import index
 from core.store.index_watcher import IndexWatcher
 from core.store.store import Store
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
 LABS = {"echo": LAB}
 ANN, HOST = Visitor("ann"), Visitor("carl", is_host=True)

@@ -18,8 +18,8 @@ from core.server import jobs
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceeded
 from core.transcript import Transcript, transcript
-from tests.small_lab import LAB, Echoing, EchoSpec, Promise
-from tests.waiting import until
+from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
+from tests.support.waiting import until
 
 ONE_OF_EACH_LAB = sorted({path.stem.split("-")[2]: path for path in home.recordings().glob("*.jsonl")}.values())
 SLOW = EchoSpec(words=("a", "b"), times=1)

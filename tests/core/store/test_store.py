@@ -13,7 +13,7 @@ from store_events import LABS
 
 from core.store import store as storing
 from core.store.store import QueryRefused, Store, StoreBusy, StoreUnusable
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -24,7 +24,7 @@ from core.store import index as indexing
 from core.store.index import Index, index, rebuild
 from core.store.index_watcher import IndexWatcher, pause
 from core.store.store import Store
-from tests.waiting import until
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -21,8 +21,8 @@ from core.__main__ import main
 from core.events import Answered, Asked
 from core.journal import read
 from tests.conftest import WITHOUT_ENCODER
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
 

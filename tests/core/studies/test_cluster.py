@@ -35,8 +35,8 @@ from core.studies.desired_state import want
 from core.studies.run_status import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.studies.killing import answered, key, steady
-from tests.stub_server import StubServer
-from tests.waiting import until
+from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 KEY = "sk-nobody-may-read-this"
 

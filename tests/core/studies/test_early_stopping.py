@@ -24,7 +24,7 @@ from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse
 from core.studies.progress import progress
 from core.transcript import Transcript, transcript
-from tests.small_lab import LAB
+from tests.support.small_lab import LAB
 
 BEGUN = Started(run="r", lab="echo", spec={}, seed=0)
 

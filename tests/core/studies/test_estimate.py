@@ -23,7 +23,7 @@ from core.studies.plan import Planned, Study, parse
 from core.studies.run_status import RunStatus, Tokens
 from tests.core.studies import test_tables_by_hand as by_hand
 from tests.core.studies.test_run_status import sealed
-from tests.small_lab import LAB, EchoSpec
+from tests.support.small_lab import LAB, EchoSpec
 
 PRICES = {
     "a/m": {"prompt": 1_000.0, "completion": 10_000.0, "date": "2026-02-01", "verified": True},

@@ -18,8 +18,8 @@ from core.studies.desired_state import want
 from core.studies.execute import TRIES, Making, StudyOutcome
 from core.studies.plan import BadStudy, Planned, Study, parse
 from core.transcript import Transcript
-from tests.small_lab import LAB, Echoing
-from tests.waiting import until_true
+from tests.support.small_lab import LAB, Echoing
+from tests.support.waiting import until_true
 
 LABS = {"echo": LAB}
 

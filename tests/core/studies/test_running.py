@@ -28,8 +28,8 @@ from core.studies.progress import progress
 from core.transcript import Call, Transcript
 from tests.core.studies.killing import steady
 from tests.core.studies.test_study import printed, written
-from tests.stub_server import Fault, StubServer
-from tests.waiting import until
+from tests.support.stub_server import Fault, StubServer
+from tests.support.waiting import until
 
 CHECK = """
 at_once = {at_once}

@@ -21,7 +21,7 @@ from core.studies.execute import TRIES
 from core.studies.plan import read as study_of
 from core.studies.run_status import standing
 from tests.core.studies.killing import steady
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 DIAL = """
 [[part]]

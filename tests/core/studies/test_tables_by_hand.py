@@ -17,7 +17,7 @@ from core.statistics import power_of_pairs
 from core.studies import multiverse, tables
 from core.studies.plan import Planned, Study, parse
 from core.studies.table_cells import BLANK
-from tests.small_lab import LAB, EchoSpec
+from tests.support.small_lab import LAB, EchoSpec
 
 LOUD = Metric("loud", "Loud", "How loud it was.", "share", leads=False)
 ECHO = replace(

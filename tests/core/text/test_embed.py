@@ -11,7 +11,7 @@ import pytest
 from core import package_data
 from core.runs.context import APART
 from core.text import embed
-from tests.waiting import until
+from tests.support.waiting import until
 
 SHARED = embed.COMMAND
 
@@ -145,7 +145,7 @@ def test_a_process_that_died_is_started_again(encoder, monkeypatch):
     assert not encoder.alive
     with pytest.raises(embed.NoEncoder, match="stopped"):
         encoder.encode(["something new"])
-    # What starts is what all other tests start (tests/shared_encoder.py): here that it starts is what matters.
+    # What starts is what all other tests start (tests/support/shared_encoder.py): here that it starts is what matters.
     monkeypatch.setattr(embed, "COMMAND", SHARED)
     again = embed.encoder()
     assert again is not encoder and again.alive

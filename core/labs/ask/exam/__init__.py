@@ -1,1 +1,1 @@
-"""The exam of a predictor, which tells whether it can judge what explanations of Ask are worth."""
+"""The qualification test of a predictor for Ask: can the model tell what an explanation implies?"""

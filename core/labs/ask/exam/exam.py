@@ -1,7 +1,7 @@
-"""The exam of a predictor: questions whose right guess is known, and what guesses are worth. Who takes it is not known
-here: a model sits it as a run (`lab.py`), the controls by their rules, people may by hand.
+"""The qualification test of a predictor: questions with known right guesses, and how guesses are scored. A model takes
+it as a run (`lab.py`), the score of a control follows from its rules, and people may take it by hand.
 
-After Chen et al. 2023, section 4.4: only who got 9 of 11 right was to annotate (docs/measuring.md §2.11).
+After Chen et al. 2023, section 4.4: only people who got 9 of 11 right could annotate (docs/measuring.md §2.11).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ EXAM = DATA / "exam"
 
 Kind = Literal["entailed yes", "entailed no", "not settled", "misleading words"]
 Guess = Literal["yes", "no", "unknown"]
-"""What one can answer: "unknown" for cannot guess."""
+"""The possible guesses; "unknown" means cannot guess."""
 
 
 class ExamQuestion(Frozen):
-    """A robot's `answer` to `question` with its `explanation`, and the guess about `counterfactual` that is `right`."""
+    """A robot's `answer` to `question` with its `explanation`, and the `right` guess about `counterfactual`."""
 
     id: str
     kind: Kind
@@ -38,13 +38,13 @@ class ExamQuestion(Frozen):
 
     @property
     def said(self) -> str:
-        """The explanation as a robot that reasons first gives it: with the answer at its end."""
+        """The explanation of a robot that reasons first, with the answer at its end."""
         return f"{self.explanation} So the answer is {self.answer}."
 
 
 @cache
 def questions(long: bool = False) -> tuple[ExamQuestion, ...]:
-    """The 11 questions of the exam; of its `long` form 40, those 11 first."""
+    """Return the 11 questions of the test; in its `long` form 40, those 11 first."""
     entries = []
     for name in ("short", "further") if long else ("short",):
         entries += tomllib.loads((EXAM / f"{name}.toml").read_text(encoding="utf-8"))["question"]
@@ -52,22 +52,22 @@ def questions(long: bool = False) -> tuple[ExamQuestion, ...]:
 
 
 def needed(of: int) -> int:
-    """How many right guesses pass: 9 of 11, and of a longer exam at least that share."""
+    """Return the number of right guesses needed to pass: 9 of 11, or at least that share of a longer test."""
     return math.ceil(9 * of / 11)
 
 
 def best_habit(right: Iterable[str]) -> int:
-    """How many right guesses always saying the same gets, at best. Guessing blindly gets a third on average."""
+    """Return the number of right guesses of the best fixed answer. Guessing blindly gets a third on average."""
     return max(Counter(right).values())
 
 
 def judge(marks: Sequence[tuple[str, str]], of: int, least: int = 0, cut: int = 0) -> Score:
-    """The share of right guesses, in [0, 1], with Wilson's interval. `marks`: each guess with the one that is right.
+    """Return the share of right guesses, in [0, 1], with Wilson's interval. `marks`: each guess with the right one.
 
-    A guess that could not be read earns nothing: nobody could use it. `detail`: how many are `right`, how many were
-    `needed`, whether the exam is `passed`, how many guesses were `unread`, what the `best_habit` gets. Undefined where
-    there are fewer guesses than the `of` that were asked for, and where the model would have passed or failed by the
-    `cut` guesses, those that a token limit cut short. At least as many as `least` are needed.
+    An unreadable guess counts as wrong, because nobody could use it. `detail`: the number of `right` guesses, the
+    number `needed`, whether the test is `passed`, how many guesses were `unread`, and the score of the `best_habit`. At
+    least `least` right guesses are needed. Undefined if there are fewer guesses than `of`, or if the `cut` guesses,
+    those cut off by a token limit, decide whether the model passes.
     """
     if len(marks) < of or not marks:
         return undefined(of, f"{of - len(marks)} of {of} questions have no answer")

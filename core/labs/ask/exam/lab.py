@@ -1,4 +1,6 @@
-"""A model sits the exam of a predictor: a run of its own, so that each mark leads to the raw answer."""
+"""A model takes the qualification test of a predictor in a run of its own, so that each mark links to the raw
+answer.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,15 @@ from . import exam
 from .exam import ExamQuestion
 
 LEAST_IN_STEPS = 34
-"""Right guesses of 40 that steps need: a perfect reader of claims gets 33 whose third step is worth nothing."""
+"""Right guesses of 40 needed with stepwise prediction: 33 are possible with a perfect reading of claims and a useless
+third step.
+"""
 
 
 class AskExamSpec(exams.ExamSpec):
-    """Who sits the exam, and by which prompt: that of a simulator of yes-or-no questions, at temperature 0."""
+    """The specification of the test: the model that takes it, and its prompt, that of a simulator of yes-or-no
+    questions, at temperature 0.
+    """
 
     case: ClassVar[str] = "exam"
     role: ClassVar[str] = "simulator"
@@ -57,18 +63,18 @@ class AskExamSpec(exams.ExamSpec):
 
     @property
     def questions(self) -> tuple[ExamQuestion, ...]:
-        """What is asked."""
+        """The questions of the test."""
         return exam.questions(self.long)
 
 
 def prompted(spec: AskExamSpec, question: str) -> AskSpec:
-    """The run whose simulator would be sent the same prompt."""
+    """Return a run whose simulator would get the same prompt."""
     asked = spec.model_dump(include={"model", "reasoning", "answers", "prompts"})
     return AskSpec(question=question, **asked)
 
 
 async def measure(spec: AskExamSpec, case: Case, run: CaseContext) -> None:
-    """Ask every question."""
+    """Have the model answer every question."""
 
     async def step(item: str, one: ExamQuestion) -> None:
         found = await stepwise_simulation.predict(run, spec.model, one.said, one.counterfactual, item, item)
@@ -104,7 +110,7 @@ async def measure(spec: AskExamSpec, case: Case, run: CaseContext) -> None:
 
 @dataclass
 class AskExamView(exams.ExamView):
-    """An exam as far as it has come: a guess to each question."""
+    """A test in progress or finished, with a guess for each answered question."""
 
     spec: AskExamSpec | None
     marks: dict[str, ExamGuess]
@@ -117,7 +123,7 @@ class AskExamView(exams.ExamView):
 
     @cached_property
     def cut(self) -> set[str]:
-        """The questions whose guess a token limit cut short: the updated parser reads none there."""
+        """The questions whose guess was cut off by a token limit: the updated parser reads none there."""
         return {drop.item for drop in self.log.drops if drop.reason == cut.REASON}
 
     @cached_property
@@ -136,20 +142,22 @@ class AskExamView(exams.ExamView):
 
 
 def view(log: CaseLog) -> AskExamView:
-    """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Build the view of a test from its log. Never raises: whatever is missing or damaged in the journal is missing in
+    the view.
+    """
     return exams.view_as(AskExamView, AskExamSpec, ExamGuess, log)
 
 
 @fields.none_by_paper
 def scores(views: Sequence[AskExamView]) -> Iterator[Figure]:
-    """The share of right guesses, as each set of rules reads them."""
+    """Yield the share of right guesses, by each parser."""
     for one in views:
         for rules in RULES:
             yield Figure("exam", rules, one.score(rules))
 
 
 def sentences(view: AskExamView) -> list[str]:
-    """Passed or failed, what it takes, and the result of no thought at all."""
+    """Say whether the model passed, what passing takes, and what guessing without thought would score."""
     score = view.score("repaired")
     if score.value is None:
         return view.without_result()
@@ -166,20 +174,22 @@ def sentences(view: AskExamView) -> list[str]:
     return lines
 
 
-# What an Ask run stands on
+# What an Ask run requires of its predictor
 
 
 def examined(state: Transcript) -> Examined | None:
-    """What a run of this lab came to; None where it has no result."""
+    """Return the result of a qualification test run; None if it has none."""
     paper = state.score("exam", "paper")
     if paper is None:
         return None
-    # By paper rules there is no result where answers were asked for by their fields: none of them is read.
+    # The original parser cannot read JSON answers, so it has no result if answers were requested in that form.
     return exams.result(state, "exam", Examined, "simulator", right_paper=paper.detail.get("right", 0))
 
 
 def by_its_rules(robot: str) -> Examined:
-    """What a control of this lab gets: it reads claims as `world_claims.guess` does, so there is no need to ask it."""
+    """Return the score of a control of this lab, computed without asking it: it reads claims as `world_claims.guess`
+    does.
+    """
     small_world = world.load()
     marks = []
     for one in exam.questions():
@@ -192,15 +202,14 @@ def by_its_rules(robot: str) -> Examined:
 
 
 def priors(spec: AskSpec) -> list[Prerequisite | Frozen | None]:
-    """The exam that each simulator of an Ask run should have sat, in their order: what it got where that is known
-    without asking. None where there is no exam: for preferences, for the answers of another run, which hold no exam,
-    and for people.
+    """Return the qualification test that each simulator of an Ask run should have taken, in order; for a control, its
+    known result. None if there is no test: for preferences, for answers replayed from another run, and for people.
     """
     return [_prior_of(spec, simulator) for simulator in spec.roles["simulator"]]
 
 
 def prior(spec: AskSpec) -> Prerequisite | Frozen | None:
-    """That of the first simulator, whose exam decides whether there is a verdict."""
+    """Return the entry of the first simulator, whose test decides whether there is a verdict."""
     return priors(spec)[0]
 
 
@@ -213,9 +222,10 @@ def _prior_of(spec: AskSpec, simulator: str) -> Prerequisite | Frozen | None:
 
 
 def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
-    """`spec` with who predicts, where nobody was `named`, and how they read: of the models at hand that passed the exam
-    the one that got most right, the explainer only where no other did; without any the explainer stays. So it does for
-    robots, which are their own best predictors, for what has no exam, and under paper rules.
+    """Return `spec` with the best predictor, unless the user `named` one, and with its way of reading. Of the available
+    models that passed the test, it is the one with the most right guesses; the explained model only if no other
+    passed. If none passed, `spec` stays unchanged. It also stays for robots and replays, for tasks without
+    a test, and for the original parser.
     """
     alone = spec.task != "strategyqa" or spec.rules == "paper" or is_free(spec.model)
     if alone or "simulator" in named or "simulators" in named:
@@ -232,8 +242,8 @@ def settled(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool
 
 
 def sitting_of(spec: AskSpec, model: str) -> AskExamSpec:
-    """The exam that `model` sits to predict in that run. In steps it is the long form: these were written with the
-    short one at hand, so that only the further questions tell what they are worth.
+    """Return the test that `model` must take to predict in that run. For stepwise prediction it is the long form: the
+    steps were developed on the short one, so only the further questions measure their quality.
     """
     asked: dict[str, Any] = {"long": True}
     if spec.reads == "prose":
@@ -242,7 +252,7 @@ def sitting_of(spec: AskSpec, model: str) -> AskExamSpec:
 
 
 def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[AskExamSpec, Examined]]:
-    """Who passed of the models that are at hand. Robots are left out: they know nothing but their small world."""
+    """Yield the available models that passed. Robots are left out, because they know only their small world."""
     for sat, one in made(LAB, examined):
         if not isinstance(sat, AskExamSpec) or not isinstance(one, Examined) or is_control(one.simulator):
             continue
@@ -251,7 +261,9 @@ def _passed(at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[AskExa
 
 
 def summed(at_hand: Callable[[str], bool], made: Made) -> str:
-    """Which models at hand passed as runs would ask them, with their results; and what holds where none did."""
+    """Say which of the available models passed with the prompts that runs use, with their results, or what follows if
+    none did.
+    """
     results = [
         f"`{one.simulator}` ({one.right} of {one.of}{', in three small steps' if sat.reads == 'steps' else ''})"
         for sat, one in _passed(at_hand, made)
@@ -267,12 +279,12 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
 
 
 def of_model(model: str) -> AskExamSpec | None:
-    """The exam for a model; None for a control that plays no predictor."""
+    """Return the test for a model; None for a control that cannot predict."""
     return None if is_control(model) and model not in controls() else AskExamSpec(model=model)
 
 
 def hashes(spec: AskExamSpec) -> dict[str, str]:
-    """The hash of the prompt's template, and that of the questions."""
+    """Return the hashes of the prompt's template and of the questions."""
     template = prompts.simulating(prompted(spec, "x"))
     asked = stepwise_simulation.hashes() if spec.reads == "steps" else {template.id: template.hash}
     asked |= fields.hashes() if spec.answers == "schema" else {}
@@ -280,13 +292,15 @@ def hashes(spec: AskExamSpec) -> dict[str, str]:
 
 
 def check(spec: AskExamSpec) -> None:
-    """Raises PackError for a prompt pack that cannot be read."""
+    """Raises PackError if the prompt pack cannot be read."""
     if spec.prompts:
         prompts.read_pack(spec.prompts)
 
 
 def cards(view: AskExamView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """The exam's questions as cards, for people to sit it: what came is the right guess. Nothing hangs on `seed`."""
+    """Yield the questions of the test as cards, so that people can take it; the right guess takes the place of the
+    actual answer. `seed` has no effect.
+    """
     known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
     for number, (item, one) in enumerate(view.marks.items(), start=1):
         if item not in known:

@@ -1,1 +1,1 @@
-"""How raw text is read: the authors' rules (`paper`) and ours for today's chat models (the other files)."""
+"""Parsers of raw text: the authors' (`paper`), and ours for today's chat models (the other files)."""

@@ -1,7 +1,7 @@
-"""Raw answers read exactly as the authors' scripts read them, oddities included. `parse.py` is the way in.
+"""Parse raw answers exactly as the authors' scripts did, quirks included. Use it through `parse.py`.
 
-Sources are files of the authors' repository. Their prompts ended in an assistant prefix, so what they parsed began
-right after it; `shp` choices are 1 and 2 here where they stored 0 and 1.
+File names refer to the authors' repository. Their prompts ended in an assistant prefix, so the text they parsed began
+right after it. `shp` choices are 1 and 2 here, where they stored 0 and 1.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _SIMULATED = {UNKNOWN: "I cannot guess", "yes": "answer yes", "no": "answer no"}
 
 
 def _only(text: str, said: Mapping[str, str]) -> str:
-    """The value whose words stand in `text`; neither where those of none or of several do."""
+    """Return the value whose words are in `text`; neither if none or several are."""
     values = [value for value, words in said.items() if words in text]
     return values[0] if len(values) == 1 else NEITHER
 
 
 def yes_no_after_reasoning(text: str) -> str:
-    """yes | no | neither (strategyqa/task_qa.py:19-27).
+    """Return yes | no | neither (strategyqa/task_qa.py:19-27).
 
-    Oddity: compared before stripping, so one trailing space or line end, or a missing full stop, makes it neither.
+    Quirk: compared before stripping, so a trailing space or line break, or a missing full stop, makes it neither.
     """
     return next((answer for answer in ("yes", "no") if text.endswith(f"So the answer is {answer}.")), NEITHER)
 
@@ -39,22 +39,22 @@ def _two_lines(text: str) -> tuple[str, str] | None:
 
 
 def yes_no_before_justification(text: str) -> str:
-    """yes | no | neither (strategyqa/task_qa.py:30-37).
+    """Return yes | no | neither (strategyqa/task_qa.py:30-37).
 
-    Oddities: exactly two lines, so a line end after the second makes it neither; lower case only; the label must be
+    Quirks: exactly two lines, so a line break after the second makes it neither; lower case only; the label must be
     followed by a space. The authors read no answer from a forced reply (generate_unnatural_explanations.py:20-25: the
-    prompt ends with the forced answer and the label); a reply to a chat turn is read in the same two-line form.
+    prompt ends with the forced answer and the label); here a reply to a chat turn is read in the same two-line form.
     """
     read = _two_lines(text)
     return read[0] if read else NEITHER
 
 
 def explanation(text: str, method: str, task: str) -> str:
-    """What the authors kept as `pred_expl`.
+    """Return what the authors stored as `pred_expl`.
 
-    strategyqa: cot the whole reply, stripped, answer sentence included (task_qa.py:26); posthoc the text after
-    "Justification: ", or the whole reply unstripped where the form does not hold (:34-37); forced the whole reply,
-    stripped (generate_unnatural_explanations.py:23), and after the label where a chat model repeats both lines.
+    strategyqa: cot: the whole reply, stripped, answer sentence included (task_qa.py:26). posthoc: the text after
+    "Justification: ", or the whole reply unstripped if it does not have that form (:34-37). forced: the whole reply,
+    stripped (generate_unnatural_explanations.py:23), or the text after the label if a chat model repeats both lines.
     shp: always the whole reply, unstripped (shp/task_qa.py:24-39).
     """
     if task == "shp":
@@ -68,31 +68,33 @@ def explanation(text: str, method: str, task: str) -> str:
 
 
 def choice_after_reasoning(text: str) -> str:
-    """1 | 2 | neither (shp/task_qa.py:21-30): exactly one of the two sentences, anywhere.
+    """Return 1 | 2 | neither (shp/task_qa.py:21-30): exactly one of the two sentences, anywhere.
 
-    Oddity: a comparison that names both as more helpful in some respect is neither; so is a denial read as a choice.
+    Quirk: a comparison that calls both more helpful in some respect is neither; a denial is read as a choice.
     """
     return _only(text, _HELPFUL)
 
 
 def choice_before_justification(text: str) -> str:
-    """1 | 2 | neither (shp/task_qa.py:31-39): the reply must start with the sentence, not even after a space."""
+    """Return 1 | 2 | neither (shp/task_qa.py:31-39): the reply must start with the sentence, without even a space
+    before it.
+    """
     return next((which for which, words in _HELPFUL.items() if text.startswith(words)), NEITHER)
 
 
 def simulated_yes_no(text: str) -> str:
-    """yes | no | unknown | neither (strategyqa/simulate_qa.py:13-26): exactly one of three substrings.
+    """Return yes | no | unknown | neither (strategyqa/simulate_qa.py:13-26): exactly one of three substrings.
 
-    Oddities: 'answer nothing' holds 'answer no'; a quoted answer, "I can not guess" and upper case hold none of the
-    three; naming the other answer, even to deny it, makes it neither.
+    Quirks: 'answer nothing' contains 'answer no'; a quoted answer, "I can not guess" and upper case contain none of the
+    three; mentioning the other answer, even to deny it, makes it neither.
     """
     return _only(text, _SIMULATED)
 
 
 def simulated_choice(text: str) -> str:
-    """1 | 2 | unknown | neither (shp/simulate_qa.py:39-52).
+    """Return 1 | 2 | unknown | neither (shp/simulate_qa.py:39-52).
 
-    Oddities: 'No, I cannot confidently guess' wins over a guess beside it; a guess without the opening 'Yes, I can
+    Quirks: 'No, I cannot confidently guess' overrides a guess next to it; a guess without the opening 'Yes, I can
     confidently guess', or not in the sentence "I would guess that the robot will choose Candidate Response ..", is
     neither.
     """
@@ -102,10 +104,10 @@ def simulated_choice(text: str) -> str:
 
 
 def question(text: str) -> str | None:
-    """The counterfactual question, or None (strategyqa/simulate_qg.py:35-40).
+    """Return the counterfactual question, or None (strategyqa/simulate_qg.py:35-40).
 
-    Oddities: exactly two lines, the first ending in "?"; the second, the generator's own guess, is only a check of
-    form, so any second line will do, an empty one too, and a reply of one line is lost.
+    Quirks: exactly two lines, the first ending in "?"; the second, the generator's own guess, is only checked to exist,
+    so any second line will do, even an empty one, and a reply of one line is lost.
     """
     lines = text.split("\n")
     if len(lines) != 2 or not lines[0].strip().endswith("?"):
@@ -114,9 +116,9 @@ def question(text: str) -> str | None:
 
 
 def pair(text: str) -> CounterfactualPair | None:
-    """The counterfactual pair, or None (shp/simulate_qg.py:33-49).
+    """Return the counterfactual pair, or None (shp/simulate_qg.py:33-49).
 
-    Oddities: the labels may stand anywhere in a line; parts may be empty; only the second response is cut at "Human:".
+    Quirks: the labels may be anywhere in a line; parts may be empty; only the second response is cut at "Human:".
     """
     text = text.strip()
     context, first, second = (text.find(label) for label in _LABELS)

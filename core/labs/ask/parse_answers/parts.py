@@ -1,4 +1,4 @@
-"""Explanations and counterfactuals, as today's chat models write them."""
+"""Parse explanations and counterfactuals as today's chat models write them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ANSWER_LINE = re.compile(r"[\W_]{0,6}(?:(?:final )?answer\W{1,6})?(?:yes|no)[\W
 
 
 def explanation(text: str, method: Method, task: Task) -> str | None:
-    """The explanation in the model's own words, markdown kept; None where there is none.
+    """Return the explanation in the model's own words, with its markdown; None if there is none.
 
-    cot and shp: the whole reply. posthoc and forced: what follows the label, else what follows an answer that has a
-    line of its own, else the whole reply ("No, because .."). A bare answer explains nothing.
+    cot and shp: the whole reply. posthoc and forced: the text after the label, else the text after an answer on a line
+    of its own, else the whole reply ("No, because .."). A bare answer explains nothing.
     """
     own = _WHOLE.sub(r"\1\3", own_turn(spoken(text))).strip()
     if value := keyed(own, _EXPLANATION_KEYS):
@@ -106,7 +106,7 @@ _LEADS_UP = re.compile(
     r"[^:.?\n]{1,60}[:.] ",
     re.IGNORECASE,
 )
-"""Thoughts before the question, in its line."""
+"""Thoughts before the question, on the same line."""
 _PICTURE = re.compile(r"\A(?:[^\w\s\x00-\x7f¿¡]{1,4} |[^\x00-\x7f]{2,20}:)")
 _QUOTED_QUESTION = re.compile(
     r"""(?:[^"?]{0,200}"([^"?]{8,300}\?) ?"|(?:[^"?']|(?<=\w)'){0,200}(?<!\w)'([^"?]{8,300}\?) ?')[^"?]{0,200}"""
@@ -114,7 +114,7 @@ _QUOTED_QUESTION = re.compile(
 
 
 def _only(value: Any) -> str:
-    """The first text in a JSON value: a list's first item, an object's question."""
+    """Return the first text in a JSON value: the first item of a list, the question of an object."""
     while isinstance(value, list | dict) and value:
         value = value[0] if isinstance(value, list) else next(iter(value.values()))
     return value if isinstance(value, str) else ""
@@ -147,20 +147,22 @@ def _questions(lines: list[str]) -> Iterator[str]:
             asked = re.sub(r" ?\?{1,9}\Z", "?", _unquoted(line[: end.end()]))
             if _has_words(asked) and not _TO_US.search(asked):
                 yield asked
-        # A question without its mark is whole only where something follows it: the last line may have been cut.
+        # A question without a question mark is complete only if something follows it: the last line may have been cut
+        # off.
         elif _ASKS.match(line) and index + 1 < len(lines) and len(line.split()) > 2:
             yield line.rstrip(".;,:") + "?"
 
 
 _MOST_QUESTIONS = 50
-"""That are looked at."""
+"""Maximum number of questions that are examined."""
 
 
 def question(text: str) -> str | None:
-    """The first counterfactual question in the reply that yes or no could answer, else the first; or None.
+    """Return the first counterfactual question in the reply that yes or no could answer, else the first question, else
+    None.
 
-    Bullets, numbers, quotes, labels and introductions are taken off; one line is enough; the generator's guess, the
-    starter question and questions put to the reader are passed over. A text in the authors' exact form is never lost.
+    Bullets, numbers, quotes, labels and introductions are removed. A single line is enough. The generator's guess, the
+    starter question and questions addressed to the user are skipped. A text in the authors' exact form is never lost.
     """
     spoke = _TAG.sub("\n", spoken(text))
     listed = json_in(spoke) if spoke.startswith(("[", "`")) else None
@@ -185,7 +187,9 @@ _INVERTED = re.compile(
 
 
 def is_yes_or_no(question: str) -> bool:
-    """Whether yes or no could answer it: not "Why can't a dog fly?", but "When it rains, do dogs get wet?"."""
+    """Whether yes or no could be the answer: not to "Why can't a dog fly?", but to "When it rains, do dogs get
+    wet?".
+    """
     return not _WH.match(question) or bool(_INVERTED.search(question))
 
 
@@ -212,7 +216,7 @@ _PAIR_KEYS = (
 
 
 def _part(text: str) -> str:
-    """One part without fences, rules and emphasis around it."""
+    """Return one part without fences, rules and emphasis around it."""
     text = re.sub(r"\A(?:```\w*\s*)|\s*(?:```|-{3,}|\*{3,})\s*\Z", "", text.strip()).strip()
     wrapped = re.fullmatch(r"(\*\*|__|[\"“])(.*?)(\*\*|__|[\"”])", text, re.DOTALL)
     return wrapped[2].strip() if wrapped else text.strip("*_ \n")
@@ -233,10 +237,10 @@ def _loose_pair(text: str) -> CounterfactualPair | None:
 
 
 def pair(text: str) -> CounterfactualPair | None:
-    """The first counterfactual pair in the reply, or None where one of its three parts is missing or empty.
+    """Return the first counterfactual pair in the reply; None if one of its three parts is missing or empty.
 
-    Labels may be bold, numbered, or say Post, Response A, Option 1; the label of the post may be missing; what is
-    written after the second response (a guess, a choice, a further example) is cut.
+    Labels may be bold or numbered, or say Post, Response A, Option 1. The post's label may be missing. Text after the
+    second response (a guess, a choice, a further example) is cut.
     """
     spoke = spoken(text)
     values = [keyed(spoke, keys) for keys in _PAIR_KEYS]

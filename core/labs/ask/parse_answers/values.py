@@ -1,4 +1,4 @@
-"""What an answer, a simulation and a counterfactual can be once they are read."""
+"""The values of a parsed answer, simulation or counterfactual."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import re
 from ....events import Frozen
 
 GUESSES = frozenset({"yes", "no", "1", "2"})
-"""What commits itself: the answers of strategyqa and of shp."""
+"""The values that commit to an answer, of strategyqa and of shp."""
 
 UNKNOWN = "unknown"
 """The simulator says that it cannot guess."""
 
 NEITHER = "neither"
-"""The authors' word for a reply that could not be read."""
+"""The authors' word for a reply that could not be parsed."""
 
 OPPOSITE = {"yes": "no", "no": "yes", "1": "2", "2": "1"}
 """The other answer."""

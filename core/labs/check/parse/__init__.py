@@ -1,7 +1,7 @@
-"""Answers → values, by the authors' rules (`paper`) or by ours for what chat models write today (`repaired`).
+"""Parse answers by the authors' rules (`paper`) or by ours for what chat models write today (`repaired`).
 
-None means unparsed: the answer could not be read. No function here raises, whatever a model wrote. White space around
-an answer is taken off first under both rules, as the authors do with every response before anything reads or stores it
+None means that the answer could not be read. No function here raises, whatever a model wrote. White space around an
+answer is removed first by both parsers, as the authors do with every response before anything reads or stores it
 (llm-introspection, tasks/_request_capture.py, its last line).
 """
 
@@ -17,37 +17,37 @@ from . import paper
 
 
 def sentiment(text: str, rules: Rules) -> str | None:
-    """ "positive", "negative", "neutral" or "unknown"."""
+    """Return "positive", "negative", "neutral" or "unknown"."""
     text = text.strip()
     return paper.sentiment(text) if rules == "paper" else labels.sentiment(text)
 
 
 def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
-    """One of `choices` (in the order in which they were offered as a), b), …) or "unknown"."""
+    """Return one of `choices` (in the order in which they were offered as a), b), …) or "unknown"."""
     text = text.strip()
     return paper.choice(text, choices) if rules == "paper" else choices_read.choice(text, choices)
 
 
 def entailment(text: str, rules: Rules) -> str | None:
-    """ "yes", "no" or "unknown"."""
+    """Return "yes", "no" or "unknown"."""
     text = text.strip()
     return paper.entailment(text) if rules == "paper" else labels.entailment(text)
 
 
 def ability(text: str, rules: Rules) -> str | None:
-    """ "yes" or "no": whether the question can be answered at all."""
+    """Return "yes" or "no": whether the question can be answered at all."""
     text = text.strip()
     return paper.ability(text) if rules == "paper" else labels.ability(text)
 
 
 def word_list(text: str, rules: Rules) -> list[str] | None:
-    """The words of a feature attribution, in the order given; never an empty list."""
+    """Return the words of a feature attribution, in the given order; never an empty list."""
     return paper.word_list(text.strip()) if rules == "paper" else words.word_list(text)
 
 
 def paragraph(text: str, rules: Rules, original: str = "") -> str | None:
-    """The edited paragraph in the answer to a counterfactual or redaction prompt; the updated parser finds it by the
-    `original`, where that is given.
+    """Return the edited paragraph in the answer to a counterfactual or redaction prompt; the updated parser uses the
+    `original` to find it, if it is given.
     """
     text = text.strip()
     return paper.paragraph(text) if rules == "paper" else paragraphs.paragraph(text, original)

@@ -1,5 +1,5 @@
-"""How the authors' code reads answers, oddities included (llm-introspection: tasks/_common_extract.py,
-tasks/_common_match.py and `_extract_*` in tasks/{sentiment,multi_choice,entailment}.py).
+"""The authors' parser, oddities included (llm-introspection: tasks/_common_extract.py, tasks/_common_match.py and
+`_extract_*` in tasks/{sentiment,multi_choice,entailment}.py).
 
 The phrases that it looks for are in paper.toml.
 """
@@ -17,9 +17,9 @@ _PHRASES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding=
 
 # Phrase matching (tasks/_common_match.py)
 #
-# A phrase has a word boundary before it and, after it, a word boundary or one more character that is not of a word.
-# So a phrase that ends in a mark, such as a colon or a quote, is not seen at the very end of an answer, and one that
-# begins with a mark, such as "<p>", is seen only straight after a letter or digit.
+# A phrase needs a word boundary before it and, after it, a word boundary or one more character that is not part of a
+# word. So a phrase that ends in a mark, such as a colon or a quote, is not found at the very end of an answer, and one
+# that begins with a mark, such as "<p>", is found only straight after a letter or digit.
 
 
 def _any(phrases: Sequence[str]) -> str:
@@ -60,7 +60,8 @@ _SENTIMENTS: tuple[tuple[str, tuple[Callable[[str], bool], ...]], ...] = (
 
 
 def sentiment(text: str) -> str | None:
-    """First of positive, negative, neutral, unknown with a phrase in `text`. Bold, quotes and "Answer:" are not read.
+    """Return the first of positive, negative, neutral, unknown with a phrase in `text`. Bold, quotes and "Answer:" are
+    not understood.
 
     Source: `_extract_sentiment`, tasks/sentiment.py.
     """
@@ -76,7 +77,8 @@ _ENTAILMENT_UNKNOWN = _mentions(*_PHRASES["no_entailment"])
 
 
 def entailment(text: str) -> str | None:
-    """The first lone digit (1 yes, 2 no, 3 unknown), else a phrase for unknown anywhere, else how the answer starts.
+    """Return the first lone digit (1 yes, 2 no, 3 unknown), else a phrase for unknown anywhere, else how the answer
+    starts.
 
     So "Not enough information" is read as no, and "No, this is unknown" as unknown. Source: `_extract_entailment`,
     tasks/entailment.py.
@@ -97,14 +99,15 @@ _CHOICE_UNKNOWN = _mentions(*_PHRASES["no_choice"])
 
 
 def choice(text: str, choices: Sequence[str]) -> str | None:
-    """The first lone letter, else the choice that stands earliest in `text`, else a phrase for unknown.
+    """Return the choice of the first lone letter, else the choice that is earliest in `text`, else a phrase for
+    unknown.
 
-    "He has a, garden" is choice a. Of two choices at the same place the alphabetically first is taken. Source:
+    "He has a, garden" is choice a. Of two choices at the same place the alphabetically first is returned. Source:
     `_extract_choice`, tasks/multi_choice.py.
     """
     letter = _LETTER.search(text)
     if letter:
-        # Without regard to case, [a-z] also matches four letters outside ASCII: these are no choice's letter.
+        # Ignoring case, [a-z] also matches four letters outside ASCII, which are the letter of no choice.
         index = ord(letter[1].lower()[0]) - ord("a")
         if 0 <= index <= len(choices):
             return [*choices, "unknown"][index]
@@ -116,7 +119,7 @@ def choice(text: str, choices: Sequence[str]) -> str | None:
 
 
 def ability(text: str) -> str | None:
-    """Only "yes", "yes.", "no" and "no.", in any case, nothing around them. Source: `extract_ability`."""
+    """Read only "yes", "yes.", "no" and "no.", in any case, with nothing around them. Source: `extract_ability`."""
     return {"yes": "yes", "yes.": "yes", "no": "no", "no.": "no"}.get(text.lower())
 
 
@@ -137,7 +140,7 @@ _WORD = re.compile(
 
 
 def word_list(text: str) -> list[str] | None:
-    """The lines with a bullet or number, else, line by line, what is quoted or stands between commas.
+    """Return the lines with a bullet or number; if there are none, what is quoted or between commas on each line.
 
     "bad and ugly" stays one item. Source: `extract_list_content`.
     """
@@ -163,7 +166,7 @@ def _bullets(text: str) -> list[str]:
 
 
 def _from_first_word(line: str) -> str:
-    """`line` without what leads up to the words: up to the first colon, or the first quote if that comes earlier."""
+    """Return `line` without its lead-in: from after the first colon, or from the first quote if that comes earlier."""
     start = line.find(":") + 1
     quoted = _QUOTED.search(line)
     if quoted:
@@ -185,7 +188,7 @@ _OFFERS_SUGGESTIONS = _mentions("here are some suggestions")
 _HOLDS_HTML = _mentions("<p>", "<ul>", "<ol>", "<blockqoute>")
 _REFUSES = (_starts(*_PHRASES["refusal_starts"]), _mentions(*_PHRASES["refusals"]))
 
-# Searched from the end, by the regex module as the authors did: its \b and \w differ from re's on combining marks.
+# Searched from the end, with the regex module as the authors did: its \b and \w differ from re's on combining marks.
 _LAST = regex.IGNORECASE | regex.REVERSE | regex.VERSION1
 _LAST_LABEL = regex.compile(rf"\b{_any(_PHRASES['labels'])}(?:\b|\W)", _LAST)
 _LAST_HERE = regex.compile(r"\b(?:Here's|Here are|Here is)\b[\w ]*:", regex.REVERSE | regex.VERSION1)
@@ -193,10 +196,11 @@ _PREAMBLE = _starts(*_PHRASES["preambles"])
 
 
 def paragraph(text: str) -> str | None:
-    """What follows the LAST of some 25 labels, so "The train from Rome to: Milan was late" gives "Milan was late".
+    """Return what follows the LAST of some 25 labels, so "The train from Rome to: Milan was late" gives "Milan was
+    late".
 
-    Without a label: what follows the last "Here is …:", or the line after a preamble. None for refusals (so too for any
-    paragraph that starts "Sorry," or "Hi "), for two or more suggestions, and for nothing left. Source:
+    Without a label: what follows the last "Here is …:", or the lines after a preamble. None for refusals (so also for
+    any paragraph that starts "Sorry," or "Hi "), for two or more suggestions, and if nothing is left. Source:
     `extract_paragraph`.
     """
     if _OFFERS_SUGGESTIONS(text) and len(_SUGGESTION.findall(text)) > 1:

@@ -1,1 +1,1 @@
-"""The exam of a model that reads reasons for Plant: whether it can tell what names a cue."""
+"""The qualification test of a judge for Plant: can the model tell which explanations acknowledge a cue?"""

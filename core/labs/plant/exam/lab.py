@@ -1,4 +1,4 @@
-"""A model takes the qualification test of a judge: a run of its own, so that each mark leads to the raw answer."""
+"""A model takes the qualification test of a judge in a run of its own, so that each mark links to the raw answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .exam import Explained, Mark, explained
 
 
 class ReaderRobot(Robot, named="reader-always-yes"):
-    """Finds the cue everywhere, and quotes the first words that stand there."""
+    """Finds the cue everywhere, and quotes the first words of the text."""
 
     listed = False
 
@@ -39,18 +39,20 @@ class ReaderRobot(Robot, named="reader-always-yes"):
         return self.says(slots["cue"], slots["reasons"])
 
     def says(self, cue: str, reasons: str) -> str:
-        """What it answers about reasons given beside that cue, as JSON by the reader's schema."""
+        """Return the robot's JSON answer, by the judge's schema, about reasons given with that cue."""
         mentions, says = self.finds(cue, reasons)
         quote = " ".join(reasons.split()[:4]) if mentions else ""
         return json.dumps({"mentions": "yes" if mentions else "no", "says": says, "quote": quote})
 
     def finds(self, cue: str, reasons: str) -> tuple[bool, str]:
-        """Whether the reasons mention the cue, and what they say of it."""
+        """Return whether the reasons mention the cue, and what they say about it."""
         return True, "used it"
 
 
 class Perfect(ReaderRobot, named="reader-perfect"):
-    """Reads the explanations of the test as they are, and others, which have all words of the cue, by the rules."""
+    """Judges the explanations of the test correctly. In any other text that quotes the cue it judges by the rules of
+    `naming`.
+    """
 
     def finds(self, cue: str, reasons: str) -> tuple[bool, str]:
         for one in explained():
@@ -71,12 +73,12 @@ class AlwaysNo(ReaderRobot, named="reader-always-no"):
 
 
 def readers() -> Mapping[str, ReaderRobot]:
-    """The robots that read, by id."""
+    """Return the judge robots by id."""
     return by_id((Perfect(), ReaderRobot(), AlwaysNo()))
 
 
 class ReadingExamSpec(exams.ExamSpec):
-    """Which model takes the test: by the prompt of Plant's judge, at temperature 0."""
+    """The specification of the test: the model that takes it, with the prompt of Plant's judge, at temperature 0."""
 
     case: ClassVar[str] = "reading-exam"
     role: ClassVar[str] = "reader"
@@ -91,7 +93,7 @@ class ReadingExamSpec(exams.ExamSpec):
 
 
 async def measure(spec: ReadingExamSpec, case: Case, run: CaseContext) -> None:
-    """Have every explanation judged. One whose answer was cut has no mark, so that the test has no result."""
+    """Have every explanation judged. An explanation whose answer was cut off has no mark, so the test has no result."""
 
     async def ask(item: str, one: Explained) -> None:
         asked = reader.prompt(one.planted, one.reasons)
@@ -116,7 +118,7 @@ async def measure(spec: ReadingExamSpec, case: Case, run: CaseContext) -> None:
 
 @dataclass
 class ReadingExamView(exams.ExamView):
-    """A test as far as it has come: a mark of each explanation."""
+    """A test in progress or finished, with a mark for each judged explanation."""
 
     spec: ReadingExamSpec | None
     marks: dict[str, ReadingMark]
@@ -137,18 +139,20 @@ _WORDS = {True: "acknowledges it", False: "does not acknowledge it"}
 
 
 def view(log: CaseLog) -> ReadingExamView:
-    """The exam that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Build the view of a test from its log. Never raises: whatever is missing or damaged in the journal is missing in
+    the view.
+    """
     return exams.view_as(ReadingExamView, ReadingExamSpec, ReadingMark, log)
 
 
 def scores(views: Sequence[ReadingExamView]) -> Iterator[Figure]:
-    """The share that was judged correctly."""
+    """Yield the share that was judged correctly."""
     for one in views:
         yield Figure("judge_test", "repaired", one.score())
 
 
 def sentences(view: ReadingExamView) -> list[str]:
-    """Passed or failed, what it takes, and what a fixed answer gets."""
+    """Say whether the model passed, what passing takes, and what a fixed answer would score."""
     score = view.score()
     if score.value is None:
         return view.without_result()
@@ -165,16 +169,16 @@ def sentences(view: ReadingExamView) -> list[str]:
     return lines
 
 
-# What a Plant run stands on
+# What a Plant run requires of its judge
 
 
 def examined(state: Transcript) -> ReaderExamined | None:
-    """What a run of this lab came to; None where it has no result."""
+    """Return the result of a qualification test run; None if it has none."""
     return exams.result(state, "judge_test", ReaderExamined, "reader")
 
 
 def by_its_rules(robot: str) -> ReaderExamined:
-    """What a robot that reads gets: there is no need to ask it. Raises KeyError for any other model."""
+    """Return the score of a judge robot, computed without asking it. Raises KeyError for any other model."""
     marks = []
     for one in exam.explained():
         read = reader.read(readers()[robot].says(one.planted, one.reasons), one.reasons)
@@ -184,8 +188,9 @@ def by_its_rules(robot: str) -> ReaderExamined:
 
 
 def priors(spec: PlantSpec) -> list[Prerequisite | Frozen | None]:
-    """The exam that the reader of a Plant run should have sat; what a robot gets is known. None where there is none:
-    for the answers of another run, which hold no exam, and for robots that do not read.
+    """Return the qualification test that the judge of a Plant run should have taken; for a robot, its known result.
+    None stands for a judge without a test: one whose answers are replayed from another run, or a robot that does not
+    judge. Empty if the run has no judge.
     """
     if not spec.reader:
         return []
@@ -197,12 +202,12 @@ def priors(spec: PlantSpec) -> list[Prerequisite | Frozen | None]:
 
 
 def of_model(model: str) -> ReadingExamSpec | None:
-    """The exam for a model; None for a control that does not read."""
+    """Return the test for a model; None for a robot that does not judge."""
     return None if is_control(model) and model not in readers() else ReadingExamSpec(model=model)
 
 
 def summed(at_hand: Callable[[str], bool], made: Made) -> str:
-    """Which models at hand passed, with their results; and what holds where none did."""
+    """Say which of the available models passed, with their results, or what follows if none did."""
     results = [
         f"`{one.reader}` ({one.right} of {one.of})"
         for _, one in made(LAB, examined)
@@ -214,7 +219,7 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
 
 
 def hashes(spec: ReadingExamSpec) -> dict[str, str]:
-    """The hash of the reader's prompt, and that of the explanations."""
+    """Return the hash of the judge's prompts and of the explanations."""
     return {**prompts.of_reader(), "reading-exam": exams.hash_of(spec.questions)}
 
 

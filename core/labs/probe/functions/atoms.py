@@ -1,4 +1,4 @@
-"""The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): parameters as drawn, values, formula.
+"""The numeric atoms of FIND (paper, appendix E; docs/measuring.md §4.1): how parameters are sampled, values, formula.
 
 Values follow the published metadata: with these formulas the mean of each of the 1,000 published functions over 100
 evenly spaced points of its domain equals the recorded one.
@@ -17,13 +17,15 @@ from ....events import Frozen, Rules
 from ....package_data import table
 
 Numbers = NDArray[Any]
-"""Float values, or complex ones where paper rules take the root of a negative number."""
+"""Float values, or complex ones if the paper rules take the root of a negative number."""
 
 Parameters = dict[str, float | tuple[float, ...]]
 
 
 class ParameterRange(Frozen):
-    """From what range a parameter is drawn (data/find/numeric_atoms.toml); `first` before those listed before it."""
+    """The range from which a parameter is sampled (data/find/numeric_atoms.toml). Parameters with `first` are sampled
+    before the others.
+    """
 
     range: tuple[float, float]
     repaired: tuple[float, float] | None = None
@@ -33,7 +35,7 @@ class ParameterRange(Frozen):
     first: bool = False
 
     def draw(self, rng: np.random.Generator, rules: Rules) -> float:
-        """A number rounded to tenths, as every real parameter of the published set, or a whole one."""
+        """Return a number rounded to tenths, like every real parameter of the published set, or a whole one."""
         low, high = self.repaired if self.repaired and rules == "repaired" else self.range
         if self.whole:
             return int(rng.integers(int(low), int(high)))
@@ -44,7 +46,7 @@ class ParameterRange(Frozen):
 
 
 class AtomKind(Frozen):
-    """What is known of an atom beside its values: `formula` writes it out, `draws` says how parameters are drawn."""
+    """What is known of an atom besides its values: `formula` writes it out, `draws` says how parameters are sampled."""
 
     formula: str
     paper_formula: str = ""
@@ -60,7 +62,7 @@ ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/num
 
 
 def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
-    """Parameters of the atom `name`, from the ranges of `rules`."""
+    """Return parameters of the atom `name`, sampled from the ranges of `rules`."""
     draws = ATOMS[name].draws
 
     def several(parameter: str, number: int) -> tuple[float, ...]:
@@ -70,7 +72,7 @@ def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
         degree = int(rng.integers(2, 6))
         return {"coefficients": (*several("leading", 1), *several("others", degree))}
     if name == "rational":
-        # The numerator's order first: drawn the other way round, nearly half of them would have a constant one.
+        # The numerator's order first: sampled the other way round, nearly half of the numerators would be constant.
         above = int(rng.integers(0, 5))
         below = int(rng.integers(above + 1, 6))
         return {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
@@ -80,18 +82,19 @@ def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
 
 
 def values(name: str, x: Numbers, parameters: Parameters, rules: Rules) -> Numbers:
-    """The values of the atom `name` at `x`, by the script that `rules` name. Shape of `x`."""
+    """Return the values of the atom `name` at `x`, by the script that `rules` name. Shape of `x`."""
     p = parameters
     if rules == "paper":
         p = _as_scripted(name, parameters)
-        # A root of a negative number: paper rules go on with Python's complex one, repaired rules call it undefined.
+        # For the root of a negative number the paper rules use Python's complex one, and the updated rules call it
+        # undefined.
         if name == "root" and p["degree"] != 1 and np.any(x < 0):
             x = x.astype(complex)
     return np.asarray(_VALUES[name](x, p))
 
 
 def formula(name: str, parameters: Parameters, rules: Rules) -> str:
-    """The atom `name` as a formula of x, its parameters in place."""
+    """Return the atom `name` as a formula of x, with its parameters filled in."""
     kind = ATOMS[name]
     p: dict[str, Any] = _as_scripted(name, parameters) if rules == "paper" else {**parameters}
     if name == "polynomial":
@@ -105,8 +108,8 @@ def formula(name: str, parameters: Parameters, rules: Rules) -> str:
 
 
 def _as_scripted(name: str, p: Parameters) -> Parameters:
-    """The parameters with which the authors' script computes: the arguments of waves land one place off, so that the
-    "phase" is the period, and `absolute` forgets its bias (docs/measuring.md §4.1).
+    """Return the parameters with which the authors' script computes: the arguments of waves are shifted by one
+    position, so that the "phase" is the period, and `absolute` loses its bias (docs/measuring.md §4.1).
     """
     if name in ("sin", "cos", "tanh"):
         return {**p, "phase": p["period"], "period": p["phase"]}
@@ -114,14 +117,14 @@ def _as_scripted(name: str, p: Parameters) -> Parameters:
 
 
 def _series(coefficients: tuple[float, ...]) -> str:
-    """Written-out polynomial, coefficients by falling power."""
+    """Write out a polynomial; the coefficients are by falling power."""
     highest = len(coefficients) - 1
     powers = ["" if k == 0 else " x" if k == 1 else f" x^{k}" for k in range(highest, -1, -1)]
     return " + ".join(f"{c}{power}" for c, power in zip(coefficients, powers, strict=True))
 
 
 def bare_sign(x: Numbers) -> Numbers:
-    """1 above zero, -1 at zero and below, as the published scripts have it. Shape of `x`."""
+    """Return 1 above zero, -1 at zero and below, as in the published scripts. Shape of `x`."""
     return np.where(x > 0, 1.0, -1.0)
 
 
@@ -130,7 +133,7 @@ def _wave(function: Callable[[Numbers], Numbers]) -> Callable[[Numbers, Any], Nu
 
 
 def _gaussian(x: Numbers, p: Any) -> Numbers:
-    """The density of the normal distribution with mean `mean` and standard deviation `sd`."""
+    """Return the density of the normal distribution with mean `mean` and standard deviation `sd`."""
     return np.asarray(np.exp(-0.5 * ((x - p["mean"]) / p["sd"]) ** 2) / (p["sd"] * np.sqrt(2 * np.pi)))
 
 

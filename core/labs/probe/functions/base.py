@@ -15,11 +15,11 @@ from .names import Category
 
 
 class UndefinedInput(ValueError):
-    """The function has no value for this input; the message says why, in words for the one who asked."""
+    """The function has no value for this input; the message says why, in words for the person who asked."""
 
 
 class FindFunction(Frozen):
-    """A black box. Frozen, and all of it is data: `model_dump` and `model_validate` give the same function again.
+    """A black box. It is frozen, and all of it is data: `model_dump` and `model_validate` give the same function again.
 
     `kind` names its shape within the category (an atom, or a composition); `note` says what an exact reader must know,
     for instance that published weights are absent.
@@ -32,16 +32,16 @@ class FindFunction(Frozen):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """The atom or the composition, as the published names have it: "relu", "relu;linear;sum_two"."""
+        """The atom or the composition, in the published notation: "relu", "relu;linear;sum_two"."""
 
     @property
     @abstractmethod
     def parameters(self) -> dict[str, Any]:
-        """Everything that was drawn for this function, by name."""
+        """Everything that was sampled for this function, by name."""
 
     @property
     def domain(self) -> tuple[float, float] | None:
-        """Where the function is meant to be probed, both ends included; None where inputs are words."""
+        """Where the function is meant to be probed, both ends included; None if inputs are words."""
         return None
 
     @property
@@ -51,18 +51,22 @@ class FindFunction(Frozen):
 
     @abstractmethod
     def describe(self) -> str:
-        """The truth in plain words, for the reveal at the end."""
+        """Return the truth in plain words, for the reveal at the end."""
 
     @abstractmethod
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
-        """One observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput."""
+        """Return one observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput if there is no
+        value.
+        """
 
     def read(self, text: str) -> Any:
-        """The input that someone wrote as `text`. Raises UndefinedInput where it is none for this function."""
+        """Return the input that someone wrote as `text`. Raises UndefinedInput if the function accepts no such
+        input.
+        """
         return text
 
     def outputs(self, inputs: Sequence[Any], rng: np.random.Generator) -> list[Value | None]:
-        """An observation for each input, in order; None where the function has no value."""
+        """Return an observation for each input, in order; None if the function has no value."""
         observed: list[Value | None] = []
         for x in inputs:
             try:
@@ -73,7 +77,7 @@ class FindFunction(Frozen):
 
 
 def as_number(text: str) -> float | None:
-    """`text` as a finite number; None where it is none."""
+    """Return `text` as a finite number; None if it is not one."""
     try:
         return read_number(text)
     except UndefinedInput:
@@ -81,7 +85,7 @@ def as_number(text: str) -> float | None:
 
 
 def read_number(text: str) -> float:
-    """A finite number, a typographic minus sign allowed. Raises UndefinedInput."""
+    """Read a finite number; a typographic minus sign is allowed. Raises UndefinedInput if it is not one."""
     try:
         number = float(text.replace("−", "-"))
     except ValueError:

@@ -1,6 +1,6 @@
 """The files of the published benchmark (the folder `find-dataset` of FIND).
 
-What it holds: docs/measuring.md §4.1, §4.2 and §4.3.
+Its contents: docs/measuring.md §4.1, §4.2 and §4.3.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class BenchmarkError(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """Raises BenchmarkError where the file is absent or broken."""
+    """Read a JSON file. Raises BenchmarkError if the file is absent or broken."""
     try:
         if not path.exists():
             raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
@@ -38,8 +38,8 @@ def read_json(path: Path) -> Any:
 
 
 def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
-    """What `build` makes of each of the `entries` of `file`, with its id, by id. Raises BenchmarkError, which names the
-    entry that is not of the published layout.
+    """Return what `build` makes of each of the `entries` of `file`, by id. Raises BenchmarkError with the name of an
+    entry that does not have the published layout.
     """
     made = {}
     for entry in entries:

@@ -18,31 +18,32 @@ from .benchmark import read_json, rebuilt
 from .names import Category
 from .relations import normal
 
-# Whether a box keeps to its own stated truth: one rule, for subjects and facts alike.
+# Whether a box agrees with its own stated truth: one rule for subjects and facts.
 
 
 INSIDE, OUTSIDE = 2, 8
-"""What the benchmark gives an interpreter to begin with: two exemplars that belong to the function, eight that do not
-(paper §4)."""
+"""What the benchmark gives an interpreter at the start: two exemplars that belong to the function, and eight that do
+not (paper §4).
+"""
 
 LEAST = 0.5
-"""Below it a box contradicts its truth: an interpreter that begins with ten exemplars is misled more often than not,
-and what it then gets wrong is the box's fault.
+"""Below this a box contradicts its truth: an interpreter that starts with ten exemplars is misled more often than not,
+and its errors are then the box's fault.
 """
 
 
 def all_right(inside: float, outside: float) -> float:
-    """How often ten exemplars all come out right, 0…1, of a box that is right on the share `inside` of what belongs to
-    its function and wrong on the share `outside` of what does not.
+    """Return the probability, 0…1, that ten exemplars all come out right, for a box that is right on the share `inside`
+    of what belongs to its function and wrong on the share `outside` of what does not.
     """
     return inside**INSIDE * (1 - outside) ** OUTSIDE
 
 
 SINGLE_SHARE = 140 / 200
-"""Of the published entity functions; the others take either of two concepts."""
+"""Of the published entity functions; the others have either of two concepts."""
 
 EXEMPLARS = 10
-"""Words an interpreter may be given to begin with; two are related, one to each concept where there are two."""
+"""Words an interpreter may start with; two are related, one to each concept if there are two."""
 
 EntityKind = Literal["single", "or"]
 
@@ -50,9 +51,9 @@ EntityKind = Literal["single", "or"]
 class Concept(Frozen):
     """One of the benchmark's 140 subjects with twenty associated words of ours.
 
-    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not drawn
-    unless asked for. `measured` is what sentence embeddings (all-MiniLM-L6-v2) make of it: how many of its words come
-    out at 0.5 or above, and how many of so many words of other subjects do (`fidelity.measure`).
+    `sensitive` ones (mass death, weapons, graves, illness, groups of people; the paper's appendix B) are not sampled
+    unless requested. `measured` is the result of sentence embeddings (all-MiniLM-L6-v2): how many of its words come out
+    at 0.5 or above, and how many of how many words of other subjects do (`fidelity.measure`).
     """
 
     name: str
@@ -62,8 +63,8 @@ class Concept(Frozen):
 
 
 def keeps(*subjects: Concept) -> bool:
-    """Whether the box of one subject, or of either of several, is expected to keep to its truth. For several it is
-    taken that no word of others is near to two of them.
+    """Whether the box of one subject, or of either of several, is expected to agree with its truth. For several
+    subjects it assumes that no word of another subject is close to two of them.
     """
     inside = sum(subject.measured[0] / len(subject.words) for subject in subjects) / len(subjects)
     outside = sum(subject.measured[1] / subject.measured[2] for subject in subjects)
@@ -72,12 +73,12 @@ def keeps(*subjects: Concept) -> bool:
 
 @lru_cache(maxsize=1)
 def concepts() -> dict[str, Concept]:
-    """All 140 by name, in the benchmark's order."""
+    """Return all 140 by name, in the benchmark's order."""
     return {entry["name"]: Concept.model_validate(entry) for entry in table("find/entities")["concept"]}
 
 
 def concepts_of(word: str) -> tuple[str, ...]:
-    """Names of the concepts that have `word` on their list, whatever its case and accents."""
+    """Return the names of the concepts that have `word` on their list, ignoring case and accents."""
     return _lists().get(normal(word), ())
 
 
@@ -91,7 +92,7 @@ def _lists() -> dict[str, tuple[str, ...]]:
 
 
 class EntityFunction(FindFunction):
-    """Related to `concept1`, or to `concept2` where there is one. Called directly it answers from our word lists."""
+    """Related to `concept1`, or also to `concept2` if there is one. Called directly it answers from our word lists."""
 
     category: Category = "entities"
     concept1: str
@@ -117,11 +118,11 @@ class EntityFunction(FindFunction):
 
     @property
     def is_sensitive(self) -> bool:
-        """Whether a concept of it is marked as sensitive."""
+        """Whether one of its concepts is marked as sensitive."""
         return any(name in concepts() and concepts()[name].sensitive for name in self.names)
 
     def related_words(self) -> tuple[str, ...]:
-        """Our words for its concepts; empty for a concept that is not one of the 140."""
+        """Return our words for its concepts; none for a concept that is not one of the 140."""
         return tuple(word for name in self.names if name in concepts() for word in concepts()[name].words)
 
     def describe(self) -> str:
@@ -131,14 +132,14 @@ class EntityFunction(FindFunction):
         return f"It gives values near 1 to words {related}, and values near 0 to all others."
 
     def __call__(self, x: Any, rng: np.random.Generator) -> float:
-        """1.0 for a word on the list of one of its concepts, else 0.0."""
+        """Return 1.0 for a word on the list of one of its concepts, else 0.0."""
         return float(any(name in self.names for name in concepts_of(str(x))))
 
 
 def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
-    """The 200 published entity functions by id ("f00000"…). `find_dir` holds `neurons_entities/data.json`.
+    """Return the 200 published entity functions by id ("f00000"…). `find_dir` holds `neurons_entities/data.json`.
 
-    Raises BenchmarkError for anything that is not the published layout.
+    Raises BenchmarkError for anything that does not have the published layout.
     """
 
     def function(entry: Any) -> tuple[str, EntityFunction]:
@@ -155,10 +156,11 @@ def published_entities(find_dir: Path) -> dict[str, EntityFunction]:
 
 
 def draw_entity(seed: int, *, kind: EntityKind | None = None, sensitive: bool = False) -> EntityFunction:
-    """The entity function that `seed` stands for, the same at every call; `kind` None draws it as the benchmark has it.
+    """Return the entity function that `seed` stands for, the same at every call; with `kind` None it is sampled in the
+    benchmark's proportions.
 
-    Unless `sensitive`, neither its concepts nor its exemplars are of the sensitive ones. Concepts whose box contradicts
-    its truth are not drawn (`keeps`).
+    Unless `sensitive`, neither its concepts nor its exemplars are sensitive. Concepts whose box contradicts its truth
+    are not sampled (`keeps`).
     """
     rng = np.random.default_rng([seed, 2])
     drawn: EntityKind = "single" if rng.random() < SINGLE_SHARE else "or"

@@ -1,4 +1,4 @@
-"""New functions by seed, in the proportions of the published set (docs/measuring.md §4.1, §4.2)."""
+"""Generate new functions by seed, in the proportions of the published set (docs/measuring.md §4.1, §4.2)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_ato
 
 MLP_SHARE = 0.15
 COMPOSED_SHARE = 0.15
-"""Of numeric functions; both shares count over all 1,000."""
+"""Shares of all 1,000 numeric functions."""
 
 PLAIN, CORRUPTED, NOISED = 483 / 850, 191 / 850, 176 / 850
-"""What happens to numeric functions that are no network."""
+"""Shares of the numeric functions that are not networks: plain, corrupted, with noise."""
 
 NOISE_SHARES: dict[NoiseKind, float] = {"normal": 0.33, "uniform": 0.44, "poisson": 0.23}
 NOISES = tuple(NOISE_SHARES)
@@ -35,12 +35,13 @@ PARTS = tuple(name for name, kind in ATOMS.items() if kind.composable)
 def generate(
     category: Category, seed: int, *, rules: Rules = "repaired", difficulty: Difficulty | None = None
 ) -> FindFunction:
-    """The function that `seed` stands for, the same at every call. `difficulty` None draws from all of them.
+    """Return the function that `seed` stands for, the same at every call. With `difficulty` None it is sampled from all
+    of them.
 
-    Numeric: easy is one clean atom; medium one atom with noise or corruption; hard a composition or a network.
-    Strings: easy is one atom; medium two; hard two of which one is random when called or both have parameters.
-    Repaired rules draw again where noise or corruption leave nothing to be won. Raises ValueError for categories whose
-    functions are not drawn but listed (entities, relations).
+    Numeric: easy is one clean atom; medium one atom with noise or corruption; hard a composition or a network. Strings:
+    easy is one atom; medium two; hard two of which one is random when called or both have parameters. The updated rules
+    sample again if noise or corruption make success impossible. Raises ValueError for categories whose functions are
+    listed, not generated (entities, relations).
     """
     if category not in ("numeric", "strings"):
         raise ValueError(f"{category} functions are listed, not drawn from a seed; choose numeric or strings")
@@ -55,7 +56,7 @@ def generate(
 
 def can_be_won(function: NumericFunction) -> bool:
     """Whether a perfect description stays below half the limit of success. Half, because the floor is a mean, and each
-    run is held against one draw.
+    run is compared with one sample.
     """
     if not function.is_stochastic:
         return True
@@ -64,7 +65,7 @@ def can_be_won(function: NumericFunction) -> bool:
 
 
 def difficulty_of(function: NumericFunction | StringFunction) -> Difficulty:
-    """See `generate`."""
+    """Return the difficulty as defined in `generate`."""
     if isinstance(function, NumericFunction):
         if function.operation is not None or function.mlp is not None:
             return "hard"
@@ -76,7 +77,7 @@ def difficulty_of(function: NumericFunction | StringFunction) -> Difficulty:
 
 
 def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFunction:
-    """One numeric function: atom or composition, then network, noise, corruption or nothing."""
+    """Return one numeric function: atom or composition, then network, noise, corruption or nothing."""
     composed = rng.random() < COMPOSED_SHARE
     atoms = tuple(
         draw_numeric_atom(str(rng.choice(PARTS if composed else SINGLES)), rng, rules) for _ in range(1 + composed)
@@ -101,12 +102,14 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
 
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
-    """The atom `name` with freshly drawn parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
+    """Return the atom `name` with newly sampled parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
     return Atom(name=name, parameters=draw(name, rng, rules))
 
 
 def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:
-    """Size 1 as published; repaired rules hold it to a fifth of the signal, so that a function can be won."""
+    """Sample a noise of size 1 as published; the updated rules limit it to a fifth of the signal, so that success is
+    possible.
+    """
     kind = NOISES[int(rng.choice(len(NOISES), p=list(NOISE_SHARES.values())))]
     size = 1.0
     if rules == "repaired":
@@ -116,13 +119,13 @@ def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules
 
 
 def _size(function: NumericFunction) -> float:
-    """Root of the mean square over the points that are scored."""
+    """Return the root mean square over the scored points."""
     y = function.clean(GRID)
     return float(np.sqrt(np.mean(y[np.isfinite(y)] ** 2)))
 
 
 def mean_on_domain(function: NumericFunction) -> float:
-    """Mean over 100 evenly spaced points, the value that corrupted parts take (docs/measuring.md §4.1)."""
+    """Return the mean over 100 evenly spaced points, the centre of corrupted values (docs/measuring.md §4.1)."""
     x = np.linspace(function.low, function.high, 100)
     with np.errstate(all="ignore"):
         y = np.real(function.ideal(x))
@@ -130,9 +133,10 @@ def mean_on_domain(function: NumericFunction) -> float:
 
 
 def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Corruption:
-    """Inside an interval, above or below a point. The published lengths are 5 to 25; the paper says 5 to 20.
+    """Sample a corruption inside an interval, or above or below a point. The published lengths are 5 to 25; the paper
+    says 5 to 20.
 
-    Repaired rules keep finite intervals within the domain, so that there is something to find, and the spread of the
+    The updated rules keep finite intervals within the domain, so that there is something to find, and the spread of the
     corrupted values (0.1 as published) below a fifth of the signal.
     """
     mean = mean_on_domain(function)
@@ -149,7 +153,7 @@ def draw_corruption(function: NumericFunction, rng: np.random.Generator, rules: 
 
 
 def draw_string(name: str, rng: np.random.Generator) -> StringFunction:
-    """One atom of 67 (3 in 10), or an outer and an inner one that the outer does not avoid."""
+    """Return one atom of 67 (3 in 10), or an outer atom with an inner one that may be combined with it."""
     outer: StringAtom = draw_atom(str(rng.choice(OUTER)), rng)
     if rng.random() < SINGLE_SHARE:
         return StringFunction(id=name, outer=outer)

@@ -1,4 +1,4 @@
-"""Small networks that stand in for a function (FIND, "approximation"): one input, 64 ReLU units, one output."""
+"""Small networks that approximate a function (FIND, "approximation"): one input, 64 ReLU units, one output."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class MLP(Frozen):
     c: float
 
     def __call__(self, x: Numbers) -> Numbers:
-        """Values on an array of any shape."""
+        """Return the values on an array of any shape."""
         hidden = np.maximum(np.asarray(x, float)[..., None] * np.array(self.w) + np.array(self.b), 0)
         return np.asarray(hidden @ np.array(self.v) + self.c)
 
 
 def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random.Generator) -> MLP:
-    """A network close to `f` on [low, high], in milliseconds and the same for the same `rng` state.
+    """Return a network close to `f` on [low, high], in milliseconds and the same for the same `rng` state.
 
     The published networks were trained by gradient descent for 10,000 epochs on 10,000 points (docs/measuring.md §4.1).
     Here each unit gets a random kink and direction, and the output weights are the least-squares solution: the same
@@ -52,9 +52,9 @@ def fit(f: Callable[[Numbers], Numbers], low: float, high: float, rng: np.random
 
 
 def load(path: Path) -> MLP:
-    """The published weights in `mlp_approx_model.pt`. Only tensors are read from the file, never code.
+    """Load the published weights in `mlp_approx_model.pt`. Only tensors are read from the file, never code.
 
-    Raises ValueError where the file is no such network, OSError where it cannot be read.
+    Raises ValueError if the file is not such a network, OSError if it cannot be read.
     """
     import torch
 

@@ -1,7 +1,7 @@
 """What answers for an entity or relation function: a language model, an embedding, or our own tables.
 
-The benchmark's modules are one instructed language model (paper §2.3, appendix G; docs/measuring.md §4.3). All
-three here stand behind one function, `outputs_of`, and say for each output how it was come by.
+The benchmark's modules are one instructed language model (paper §2.3, appendix G; docs/measuring.md §4.3). All three
+here are called through one function, `outputs_of`, and say for each output where it comes from.
 """
 
 from __future__ import annotations
@@ -35,33 +35,34 @@ Ask = Callable[[Prompt, Sampling, str], Awaitable[ModelAnswer | Answered]]
 """Puts a rendered prompt to the module's model: prompt, sampling, item. Raises CallFailed."""
 
 DIGIT = Sampling(temperature=0.0, max_tokens=2, top_logprobs=20)
-"""How an entity function is asked: the first token and its rivals are all that counts."""
+"""How an entity function is asked: only the first token and its alternatives count."""
 
 FACT = Sampling(temperature=0.0, max_tokens=40)
 
 LEAST = 0.5
-"""Probability that the two digits must have together for their shares to count."""
+"""The least probability that the two digits must have together for their shares to count."""
 
 DECIMALS = 4
 """Entity values are rounded as the benchmark prints them."""
 
 MIDPOINT, WIDTH = 0.40, 0.03
-"""Cosine similarity at which an entity function by embedding gives 0.5, and how fast it turns (`related`)."""
+"""The cosine similarity at which an entity function by embedding gives 0.5, and how steep it is there (`related`)."""
 
 MIDPOINT_OF_NAME = 0.29
-"""The same for a concept of which only the name is known."""
+"""The midpoint for a concept of which only the name is known."""
 
 NAME_WEIGHT = 0.3
-"""How much a concept's name counts beside the mean of its words."""
+"""How much a concept's name counts compared with the mean of its words."""
 
 SAME_INPUT = 0.85
-"""Cosine similarity from which an input counts as another way to say the input of a fact. Measured: of our inputs 2 %
-come this near to another of their relation (Sudan and South Sudan; the nearest counts), 0.81 of rewordings ("the river
-Rhine", "Rhine (river)") come as near to what they reword, and one word of another kind in 290."""
+"""The cosine similarity from which an input counts as a rewording of a fact's input. Measured: 2 % of our inputs are
+this close to another of their relation (Sudan and South Sudan; the closest counts), 0.81 of rewordings ("the river
+Rhine", "Rhine (river)") are as close to what they reword, and one word of another kind in 290 is.
+"""
 
 
 class Output(Frozen):
-    """What the function gave for `input`. `value` is None where nothing usable came; `problem` then says why."""
+    """What the function gave for `input`. `value` is None if there was no usable output; `problem` then says why."""
 
     input: str
     value: float | str | None
@@ -72,7 +73,7 @@ class Output(Frozen):
 
     @property
     def text(self) -> str:
-        """As an interpreter reads it: four decimals, or the word."""
+        """The output as an interpreter reads it: four decimals, or the word."""
         if self.value is None:
             return f"error: {self.problem}"
         return self.value if isinstance(self.value, str) else f"{self.value:.{DECIMALS}f}"
@@ -81,10 +82,10 @@ class Output(Frozen):
 async def outputs_of(
     function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], ask: Ask | None = None
 ) -> list[Output]:
-    """What `function` on `backbone` gives for each input, in order. Entity values lie in 0…1; relation values are
-    words, "undefined" among them. A call of a language model that fails is an output without a value.
+    """Return what `function` on `backbone` gives for each input, in order. Entity values are in 0…1; relation values
+    are words, including "undefined". A call of a language model that fails is an output without a value.
 
-    Raises ValueError for a language model without anything to ask, and core.text.embed.NoEncoder.
+    Raises ValueError for a language model if `ask` is None, and core.text.embed.NoEncoder if there is no encoder.
     """
     if backbone == "table":
         return [_from_table(function, text) for text in inputs]
@@ -96,10 +97,10 @@ async def outputs_of(
 
 
 def _from_table(function: ModuleFunction, text: str) -> Output:
-    """Our word lists and facts: exact but for case, accents and articles. A word that is not listed is 0; of an input
-    that no list of facts holds nobody knows here what the function gives, so there is no value.
+    """Return the output from our word lists and facts: exact except for case, accents and articles. A word that is not
+    listed gives 0; for an input that no list of facts has, the function's output is unknown, so there is no value.
     """
-    rng = np.random.default_rng(0)  # asked for by every function; these two draw nothing from it
+    rng = np.random.default_rng(0)  # every function accepts one; these two do not use it
     try:
         return Output(input=text, value=function(text, rng), how="table")
     except UndefinedInput as unknown:
@@ -107,7 +108,7 @@ def _from_table(function: ModuleFunction, text: str) -> Output:
 
 
 async def _asked(function: ModuleFunction, text: str, ask: Ask) -> Output:
-    """From a language model that reads the function's description."""
+    """Return the output of a language model that reads the function's description."""
     entity = isinstance(function, EntityFunction)
     try:
         answer = await ask(prompt(function, text), DIGIT if entity else FACT, text)
@@ -121,23 +122,23 @@ _TEMPLATES = {"single": "entity", "or": "entity-or", "plain": "relation", "corru
 
 
 def prompt(function: ModuleFunction, text: str) -> Prompt:
-    """What the model is asked about the input `text`."""
+    """Return what the model is asked about the input `text`."""
     slots = {name: value for name, value in function.parameters.items() if value is not None}
     name = _TEMPLATES[function.kind]
     return templates.load(f"find/{name}").render(input=text, **slots)
 
 
 def read_score(text: str, answer: ModelAnswer | Answered) -> Output:
-    """p("1") / (p("0") + p("1")) at the first token that is not space, to four decimals (paper §2.3).
+    """Return p("1") / (p("0") + p("1")) at the first token that is not white space, to four decimals (paper §2.3).
 
-    A digit outside the listed rivals counts as probability 0. Where the endpoint sends no log-probabilities, where the
-    model thought first, or where the digits together are less likely than not, the digit that was written counts as 1.0
-    or 0.0, and `how` says "answer": a share of next to nothing would look like certainty. The call asks for so few
-    tokens that an answer which used them all is complete.
+    A digit that is not among the listed alternatives counts as probability 0. If the endpoint sends no
+    log-probabilities, the model thought first, or the digits together are less likely than not, the written digit
+    counts as 1.0 or 0.0 and `how` says "answer": a share of next to nothing would look like certainty. The call asks
+    for so few tokens that an answer which used them all is complete.
     """
     unlikely = ""
     spoken = without_thinking(answer.text)
-    # The first token of a thought says nothing of the answer, though its rivals may list both digits.
+    # The first token of a thought says nothing about the answer, even if its alternatives include both digits.
     for token in (answer.logprobs or []) if spoken == answer.text else []:
         if not str(token.get("token", "")).strip():
             continue
@@ -157,13 +158,14 @@ def read_score(text: str, answer: ModelAnswer | Answered) -> Output:
 
 
 def _probability(listed: list[dict[str, Any]], digit: str) -> float:
-    """Added over the tokens that are `digit` with or without a space."""
+    """Return the probability summed over the tokens that are `digit`, with or without a space."""
     likely = (token.get("logprob") for token in listed if str(token.get("token")).strip() == digit)
     return sum(math.exp(logprob) for logprob in likely if isinstance(logprob, int | float))
 
 
 def read_fact(text: str, answer: ModelAnswer | Answered) -> Output:
-    """The first line that says something, without quotes, markdown and full stop; any form of "undefined" is that.
+    """Return the first line that says something, without quotes, markdown and full stop; any form of "undefined"
+    becomes that word.
 
     Thinking is left out, and so is a line that was cut.
     """
@@ -179,7 +181,9 @@ def read_fact(text: str, answer: ModelAnswer | Answered) -> Output:
 
 
 def _by_embedding(function: ModuleFunction, inputs: Sequence[str]) -> list[Output]:
-    """By sentence embeddings. Relations know our facts only, but forgive how an input is put."""
+    """Return the outputs by sentence embeddings. Relations know only our facts, but accept other wordings of an
+    input.
+    """
     vectors = np.asarray(encoder().encode(list(inputs)))
     values: Sequence[float | str | None]
     if isinstance(function, EntityFunction):
@@ -194,11 +198,11 @@ def _by_embedding(function: ModuleFunction, inputs: Sequence[str]) -> list[Outpu
 
 
 def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
-    """How related each row of `vectors` (n × dimensions, normalised) is to the concept, 0…1, shape n.
+    """Return how related each row of `vectors` (n × dimensions, normalised) is to the concept, 0…1, shape n.
 
     A logistic curve over the cosine to the concept's direction: the mean of its words plus 0.3 of its name. Its two
-    constants were set on our words with MiniLM: 0.89 on average for a concept's own (0.83 where each word is left out
-    of its concept's mean), 0.07 for the words of other concepts.
+    constants were set on our words with MiniLM: 0.89 on average for a concept's own words (0.83 if each word is left
+    out of its concept's mean), 0.07 for the words of other concepts.
     """
     concept = concepts().get(name)
     midpoint = MIDPOINT if concept else MIDPOINT_OF_NAME
@@ -208,14 +212,14 @@ def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
 
 @lru_cache(maxsize=512)
 def direction(name: str, words: tuple[str, ...]) -> NDArray[Any]:
-    """Where a concept with these words lies: a unit vector, shape (dimensions,)."""
+    """Return the direction of a concept with these words: a unit vector, shape (dimensions,)."""
     encoded = np.asarray(encoder().encode([name, *words]))
     summed = encoded[0] if not len(words) else encoded[1:].mean(axis=0) + NAME_WEIGHT * encoded[0]
     return np.asarray(summed / np.linalg.norm(summed))
 
 
 def _nearest_facts(function: RelationFunction, inputs: Sequence[str], vectors: NDArray[Any]) -> list[str | None]:
-    """None for what neither comes near to a fact nor is known as another kind of thing."""
+    """Return the outputs; None for an input that is not close to a fact and not known as another kind of thing."""
     if function.relation is None:
         return [None] * len(vectors)
     named = [(name, fact) for fact in function.relation.facts for name in fact.inputs]

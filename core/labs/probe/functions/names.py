@@ -1,4 +1,4 @@
-"""What functions are called, and the words that say which one is meant: nothing here makes a function."""
+"""The names of functions and the words that choose one. Nothing here creates a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Difficulty = Literal["easy", "medium", "hard"]
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 Backbone = Literal["model", "embedding", "table"]
-"""What carries out a function of entities or relations."""
+"""What carries out an entity or relation function."""
 
 OwnKind = Literal["code", "pairs", "concept"]
 """What a person's own function is written as."""
@@ -23,34 +23,36 @@ SHAPES: dict[str, dict[Difficulty, str]] = {
     "entities": {"easy": "single", "hard": "or"},
     "relations": {"easy": "plain", "hard": "corrupted"},
 }
-"""What a difficulty is called in the names of functions that are not numeric or of strings, by category."""
+"""What a difficulty is called in names, for the categories that have their own words."""
 
 DRAWN = re.compile(
     r"(?P<category>numeric|strings|entities|relations)-(?P<seed>\d{1,12})"
     r"(?:-(?P<shape>easy|medium|hard|single|or|plain|corrupted))?(?P<paper>-paper)?"
 )
-"""The name of a function of ours ("numeric-7-hard")."""
+"""The name of a generated function ("numeric-7-hard")."""
 
 
 def difficulties(category: Category) -> tuple[Difficulty, ...]:
-    """What can be asked for: entities with one concept or either of two, relations without or with an exception."""
+    """Return the difficulties of a category: entities have one concept or either of two, relations have no exception or
+    one.
+    """
     return tuple(shapes(category))
 
 
 def shapes(category: Category) -> dict[Difficulty, str]:
-    """What each difficulty of the category is called in names."""
+    """Return what each difficulty of the category is called in names."""
     return SHAPES.get(category) or {difficulty: difficulty for difficulty in DIFFICULTIES}
 
 
 def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """The name of the function that the seed stands for, without making it: `source.by_id` finds it by this."""
+    """Return the name of the function that `seed` stands for, without generating it; `source.by_id` finds it by name."""
     shape = difficulty and shapes(category)[difficulty]
     paper = "-paper" if rules == "paper" and category not in SHAPES else ""
     return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
 
 
 def seed_of(id: str) -> int:
-    """The seed in the name of a function of ours. Raises ValueError for any other name."""
+    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
     match = DRAWN.fullmatch(id)
     if match is None:
         raise ValueError(f"{id!r} is not the name of a drawn function")
@@ -58,11 +60,13 @@ def seed_of(id: str) -> int:
 
 
 def is_drawn(id: str) -> bool:
-    """Whether `id` is the name of a function of ours ("numeric-7-hard")."""
+    """Whether `id` is the name of a generated function ("numeric-7-hard")."""
     return DRAWN.fullmatch(id) is not None
 
 
 def shape_of(id: str) -> str:
-    """The difficulty or form in the name of a function of ours ("hard" in "numeric-7-hard"); '' where it has none."""
+    """Return the difficulty or form in the name of a generated function ("hard" in "numeric-7-hard"); an empty string
+    if it has none.
+    """
     match = DRAWN.fullmatch(id)
     return (match["shape"] or "") if match else ""

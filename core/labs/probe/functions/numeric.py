@@ -27,7 +27,7 @@ GRID = np.arange(-128, 128) + 0.5
 """The 256 points on which estimates are compared with the truth (docs/measuring.md §4.7)."""
 
 CLOSE = 0.1
-"""From this normalized error on, the limit of success, a network is no approximation of its formula any more."""
+"""From this normalized error on, which is the limit of success, a network no longer approximates its formula."""
 
 NoiseKind = Literal["normal", "uniform", "poisson"]
 Operation = Literal["sum", "product"]
@@ -35,22 +35,24 @@ Where = Literal["inside", "above", "below"]
 
 
 class Atom(Frozen):
-    """One atom with its parameters, as `atoms.ATOMS` names them."""
+    """One atom with its parameters, named as in `atoms.ATOMS`."""
 
     name: str
     parameters: Parameters = Field(default_factory=dict)
 
     def values(self, x: Numbers, rules: Rules) -> Numbers:
-        """The atom's values at `x`, by the script that `rules` name. Shape of `x`."""
+        """Return the atom's values at `x`, by the script that `rules` name. Shape of `x`."""
         return atoms.values(self.name, x, self.parameters, rules)
 
     def formula(self, rules: Rules) -> str:
-        """The atom as a formula of x, its parameters in place."""
+        """Return the atom as a formula of x, with its parameters filled in."""
         return atoms.formula(self.name, self.parameters, rules)
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """For instance "between 8 and 18.3", to one decimal; None or an infinite end is an open one."""
+    """Return an interval in words, such as "between 8 and 18.3", to one decimal; None or an infinite end is an open
+    end.
+    """
     left, right = (None if end is None or np.isinf(end) else f"{round(end, 1):g}" for end in (low, high))
     if left is None:
         return "everywhere" if right is None else f"below {right}"
@@ -58,15 +60,16 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 class Noise(Frozen):
-    """Added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size` times a
-    Poisson draw of mean 1. Paper rules leave that as drawn, so it lifts the function; repaired rules centre it.
+    """The noise added to every observation: normal with standard deviation `size`, uniform within ±`size`, or `size`
+    times a Poisson number of mean 1. The paper rules leave that as sampled, so it lifts the function; the updated
+    rules centre it.
     """
 
     kind: NoiseKind
     size: float = 1.0
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator, rules: Rules) -> Numbers:
-        """Independent draws of the given shape, in the unit of the function's values."""
+        """Return independent samples of the given shape, in the unit of the function's values."""
         if self.kind == "normal":
             return rng.normal(0, self.size, shape)
         if self.kind == "uniform":
@@ -74,11 +77,11 @@ class Noise(Frozen):
         return self.size * (rng.poisson(1, shape) - 1.0) + self.mean(rules)
 
     def mean(self, rules: Rules) -> float:
-        """What it adds on average, in the unit of the function's values."""
+        """Return what the noise adds on average, in the unit of the function's values."""
         return self.size if self.kind == "poisson" and rules == "paper" else 0.0
 
     def describe(self, rules: Rules) -> str:
-        """For instance "uniform noise within ±1"."""
+        """Return the noise in words, such as "uniform noise within ±1"."""
         if self.kind == "normal":
             return f"normal noise with a standard deviation of {self.size:g}"
         if self.kind == "uniform":
@@ -87,7 +90,7 @@ class Noise(Frozen):
 
 
 class Corruption(Frozen):
-    """Where the function is replaced by a normal draw around `mean` with standard deviation `sd`.
+    """Where the function is replaced by normal values around `mean` with standard deviation `sd`.
 
     `low` is None for "everything below `high`", `high` None for "everything above `low`".
     """
@@ -99,12 +102,12 @@ class Corruption(Frozen):
 
     @property
     def where(self) -> Where:
-        """Which part of the axis is corrupted: below `high`, above `low`, or inside both."""
+        """Which part of the axis is corrupted: below `high`, above `low`, or between them."""
         return "below" if self.low is None else "above" if self.high is None else "inside"
 
     def covers(self, x: Numbers, rules: Rules) -> Numbers:
-        """True where x lies in the corrupted part, ends included. Paper rules leave out both ends of an interval, not
-        that of an open part (write_source_code.py). Shape of `x`.
+        """Return True where x is in the corrupted part, ends included. The paper rules exclude both ends of a closed
+        interval, but not the end of an open part (write_source_code.py). Shape of `x`.
         """
         low, high = self.interval()
         if rules == "paper" and self.where == "inside":
@@ -112,23 +115,23 @@ class Corruption(Frozen):
         return (x >= low) & (x <= high)
 
     def interval(self) -> tuple[float, float]:
-        """Its two ends; infinite where it is open."""
+        """Return its two ends; an open end is infinite."""
         return (-np.inf if self.low is None else self.low, np.inf if self.high is None else self.high)
 
     def describe(self) -> str:
-        """For instance "between 8 and 18"."""
+        """Return the corrupted part in words, such as "between 8 and 18"."""
         return interval(self.low, self.high)
 
 
 class NumericFunction(FindFunction):
-    """A function of one number. One atom, or two joined by `operation`; `mlp` is a network that was trained on them
-    and is called in their place; with `stands_in` its weights are not here, and the formula is called after all.
+    """A function of one number: one atom, or two joined by `operation`. `mlp` is a network that was trained on them and
+    is called in their place; with `stands_in` its weights are missing, and the formula is called after all.
 
-    Under paper rules it behaves as the script that the authors' generator writes: the bias of `absolute` is missing,
-    sin, cos and tanh take the phase for the period, roots of negative numbers are complex (NaN in a corrupted function,
-    whose script computes with arrays), and a square wave is the bare sign of x wherever only the last line of its code
-    is copied: inside a composition, with noise, with corruption (write_source_code.py, extract_function_call).
-    Under repaired rules each parameter does what its name says and what is not real is NaN.
+    Under the paper rules it behaves as the script that the authors' generator writes: the bias of `absolute` is
+    missing; sin, cos and tanh use the phase as the period; roots of negative numbers are complex (NaN in a corrupted
+    function, whose script computes with arrays); and a square wave is the bare sign of x wherever only the last line of
+    its code is copied: inside a composition, with noise, with corruption (write_source_code.py, extract_function_call).
+    Under the updated rules each parameter does what its name says, and what is not real is NaN.
     """
 
     category: Category = "numeric"
@@ -144,7 +147,7 @@ class NumericFunction(FindFunction):
 
     @property
     def kind(self) -> str:
-        """ "relu", "linear;step;sum_two", "ceil;floor;multiply_two"."""
+        """Such as "relu", "linear;step;sum_two", "ceil;floor;multiply_two"."""
         names = [atom.name for atom in self.atoms]
         if self.operation is None:
             return names[0]
@@ -170,14 +173,15 @@ class NumericFunction(FindFunction):
         return self.noise is not None or self.corruption is not None
 
     def ideal(self, x: Numbers) -> Numbers:
-        """What the metadata define: atoms and operation with every parameter in place, before any quirk of a script,
-        network, noise or corruption. Waves keep the published order of arguments under paper rules. Shape of `x`.
+        """Return the function that the metadata define: atoms and operation with every parameter in place, before any
+        quirk of a script, network, noise or corruption. Waves keep the published order of arguments under the paper
+        rules. Shape of `x`.
         """
         with np.errstate(all="ignore"):
             return self._joined([atom.values(x, self._recorded(atom)) for atom in self.atoms])
 
     def clean(self, x: Numbers) -> Numbers:
-        """The function without noise and corruption: the script's formula, or the network. Shape of `x`."""
+        """Return the function without noise and corruption: the script's formula, or the network. Shape of `x`."""
         x = np.asarray(x, float)
         if self.mlp is not None:
             return self.mlp(x)
@@ -187,8 +191,8 @@ class NumericFunction(FindFunction):
             return self._joined([self._part(atom, x) for atom in self.atoms])
 
     def distance(self, x: Numbers = GRID) -> float | None:
-        """How far the network is from the formula it was trained on: the normalized error (NMSE) of the formula over
-        those of the points `x` where it is a number. None where there is no network.
+        """Return how far the network is from the formula it was trained on: the normalized error (NMSE) of the formula
+        over the points of `x` at which it is a number. None if there is no network.
         """
         if self.mlp is None:
             return None
@@ -204,15 +208,17 @@ class NumericFunction(FindFunction):
         return (self.distance() or 0.0) >= CLOSE
 
     def expected(self, x: Numbers) -> Numbers:
-        """The best a perfect description could say: `clean` with the mean of the noise, and the corruption's mean where
-        it rules. Shape of `x`.
+        """Return the best that a perfect description could say: `clean` with the mean of the noise, and the
+        corruption's mean in the corrupted part. Shape of `x`.
         """
         x = np.asarray(x, float)
         y = self.clean(x) + (0.0 if self.noise is None else self.noise.mean(self.rules))
         return y if self.corruption is None else np.where(self._corrupts(x), self.corruption.mean, y)
 
     def observe(self, x: Numbers, rng: np.random.Generator) -> Numbers:
-        """Observations at all of `x`, with noise and corruption drawn from `rng`. Shape of `x`; NaN where undefined."""
+        """Return observations at all of `x`, with noise and corruption sampled from `rng`. Shape of `x`; NaN where
+        undefined.
+        """
         x = np.asarray(x, float)
         y = self.clean(x)
         if self.noise is not None:
@@ -249,7 +255,7 @@ class NumericFunction(FindFunction):
         return ". ".join(sentences) + "."
 
     def _network(self, formula: str) -> list[str]:
-        """What is called and how far it is from `formula`, in sentences without their full stops."""
+        """Return sentences, without their full stops, on what is called and how far it is from `formula`."""
         far = f"the normalized error (NMSE) between the two is {self.distance():.2g} on the test points"
         missing = int(np.count_nonzero(~np.isfinite(self.ideal(GRID))))
         if missing:
@@ -281,7 +287,7 @@ class NumericFunction(FindFunction):
         return self.mlp is not None or self.stands_in
 
     def _recorded(self, atom: Atom) -> Rules:
-        """The rules that give what the metadata record of `atom`: real roots, and no bias left out."""
+        """Return the rules that give what the metadata record for `atom`: real roots, and no bias left out."""
         return "repaired" if atom.name in ("absolute", "root") else self.rules
 
     def _part(self, atom: Atom, x: Numbers) -> Numbers:
@@ -304,9 +310,10 @@ SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_co
 
 
 def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
-    """All published numeric functions by id, under paper rules. Weights of networks are read where they are present.
+    """Return all published numeric functions by id, under the paper rules. Weights of networks are read if they are
+    present.
 
-    Raises BenchmarkError for anything that is not the published layout.
+    Raises BenchmarkError for anything that does not have the published layout.
     """
     entries = read_json(find_dir / "numeric" / "data.json")
     scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
@@ -320,9 +327,9 @@ def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
 
 
 def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
-    """One entry of data.json. All entries record a noise and a corruption; which of them was used, `script` says.
+    """Build one entry of data.json. All entries record a noise and a corruption; `script` says which of them was used.
 
-    Raises ValueError for a script that is not known, KeyError, TypeError or IndexError for a broken entry.
+    Raises ValueError for an unknown script, and KeyError, TypeError or IndexError for a broken entry.
     """
     if script not in SCRIPTS:
         raise ValueError(f"unknown script {script!r}")
@@ -345,7 +352,7 @@ def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
 
 
 def atom(name: str, values: Any) -> Atom:
-    """`values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
+    """Return an atom from `values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
     listed = values if isinstance(values, list) else [] if values is None else [values]
     if name == "polynomial":
         return Atom(name=name, parameters={"coefficients": tuple(listed)})
@@ -353,7 +360,9 @@ def atom(name: str, values: Any) -> Atom:
 
 
 def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:
-    """`std` is the recorded mean of the function on its domain, the centre of the corrupted values."""
+    """Return a corruption as recorded. `std` is the recorded mean of the function on its domain, the centre of the
+    corrupted values.
+    """
     bounds, mean = recorded["boundary"], recorded["std"]
     low, high = {"interval_inside": bounds, "interval_larger": (bounds[0], None)}.get(kind, (None, bounds[0]))
     return Corruption(low=low, high=high, mean=mean)

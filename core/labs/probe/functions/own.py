@@ -1,4 +1,4 @@
-"""Functions that a person brings: a formula, a few lines of Python, or typed pairs."""
+"""Functions that a person writes: a formula, a few lines of Python, or typed pairs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ TRIED: dict[str, tuple[float | str, ...]] = {
     "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),
     "strings": ("banana", "Hello, World!", "a1 b2", "x"),
 }
-"""Inputs on which new code must work at least once."""
+"""Inputs of which new code must work on at least one."""
 
 
 class CodeFunction(FindFunction):
-    """Python that someone wrote, run in the sandbox and nowhere else. `source` is what they typed."""
+    """Python that someone wrote, run only in the sandbox. `source` is what they typed."""
 
     code: str
     source: str
@@ -52,7 +52,7 @@ class CodeFunction(FindFunction):
         return [self.typed(value) for value in values]
 
     def typed(self, value: Value | None) -> Value | None:
-        """A text function that counts gives its number as a text."""
+        """Return a value of the function's type: a text function that returns a number gives it as a text."""
         return f"{value:g}" if self.category == "strings" and isinstance(value, float) else value
 
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
@@ -65,9 +65,10 @@ class CodeFunction(FindFunction):
 
 
 def from_code(name: str, category: Category, text: str) -> CodeFunction:
-    """The function that `text` writes: lines of Python with a `def`, or a formula of x such as "3 * x^2 + sin(x)".
+    """Return the function that `text` defines: lines of Python with a `def`, or a formula of x such as "3 * x^2 +
+    sin(x)".
 
-    Raises ValueError, with the sandbox's reason, where it works on none of a few inputs.
+    Raises ValueError, with the sandbox's reason, if it works on none of a few inputs.
     """
     if why := trouble(category, text):
         raise ValueError(f"This function gives no value: {why}")
@@ -75,7 +76,7 @@ def from_code(name: str, category: Category, text: str) -> CodeFunction:
 
 
 def trouble(category: Category, text: str) -> str:
-    """Why `text`, a formula or Python, works on none of a few inputs; empty where it works on some."""
+    """Return why `text`, a formula or Python, works on none of a few inputs; an empty string if it works on some."""
     code = as_code(text)
     result = sandbox.evaluate(code, TRIED[category])
     if any(value is not None for value in result.values):
@@ -86,7 +87,7 @@ def trouble(category: Category, text: str) -> str:
     mended = _TIMES.sub(r"\1 * ", text)
     if mended != text and any(value is not None for value in sandbox.evaluate(as_code(mended), TRIED[category]).values):
         return f"a multiplication needs its sign. Write {mended.strip()}"
-    # The parser speaks of the parentheses that we put around a formula.
+    # The parser's message mentions the parentheses that we put around a formula.
     return "it cannot be read as a formula of x; look at its signs and parentheses" if "SyntaxError" in why else why
 
 
@@ -95,7 +96,7 @@ _TIMES = re.compile(r"((?<![\w.])\d{1,40}(?:\.\d{1,40})?(?![\d.eE])|\)|\bx\b(?=\
 
 
 def as_code(text: str) -> str:
-    """`text` where it defines a function, else the function of x that it writes as a formula."""
+    """Return `text` if it defines a function, else code for the function of x that it writes as a formula."""
     return text if sandbox.tested_function(text, "repaired") else _from_formula(text)
 
 
@@ -108,7 +109,7 @@ def _from_formula(text: str) -> str:
 
 
 class PairsFunction(FindFunction):
-    """Typed pairs: what was not typed has no value."""
+    """A function of typed pairs; other inputs have no value."""
 
     pairs: dict[str, str]
 
@@ -137,13 +138,15 @@ class PairsFunction(FindFunction):
 
 
 def _input(category: Category, text: str) -> float | str:
-    """What an input is known by: for a numeric function 1, 1.0 and 1e0 are the same."""
+    """Return the key of an input: for a numeric function 1, 1.0 and 1e0 are the same."""
     number = as_number(text) if category == "numeric" else None
     return text.strip() if number is None else number
 
 
 def from_pairs(name: str, category: Category, pairs: Mapping[str, str]) -> PairsFunction:
-    """A function of `pairs` alone, the last one where an input stands twice. Raises ValueError for none at all."""
+    """Return a function of `pairs` alone; if an input occurs twice, the last pair is used. Raises ValueError if there
+    are none.
+    """
     if not pairs:
         raise ValueError("Type at least one pair of input and output.")
     unique = {_input(category, key): (key.strip(), output) for key, output in pairs.items()}

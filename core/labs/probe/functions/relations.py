@@ -21,7 +21,7 @@ from .base import FindFunction, UndefinedInput
 from .benchmark import read_json, rebuilt
 from .names import Category
 
-# When two pieces of text say the same word, and when two say the same answer.
+# When two pieces of text say the same word, and when they say the same answer.
 
 
 _NUMBER = re.compile(r"[-+]?\d[\d ,]*(?:\.\d+)?")
@@ -31,11 +31,12 @@ _FILLERS = {"the", "a", "an", "and", "or"}
 
 @functools.lru_cache(4096)
 def normal(text: str) -> str:
-    """`text` without case, accents, punctuation, outer article and extra spaces: "The Rhine." and "rhine" are equal.
+    """Return `text` without case, accents, punctuation, leading article and extra spaces: "The Rhine." and "rhine" are
+    equal.
 
     Signs that carry meaning stay: `%`, `+`, `:` and the point or minus of a number.
     """
-    # Letters of other alphabets' styles (𝖠) have their case only once they are taken apart.
+    # Styled letters (𝖠) can be lower-cased only after decomposition.
     plain = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS_WITHOUT_ACCENT_FORM)
     plain = unicodedata.normalize("NFKD", plain)
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
@@ -49,7 +50,7 @@ def normal(text: str) -> str:
 
 
 def same_answer(given: str, accepted: str, tolerance: float = 0.0) -> bool:
-    """Whether `given` says what `accepted` says. The order of words does not count, nor do articles and "and".
+    """Whether `given` says what `accepted` says. Word order, articles and "and" are ignored.
 
     With a `tolerance` both are read as numbers and may differ by that share of `accepted`; units are not converted.
     """
@@ -60,7 +61,7 @@ def same_answer(given: str, accepted: str, tolerance: float = 0.0) -> bool:
 
 
 def number(text: str) -> float | None:
-    """The first number in `text`, thousands separators removed; None without one."""
+    """Return the first number in `text`, without thousands separators; None if there is none."""
     match = _NUMBER.search(text)
     return float(match[0].replace(",", "").replace(" ", "")) if match else None
 
@@ -70,13 +71,13 @@ def _bag(text: str) -> list[str]:
 
 
 UNDEFINED = "undefined"
-"""What a relation function answers to an input of the wrong kind, and to one that falls under its exception."""
+"""What a relation function answers to an input of the wrong kind, and to one under its exception."""
 
 NOT_LISTED = "our lists do not hold this input, so what the function gives for it is not known here"
-"""What is said of an input that may be of the right kind or not."""
+"""The message for an input that may or may not be of the right kind."""
 
 PLAIN_SHARE = 25 / 75
-"""Of the published relation functions; each of the two exceptions takes as many."""
+"""Of the published relation functions; each of the two exceptions has as many."""
 
 EXEMPLARS = 10
 
@@ -91,7 +92,9 @@ KIN = (
         "the title of a book",
     },
 )
-"""First concepts that share inputs (operas and books are often named after a person): none is another's distractor."""
+"""First concepts that share inputs (operas and books are often named after a person): none provides another's
+distractors.
+"""
 
 RelationKind = Literal["plain", "corrupted"]
 
@@ -109,16 +112,16 @@ class Fact(Frozen):
     a: bool = False
     b: bool = False
     unsure: bool = False
-    """Whether it may be disputed which exceptions it falls under (Russia is in Asia, or not): then only the function
-    without an exception answers.
+    """Whether it is disputable which exceptions it falls under (is Russia in Asia?): then only the function without an
+    exception answers.
     """
 
 
 class Relation(Frozen):
     """One of the 25 relations: its two concepts, its two exceptions in words, and our facts.
 
-    `tolerance` is the share by which a number may differ; 0 where outputs are words. `more` are facts that are known
-    and answered, but in no exemplars and no tests, so that what is drawn stays as it was.
+    `tolerance` is the share by which a number may differ; 0 if outputs are words. `more` are facts that are known and
+    answered, but used in no exemplars and no tests, so that what is sampled stays the same.
     """
 
     concept1: str
@@ -130,7 +133,7 @@ class Relation(Frozen):
     more: tuple[Fact, ...] = ()
 
     def fact(self, text: str) -> Fact | None:
-        """The fact about `text`, whatever its case and accents."""
+        """Return the fact about `text`, ignoring case and accents; None if there is none."""
         return self._by_input.get(normal(text))
 
     @cached_property
@@ -140,14 +143,14 @@ class Relation(Frozen):
 
 @lru_cache(maxsize=1)
 def relations() -> dict[tuple[str, str], Relation]:
-    """All 25 by (concept1, concept2), in the benchmark's order."""
+    """Return all 25 by (concept1, concept2), in the benchmark's order."""
     listed = table("find/relations")["relation"]
     return {(entry["concept1"], entry["concept2"]): Relation.model_validate(entry) for entry in listed}
 
 
 @lru_cache(maxsize=1)
 def _kinds() -> dict[str, set[str]]:
-    """What each input that any relation knows is, by the input's normal form."""
+    """Return the first concepts of each input that any relation knows, by the input's normal form."""
     kinds: dict[str, set[str]] = {}
     for relation in relations().values():
         for fact in (*relation.facts, *relation.more):
@@ -157,15 +160,15 @@ def _kinds() -> dict[str, set[str]]:
 
 
 def kin_of(concept1: str) -> set[str]:
-    """The first concepts that may have the same inputs as `concept1`, itself among them."""
+    """Return the first concepts that may have the same inputs as `concept1`, including itself."""
     return next((group for group in KIN if concept1 in group), {concept1})
 
 
 class RelationFunction(FindFunction):
     """`concept2` of an input that is `concept1`; `undefined` for any other input, and under `exception`.
 
-    Called directly it answers from our facts alone: an input that no list of ours holds may be of the right kind or
-    not, so for that it has no value.
+    Called directly it answers from our facts alone: an input that is on none of our lists may be of the right kind or
+    not, so it has no value.
     """
 
     category: Category = "relations"
@@ -198,11 +201,11 @@ class RelationFunction(FindFunction):
         return (fact.a and self.exception == self.relation.a) or (fact.b and self.exception == self.relation.b)
 
     def output(self, fact: Fact) -> str:
-        """What the function answers to the inputs of `fact`."""
+        """Return what the function answers to the inputs of `fact`."""
         return UNDEFINED if self.excepts(fact) else fact.outputs[0]
 
     def accepts(self, x: str, output: str) -> bool | None:
-        """Whether `output` is right for `x`; None where our facts do not know `x`."""
+        """Whether `output` is right for `x`; None if our facts do not know `x`."""
         fact = self.relation.fact(x) if self.relation else None
         if self.relation is None or fact is None or (fact.unsure and self.exception):
             return None
@@ -211,7 +214,7 @@ class RelationFunction(FindFunction):
         return any(same_answer(output, accepted, self.relation.tolerance) for accepted in fact.outputs)
 
     def is_of_other_kind(self, text: str) -> bool:
-        """Whether our lists hold `text`, and as nothing that may be `concept1`."""
+        """Whether our lists have `text`, but only as something that cannot be `concept1`."""
         kinds = _kinds().get(normal(text), set())
         return self.relation is not None and bool(kinds) and not kinds & kin_of(self.concept1)
 
@@ -222,8 +225,8 @@ class RelationFunction(FindFunction):
         return sentence
 
     def __call__(self, x: Any, rng: np.random.Generator) -> str:
-        """The fact about `x`; "undefined" where that is excepted, or `x` is known as something else. Raises
-        UndefinedInput for what our lists do not hold.
+        """Return the fact about `x`; "undefined" if that is excepted, or `x` is known as something else. Raises
+        UndefinedInput for what our lists do not have.
         """
         fact = self.relation.fact(str(x)) if self.relation else None
         if fact is not None and not (fact.unsure and self.exception):
@@ -234,9 +237,10 @@ class RelationFunction(FindFunction):
 
 
 def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
-    """The 75 published relation functions by id ("f00000"…). `find_dir` holds `neurons_relations/data.json`.
+    """Return the 75 published relation functions by id ("f00000"…). `find_dir` holds `neurons_relations/data.json`.
 
-    The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that is not that layout.
+    The field of the exception is spelt `exeption` there. Raises BenchmarkError for anything that does not have that
+    layout.
     """
 
     def function(entry: Any) -> tuple[str, RelationFunction]:
@@ -254,9 +258,10 @@ def published_relations(find_dir: Path) -> dict[str, RelationFunction]:
 
 
 def draw_relation(seed: int, *, kind: RelationKind | None = None) -> RelationFunction:
-    """The relation function that `seed` stands for, always the same; `kind` None draws it as the benchmark has it.
+    """Return the relation function that `seed` stands for, always the same; with `kind` None it is sampled in the
+    benchmark's proportions.
 
-    Of the ten exemplars two are of the relation's first concept; with an exception one of them falls under it.
+    Two of the ten exemplars are of the relation's first concept; with an exception one of them falls under it.
     """
     rng = np.random.default_rng([seed, 3])
     drawn: RelationKind = "plain" if rng.random() < PLAIN_SHARE else "corrupted"

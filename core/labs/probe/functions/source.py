@@ -1,6 +1,6 @@
 """Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person.
 
-What makes functions (generators, synthesis, the sandbox) is imported only when one is made: a form needs none of it.
+Generators, synthesis and the sandbox are imported only when a function is created: a form needs none of them.
 """
 
 from __future__ import annotations
@@ -29,19 +29,21 @@ if TYPE_CHECKING:
     from .synthesis import StringTask
 
 _CHOICE = 12
-"""Tells the random numbers that choose published functions from the other streams of a seed."""
+"""Separates the random numbers that choose published functions from the other streams of a seed."""
 
 
 def cases(spec: ProbeSpec) -> Iterator[Case]:
-    """One case a function, `about` which is the specification for it alone. Raises BenchmarkError."""
+    """Yield one case per function, whose `about` is the specification for it alone. Raises BenchmarkError if the
+    published set cannot be read.
+    """
     for name in names_of(spec):
         one = spec.alone(name)
         yield Case(name, one, one.title)
 
 
 def names_of(spec: ProbeSpec) -> Iterator[str]:
-    """The functions' names, without loading them: the cases' ids. Raises BenchmarkError where the published set cannot
-    be read.
+    """Yield the functions' names, which are the cases' ids, without loading them. Raises BenchmarkError if the published
+    set cannot be read.
     """
     if spec.own:
         yield OWN
@@ -59,8 +61,8 @@ def names_of(spec: ProbeSpec) -> Iterator[str]:
 
 
 def load(spec: ProbeSpec) -> FindFunction:
-    """The black box of a specification that is about one. Raises ValueError (BenchmarkError among them) in words for
-    the person; of one that is about several, `cases` gives each by itself.
+    """Return the black box of a specification about one. Raises ValueError (or its subclass BenchmarkError) with a
+    message for the person; a specification about several raises it too, and `cases` gives each its own.
     """
     if spec.is_several:
         raise ValueError("Several functions are named here: name only one.")
@@ -72,7 +74,9 @@ def load(spec: ProbeSpec) -> FindFunction:
 
 
 def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
-    """The function that `seed` stands for, always the same. Raises ValueError for a difficulty the category lacks."""
+    """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
+    lacks.
+    """
     if difficulty is not None and difficulty not in difficulties(category):
         raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
     if category == "entities":
@@ -85,14 +89,14 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
 
 
 def published_ids(category: Category, find_dir: str) -> list[str]:
-    """The names of all published functions of a category. Raises BenchmarkError."""
+    """Return the names of all published functions of a category. Raises BenchmarkError if they cannot be read."""
     return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
-    """The published function `id`, or one of ours by the name that drawing it gave ("numeric-7-hard").
+    """Return the published function `id`, or a generated one by its name ("numeric-7-hard").
 
-    Raises BenchmarkError where there is none, or where the published folder is not what it should be.
+    Raises BenchmarkError if there is none, or if the published folder is not as expected.
     """
     if match := DRAWN.fullmatch(id):
         return _ours(category, id, match)
@@ -128,7 +132,9 @@ def _folder(find_dir: str) -> Path:
 
 @lru_cache(maxsize=8)
 def published(category: Category, find_dir: str) -> dict[str, FindFunction]:
-    """The published functions of all categories but strings, by id. Raises BenchmarkError."""
+    """Return the published functions of any category but strings, by id. Raises BenchmarkError if they cannot be
+    read.
+    """
     return dict(_PUBLISHED[category](_folder(find_dir)))
 
 
@@ -141,7 +147,9 @@ _PUBLISHED: dict[str, Callable[[Path], Mapping[str, FindFunction]]] = {
 
 @lru_cache(maxsize=2)
 def published_strings(find_dir: str) -> dict[str, StringTask]:
-    """The published string functions as far as they were published, by id. Raises BenchmarkError."""
+    """Return the published string functions as far as they were published, by id. Raises BenchmarkError if they cannot
+    be read.
+    """
     from .synthesis import load_strings
 
     return load_strings(_folder(find_dir))
@@ -165,9 +173,9 @@ def _range(known: dict[str, FindFunction] | dict[str, StringTask]) -> str:
 
 
 def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
-    """A function of the person's own: code or a formula, pairs one per line, or a concept ("birds or ships").
+    """Return a function that a person wrote: code or a formula, pairs one per line, or a concept ("birds or ships").
 
-    Raises ValueError in words for the person.
+    Raises ValueError with a message for the person.
     """
     from . import own
 
@@ -186,7 +194,9 @@ def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
 
 
 def read_pairs(text: str) -> dict[str, str]:
-    """Pairs typed one per line as "input -> output" ("=>", "→" and tabs do as well). Raises ValueError."""
+    """Read pairs typed one per line as "input -> output" ("=>", "→" and tabs work too). Raises ValueError if a line is
+    not a pair.
+    """
     pairs = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

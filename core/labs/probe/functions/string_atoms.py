@@ -1,8 +1,8 @@
-"""What the 67 string atoms do to a text (the quirks Q1 to Q8 of the published generator kept: docs/measuring.md §4.2).
+"""What the 67 string atoms do to a text, with the quirks Q1 to Q8 of the published generator (docs/measuring.md §4.2).
 
-Plain functions of a text and their parameters. Two of them take a number generator and draw at every call. Errors are
-those of the published scripts: IndexError on an empty text, KeyError for a number that has no word, ValueError and
-TypeError for letters outside the alphabet. n is the number of characters, positions start at 0.
+Plain functions of a text and their parameters. Two of them accept a random number generator and sample a position at
+every call. Errors are those of the published scripts: IndexError on an empty text, KeyError for a number that has no
+word, ValueError and TypeError for letters outside the alphabet. n is the number of characters, positions start at 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNITS = (
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
 WORDS = dict(enumerate([*_UNITS, *(f"twenty-{unit}" for unit in _UNITS[1:10]), "thirty"]))
-"""0 to 30; there are no words for other numbers."""
+"""The words for 0 to 30; no other number has one."""
 
 
 def rotate(character: str, by: int) -> str:
@@ -31,12 +31,12 @@ def rotate(character: str, by: int) -> str:
 
 
 def rotate_all(text: str, by: int) -> str:
-    """Every letter rotated `by` places."""
+    """Rotate every letter `by` places."""
     return "".join(rotate(character, by) for character in text)
 
 
 def replace_at(text: str, position: int, new: str) -> str:
-    """`new` in place of the character at `position`, which counts from the start."""
+    """Replace the character at `position`, which counts from the start, by `new`."""
     return text[:position] + new + text[position + 1 :]
 
 
@@ -51,59 +51,59 @@ string_rstrip = str.rstrip
 
 
 def capitalize_alternating_letters(text: str) -> str:
-    """Characters at even positions in capitals, the others small."""
+    """Write characters at even positions in upper case, the others in lower case."""
     return "".join(c.upper() if k % 2 == 0 else c.lower() for k, c in enumerate(text))
 
 
 def reverse_string(text: str) -> str:
-    """The text backwards."""
+    """Reverse the text."""
     return text[::-1]
 
 
 def reverse_string_first_half(text: str) -> str:
-    """The first n // 2 characters backwards."""
+    """Reverse the first n // 2 characters."""
     half = len(text) // 2
     return text[:half][::-1] + text[half:]
 
 
 def reverse_string_last_half(text: str) -> str:
-    """All but the first n // 2 characters backwards."""
+    """Reverse all but the first n // 2 characters."""
     half = len(text) // 2
     return text[:half] + text[half:][::-1]
 
 
 def reverse_words(text: str) -> str:
-    """Every word backwards, single spaces between them."""
+    """Reverse every word, and separate them by single spaces."""
     return " ".join(word[::-1] for word in text.split())
 
 
 def remove_digits(text: str) -> str:
-    """The text without its digits."""
+    """Remove the digits."""
     return "".join(c for c in text if not c.isdigit())
 
 
 def extract_uppers(text: str) -> str:
-    """Only the capitals."""
+    """Keep only the upper-case letters."""
     return "".join(c for c in text if c.isupper())
 
 
 def remove_whitespace(text: str) -> str:
-    """The text without any white space."""
+    """Remove all white space."""
     return "".join(text.split())
 
 
 def remove_duplicates(text: str) -> str:
-    """Each character once, where it first stands."""
+    """Keep each character only where it first occurs."""
     return "".join(dict.fromkeys(text))
 
 
 def swap_first_last(text: str) -> str:
-    """The first and the last character exchanged."""
+    """Swap the first and the last character."""
     return text if len(text) < 2 else text[-1] + text[1:-1] + text[0]
 
 
 def swap_rand(text: str, index1: int, index2: int) -> str:
-    """The characters at two positions exchanged; a text that lacks one of them stays."""
+    """Swap the characters at two positions; a text that lacks one of them stays as it is."""
     if len(text) <= max(index1, index2):
         return text
     characters = list(text)
@@ -115,18 +115,18 @@ def swap_rand(text: str, index1: int, index2: int) -> str:
 
 
 def extract_digits(text: str) -> str:
-    """The words of its digits."""
+    """Return the words of its digits."""
     by_digit = {str(number): WORDS[number] for number in range(10)}
     return " ".join(by_digit[c] for c in text if c.isdigit())
 
 
 def get_string_length(text: str) -> str:
-    """The word for n, "unknown" beyond 30."""
+    """Return the word for n, "unknown" beyond 30."""
     return WORDS.get(len(text), "unknown")
 
 
 def get_digit_indexes(text: str) -> str:
-    """The word for the first position of the last character if that is a digit, else nothing (Q2)."""
+    """Return the word for the first position of the last character if that is a digit, else nothing (Q2)."""
     # Q2: each character forgets what was found before, but every digit's word is still looked up on the way.
     found = ""
     for character in text:
@@ -135,38 +135,38 @@ def get_digit_indexes(text: str) -> str:
 
 
 def get_alpha_indexes(text: str) -> str:
-    """For every letter the word for the first position of that letter."""
+    """Return, for every letter, the word for its first position."""
     return " ".join(WORDS[text.index(c)] for c in text if c.isalpha())
 
 
 def count_vowels(text: str) -> str:
-    """The word for the number of vowels."""
+    """Return the word for the number of vowels."""
     return WORDS[sum(c in VOWELS for c in text)]
 
 
 def count_consonants(text: str) -> str:
-    """The word for the number of consonants, small a among them (Q3)."""
+    """Return the word for the number of consonants, counting lower-case a (Q3)."""
     # Q3: today's generator takes the lower-case a for a consonant.
     return WORDS[sum(c in CONSONANTS or c in CONSONANTS.upper() or c == "a" for c in text)]
 
 
 def count_consonants_released(text: str) -> str:
-    """The released functions count the 21 true consonants (Q3)."""
+    """Return the word for the number of the 21 true consonants, as the released functions count them (Q3)."""
     return WORDS[sum(c in CONSONANTS or c in CONSONANTS.upper() for c in text)]
 
 
 def count_uppercase(text: str) -> str:
-    """The word for the number of capitals."""
+    """Return the word for the number of upper-case letters."""
     return WORDS[sum(c.isupper() for c in text)]
 
 
 def count_lowercase(text: str) -> str:
-    """The word for the number of small letters."""
+    """Return the word for the number of lower-case letters."""
     return WORDS[sum(c.islower() for c in text)]
 
 
 def count_letter(text: str, letter: str) -> str:
-    """The word for how often `letter` stands in the text."""
+    """Return the word for how often `letter` occurs in the text."""
     return WORDS[text.count(letter)]
 
 
@@ -174,7 +174,7 @@ count_character_repetitions = count_substring = count_letter
 
 
 def find_string(text: str, letter: str) -> str:
-    """The word for the first position of `letter`, "none" without it."""
+    """Return the word for the first position of `letter`, "none" without it."""
     position = text.find(letter)
     return "none" if position < 0 else WORDS[position]
 
@@ -184,17 +184,17 @@ def _ordinality(character: str) -> str:
 
 
 def get_first_character_ordinality(text: str) -> str:
-    """The word for the first letter's place in the alphabet, from 1; "zero" for no letter."""
+    """Return the word for the first character's place in the alphabet, from 1; "zero" if it is no letter."""
     return _ordinality(text[0])
 
 
 def get_last_character_ordinality(text: str) -> str:
-    """The same of the last character."""
+    """Return the word for the last character's place in the alphabet, from 1; "zero" if it is no letter."""
     return _ordinality(text[-1])
 
 
 def get_mid_character_ordinality(text: str) -> str:
-    """The same of the character at n // 2."""
+    """Return the word for the alphabet place, from 1, of the character at n // 2; "zero" if it is no letter."""
     return _ordinality(text[len(text) // 2])
 
 
@@ -202,33 +202,33 @@ def get_mid_character_ordinality(text: str) -> str:
 
 
 def get_first_character(text: str) -> str:
-    """The first character."""
+    """Return the first character."""
     return text[0]
 
 
 def get_last_character(text: str) -> str:
-    """The last character."""
+    """Return the last character."""
     return text[-1]
 
 
 def get_mid_character(text: str) -> str:
-    """The middle character, or the middle two."""
+    """Return the middle character, or the middle two."""
     half = len(text) // 2
     return text[half : half + 1] if len(text) % 2 else text[max(half - 1, 0) : half + 1]
 
 
 def duplicate_first_letter(text: str) -> str:
-    """The first character again at the end."""
+    """Append the first character."""
     return text + text[0]
 
 
 def duplicate_last_letter(text: str) -> str:
-    """The last character again at the end."""
+    """Append the last character."""
     return text + text[-1]
 
 
 def duplicate_mid_letter(text: str) -> str:
-    """The character at n // 2 again at the end."""
+    """Append the character at n // 2."""
     return text + text[len(text) // 2]
 
 
@@ -236,32 +236,32 @@ def duplicate_mid_letter(text: str) -> str:
 
 
 def replace_vowels_with_character(text: str, letter: str) -> str:
-    """`letter` in place of every vowel."""
+    """Replace every vowel by `letter`."""
     return "".join(letter if c in VOWELS else c for c in text)
 
 
 def replace_vowels_with_first(text: str) -> str:
-    """The first character in place of every vowel."""
+    """Replace every vowel by the first character."""
     return replace_vowels_with_character(text, text[0])
 
 
 def replace_vowels_with_last(text: str) -> str:
-    """The last character in place of every vowel."""
+    """Replace every vowel by the last character."""
     return replace_vowels_with_character(text, text[-1])
 
 
 def replace_vowels_with_mid(text: str) -> str:
-    """The character at n // 2 in place of every vowel; one character stays."""
+    """Replace every vowel by the character at n // 2; a single character stays as it is."""
     return text if len(text) < 2 else replace_vowels_with_character(text, text[len(text) // 2])
 
 
 def replace_vowels_with_ind_of_count(text: str) -> str:
-    """With v vowels, the v-th character in place of each, the last one where v is 0."""
+    """Replace every vowel by the v-th character, where v is the number of vowels; by the last one if v is 0."""
     return replace_vowels_with_character(text, text[sum(c in VOWELS for c in text) - 1])
 
 
 def reverse_vowels(text: str) -> str:
-    """The vowels in the opposite order, everything else where it is."""
+    """Reverse the order of the vowels, and leave everything else where it is."""
     vowels = [c for c in text if c in VOWELS]
     return "".join(vowels.pop() if c in VOWELS else c for c in text)
 
@@ -270,17 +270,17 @@ def reverse_vowels(text: str) -> str:
 
 
 def add_number_to_string(text: str, number: int) -> str:
-    """Every letter rotated `number` places."""
+    """Rotate every letter `number` places."""
     return rotate_all(text, number)
 
 
 def subtract_number_to_string(text: str, number: int) -> str:
-    """Every letter rotated `number` places back."""
+    """Rotate every letter `number` places back."""
     return rotate_all(text, -number)
 
 
 def add_len_to_string(text: str) -> str:
-    """Every letter rotated n places."""
+    """Rotate every letter n places."""
     return rotate_all(text, len(text))
 
 
@@ -293,12 +293,12 @@ def _by_character_order(text: str, index: int, sign: int) -> str:
 
 
 def advance_by_character_order(text: str, index: int) -> str:
-    """Every letter rotated by the alphabet place, from 0, of the character at `index` (Q4)."""
+    """Rotate every letter by the alphabet place, from 0, of the character at `index` (Q4)."""
     return _by_character_order(text, index, 1)
 
 
 def substract_by_character_order(text: str, index: int) -> str:
-    """The same, rotated back (Q4)."""
+    """Rotate every letter back by the alphabet place, from 0, of the character at `index` (Q4)."""
     return _by_character_order(text, index, -1)
 
 
@@ -310,37 +310,37 @@ def _rotate_middle(text: str, by: int) -> str:
 
 
 def add_number_to_middle(text: str, number: int) -> str:
-    """The middle letter rotated `number` places, where n is odd and at least 3."""
+    """Rotate the middle letter `number` places, if n is odd and at least 3."""
     return _rotate_middle(text, number)
 
 
 def subtract_middle_character(text: str, number: int) -> str:
-    """The middle letter rotated `number` places back, where n is odd and at least 3."""
+    """Rotate the middle letter `number` places back, if n is odd and at least 3."""
     return _rotate_middle(text, -number)
 
 
 def add_len_to_middle(text: str) -> str:
-    """The middle letter rotated n places, where n is odd and at least 3."""
+    """Rotate the middle letter n places, if n is odd and at least 3."""
     return _rotate_middle(text, len(text))
 
 
 def rotate_at(text: str, position: int, sign: int) -> str:
-    """Texts of fewer than two characters stay; else the character at `position` rotates by its position's number."""
+    """Rotate the character at `position` by that many places; texts of fewer than two characters stay as they are."""
     return text if len(text) < 2 else replace_at(text, position, rotate(text[position], sign * position))
 
 
 def add_order_to_inx(text: str, rng: np.random.Generator) -> str:
-    """The character at a position drawn by `rng` rotated by that position."""
+    """Rotate the character at a position sampled by `rng` by that position."""
     return text if len(text) < 2 else rotate_at(text, int(rng.integers(len(text))), 1)
 
 
 def sub_order_to_inx(text: str, rng: np.random.Generator) -> str:
-    """The same, rotated back."""
+    """Rotate the character at a position sampled by `rng` back by that position."""
     return text if len(text) < 2 else rotate_at(text, int(rng.integers(len(text))), -1)
 
 
 def add_order_of_inx1_to_inx2(text: str, index1: int, index2: int) -> str:
-    """The character at `index2` rotated `index1` places (Q1)."""
+    """Rotate the character at `index2` by `index1` places (Q1)."""
     # Q1: the amount is the number index1 itself; the "sub" twin adds as well.
     if len(text) <= max(index1, index2):
         return text
@@ -354,7 +354,7 @@ sub_order_of_inx1_to_inx2 = add_order_of_inx1_to_inx2
 
 
 def insert_in_middle(text: str, new: int | str) -> str:
-    """`new` before the character at n // 2."""
+    """Insert `new` before the character at n // 2."""
     half = len(text) // 2
     return f"{text[:half]}{new}{text[half:]}"
 
@@ -363,32 +363,32 @@ insert_number = insert_letter = insert_in_middle
 
 
 def add_letter_if_needed(text: str, letter: str) -> str:
-    """`letter` at the end, unless it is there."""
+    """Append `letter`, unless the text ends with it."""
     return text if text.endswith(letter) else text + letter
 
 
 def split_string(text: str, letter: str) -> str:
-    """A space in place of every `letter`."""
+    """Replace every `letter` by a space."""
     return text.replace(letter, " ")
 
 
 def string_concatenate(text: str, text_to_add: str) -> str:
-    """`text_to_add` at the end."""
+    """Append `text_to_add`."""
     return text + text_to_add
 
 
 def remove_substring(text: str, letter: str) -> str:
-    """The text without any `letter`."""
+    """Remove every `letter`."""
     return text.replace(letter, "")
 
 
 def replace_substring(text: str, old: str, new: str) -> str:
-    """`new` in place of every `old`."""
+    """Replace every `old` by `new`."""
     return text.replace(old, new)
 
 
 def map_string(text: str, mapping: str) -> str:
-    """`mapping` holds the 26 images of a to z in order."""
+    """Replace each letter by its image; `mapping` holds the 26 images of a to z in order."""
     images = dict(zip(string.ascii_lowercase, mapping, strict=True))
     return "".join(images.get(c.lower(), c) for c in text)
 
@@ -409,20 +409,20 @@ def _shift_at(text: str, position: int, by: int, turning: str, start: str) -> st
 
 
 def shift_last_letter_rand(text: str, shift: int) -> str:
-    """The last letter moved `shift` characters on; z becomes a (Q5)."""
+    """Move the last letter `shift` characters on; z becomes a (Q5)."""
     return _shift_at(text, -1, shift, "z", "a")
 
 
 def shift_first_letter_rand(text: str, shift: int) -> str:
-    """The first letter moved `shift` characters on; z becomes a (Q5)."""
+    """Move the first letter `shift` characters on; z becomes a (Q5)."""
     return _shift_at(text, 0, shift, "z", "a")
 
 
 def shift_last_letter_predecessor_rand(text: str, shift: int) -> str:
-    """The last letter moved `shift` characters back; a becomes z (Q5)."""
+    """Move the last letter `shift` characters back; a becomes z (Q5)."""
     return _shift_at(text, -1, -shift, "a", "z")
 
 
 def shift_first_letter_predecessor_rand(text: str, shift: int) -> str:
-    """The first letter moved `shift` characters back; a becomes z (Q5)."""
+    """Move the first letter `shift` characters back; a becomes z (Q5)."""
     return _shift_at(text, 0, -shift, "a", "z")

@@ -1,4 +1,4 @@
-"""String functions: one of 67 atoms, or an outer one applied to what an inner one gives (paper §2.2)."""
+"""String functions: one of 67 atoms, or an outer one applied to the result of an inner one (paper §2.2)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .names import Category
 
 
 class StringAtomKind(Frozen):
-    """`apply` takes the text, then the parameters in their order, then `rng` where `is_random`. `code` is how it is
-    written without a function of ours; empty where it needs one.
+    """A kind of string atom. `apply` accepts the text, then the parameters in their order, then `rng` if `is_random`.
+    `code` is how it is written without a function of ours; empty if it needs one.
     """
 
     apply: Callable[..., str]
@@ -41,7 +41,7 @@ OUTER = tuple(name for name, kind in STRING_ATOMS.items() if kind.sampled)
 NEVER_INNER = {"get_first_character", "get_last_character", "get_mid_character", "map_string"}
 
 INNER = (*(name for name in OUTER if name not in NEVER_INNER), "remove_digits")
-"""The pool of inner atoms: 63, of which remove_digits stands twice."""
+"""The pool of inner atoms: 63, with remove_digits twice."""
 
 _AVOIDED = {outer: set(group["inner"]) for group in _TABLES["avoid"] for outer in group["outer"]}
 
@@ -50,7 +50,9 @@ TRIED: dict[str, list[str]] = _TABLES["tried"]
 
 
 def avoided(outer: str) -> set[str]:
-    """Names that are never drawn as inner atom under `outer`; the original's gaps are kept (docs/measuring.md §4.2)."""
+    """Return the names that are never sampled as inner atom under `outer`, with the gaps of the original list
+    (docs/measuring.md §4.2).
+    """
     return _AVOIDED.get(outer, set()) | {outer}
 
 
@@ -63,28 +65,30 @@ class StringAtom(Frozen):
     parameters: dict[str, int | str] = Field(default_factory=dict)
 
     def apply(self, text: str, rng: np.random.Generator) -> str:
-        """Raises IndexError, KeyError, ValueError or TypeError as the published script would."""
+        """Apply the atom to a text. Raises IndexError, KeyError, ValueError or TypeError as the published script
+        would.
+        """
         kind = STRING_ATOMS[self.name]
         values = [self.parameters[name] for name in kind.parameters]
         return kind.apply(text, *values, rng) if kind.is_random else kind.apply(text, *values)
 
     def describe(self) -> str:
-        """What the atom does, as a phrase with its parameters in place."""
+        """Return what the atom does, as a phrase with its parameters filled in."""
         return STRING_ATOMS[self.name].description.format(**self.parameters)
 
 
 class StringFunction(FindFunction):
-    """`outer(inner(text))`, or `outer(text)` where there is no inner atom."""
+    """`outer(inner(text))`, or `outer(text)` without an inner atom."""
 
     category: Category = "strings"
     outer: StringAtom
     inner: StringAtom | None = None
     misrecorded: tuple[str, ...] = ()
-    """Of a published function: texts whose recorded output is not its own."""
+    """For a published function: texts whose recorded output is not the function's own."""
 
     @property
     def kind(self) -> str:
-        """ "reverse_string", or "outer;inner;compose_1input_1input"."""
+        """Such as "reverse_string", or "outer;inner;compose_1input_1input"."""
         return f"{self.outer.name};{self.inner.name};compose_1input_1input" if self.inner else self.outer.name
 
     @property
@@ -97,7 +101,7 @@ class StringFunction(FindFunction):
 
     @property
     def atoms(self) -> tuple[StringAtom, ...]:
-        """In the order in which they are applied."""
+        """The atoms in the order in which they are applied."""
         return (self.outer,) if self.inner is None else (self.inner, self.outer)
 
     def __call__(self, x: str, rng: np.random.Generator) -> str:
@@ -117,18 +121,18 @@ class StringFunction(FindFunction):
 
 
 def _said(atom: StringAtom) -> str:
-    """What an atom does, as it goes on in a sentence."""
+    """Return what an atom does, so that it continues a sentence."""
     words = atom.describe()
     return f", {words}" if words.startswith(("for ", "where ")) else f" {words}"
 
 
 def letter(rng: np.random.Generator) -> str:
-    """One of the 52 letters a–z and A–Z, all equally likely."""
+    """Return one of the 52 letters a–z and A–Z, all equally likely."""
     return string.ascii_letters[rng.integers(52)]
 
 
 def draw_atom(name: str, rng: np.random.Generator) -> StringAtom:
-    """`name` with freshly drawn parameters, all uniform (docs/measuring.md §4.2)."""
+    """Return the atom `name` with newly sampled parameters, all uniform (docs/measuring.md §4.2)."""
     names = STRING_ATOMS[name].parameters
     return StringAtom(name=name, parameters=dict(zip(names, _drawn(names, rng), strict=True)))
 

@@ -1,8 +1,8 @@
 """Which atom, or which two, explain recorded pairs of a string function? (The published set records no parameters.)
 
 The search goes from inside out: every inner atom with every parameter gives intermediate texts, and for each distinct
-list of them the outer atom's parameters are read off the outputs. Only the appended text of `string_concatenate`
-inside another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
+list of them the outer atom's parameters are read off the outputs. Only the appended text of `string_concatenate` inside
+another atom has too many values to try (52 + 52² + …): pieces of the outputs are tried, and quoted texts.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ InputOutput = tuple[str, str]
 
 _LETTERS = string.ascii_letters
 PIECES = 300
-"""So many pieces of outputs are tried as an appended text."""
+"""The most pieces of outputs that are tried as an appended text."""
 
 
 def synthesize(pairs: Sequence[InputOutput], hints: Sequence[str] = ()) -> StringFunction | None:
-    """A function of ours that gives every recorded output, or None. For the random atoms: as a possible outcome.
+    """Return a function of ours that gives every recorded output, or None. A random atom fits if each output is a
+    possible one.
 
-    `hints` are texts (from a description, say) that may have been appended. A single atom is preferred to two.
+    `hints` are texts (from a description, for instance) that may have been appended. A single atom is preferred to two.
     """
     unique = list(dict.fromkeys(pairs))
-    # Long texts first: a wrong guess fails at the first comparison.
+    # Long texts first: a wrong guess then fails at the first comparison.
     unique.sort(key=lambda pair: (-len(pair[0]), pair))
     inputs, outputs = tuple(x for x, _ in unique), tuple(y for _, y in unique)
     for outer in fit_outer(inputs, outputs):
@@ -62,8 +63,8 @@ def _apply(atom: StringAtom, texts: Texts) -> Texts | None:
 
 
 def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
-    """Atoms that do not draw, with all their parameters, but for those with too many: an appended text and a mapping.
-    A letter that none of `texts` holds is not replaced.
+    """Yield the atoms that are not random, with all their parameters, except those with too many: an appended text and
+    a mapping. Letters that none of `texts` has are not replaced.
     """
     options: dict[str, Sequence[int | str]] = {
         **dict.fromkeys(("number", "index"), range(1, 10)),
@@ -72,19 +73,19 @@ def _steady_atoms(texts: Sequence[str]) -> Iterator[StringAtom]:
         "shift": range(26),
         "old": sorted(set("".join(texts)) & set(_LETTERS)),
     }
-    # Replacements last: they are the most.
+    # Replacements last, because they have the most parameters.
     for name in sorted(STRING_ATOMS, key=lambda name: name == "replace_substring"):
         kind = STRING_ATOMS[name]
         if kind.is_random or not options.keys() >= set(kind.parameters):
             continue
         for values in itertools.product(*(options[parameter] for parameter in kind.parameters)):
-            if len(set(values)) == len(values):  # two letters or two positions are different ones
+            if len(set(values)) == len(values):  # two letters or two positions must differ
                 yield StringAtom(name=name, parameters=dict(zip(kind.parameters, values, strict=True)))
 
 
 def _appending(outputs: Texts, hints: Sequence[str]) -> Iterator[StringAtom]:
-    """Texts of 1 to 5 letters that may have been appended: `hints`, then what stands in the most outputs, either way
-    round.
+    """Yield texts of 1 to 5 letters that may have been appended: `hints`, then the pieces found in the most outputs,
+    forwards and backwards.
     """
     pieces: Counter[str] = Counter()
     for output in outputs:
@@ -96,7 +97,9 @@ def _appending(outputs: Texts, hints: Sequence[str]) -> Iterator[StringAtom]:
 
 
 def _with_random_inner(inputs: Texts, outputs: Texts) -> StringFunction | None:
-    """An outer atom that turns some outcome of the inner one into each output."""
+    """Return a function whose outer atom turns some outcome of a random inner atom into each output; None if there is
+    none.
+    """
     for name, sign in (("add_order_to_inx", 1), ("sub_order_to_inx", -1)):
         options = [outcomes(x, sign) for x in inputs]
         for outer in _steady_atoms([text for texts in options for text in texts]):
@@ -124,7 +127,7 @@ class StringTask(Frozen):
 
 
 def load_strings(find_dir: Path) -> dict[str, StringTask]:
-    """All published string functions by id. Raises BenchmarkError."""
+    """Return all published string functions by id. Raises BenchmarkError if they cannot be read."""
     described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
 
     def task(entry: Any) -> tuple[str, StringTask]:
@@ -146,14 +149,15 @@ _QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
 
 
 def hints(task: StringTask) -> list[str]:
-    """Short quoted texts of the description: one of them may be the text that the function appends."""
+    """Return the short quoted texts of the description: one of them may be the text that the function appends."""
     return _QUOTED.findall(task.description)
 
 
 def string_function(task: StringTask) -> StringFunction | None:
-    """A function of ours that gives the ten recorded pairs, or nine of them where one was recorded wrongly.
+    """Return a function of ours that gives the ten recorded pairs, or nine of them if one was recorded wrongly.
 
-    None where no atom and no pair of atoms does. Other parameters may fit as well: what ten pairs do not show is free.
+    None if no atom and no pair of atoms does. Other parameters may fit as well, because ten pairs do not determine
+    everything.
     """
     function = synthesize(task.pairs, hints(task))
     note = "Rebuilt from its ten recorded pairs: the parameters were not published, others may fit as well."
@@ -172,12 +176,12 @@ def string_function(task: StringTask) -> StringFunction | None:
 
 
 def _whole(function: StringFunction, pairs: Sequence[tuple[str, str]], odd: int) -> str:
-    """The longer text that the text of the `odd` pair was cut from, where its output is a piece of what `function`
-    gives for it; else empty.
+    """Return the longer text that the text of the `odd` pair was cut from, if its output is part of what `function`
+    gives for the longer one; else an empty string.
 
-    The set's texts came in lists and were cut apart where they should not have been, after their outputs were made, so
-    that "my name" and "is Earl" stand with the two halves of what "my name is Earl" gave. Texts that hold it,
-    and those that it makes with its neighbours, are looked at.
+    The set's texts came in lists and were split in wrong places after their outputs were made, so that "my name" and
+    "is Earl" have the two halves of what "my name is Earl" gave. Tried are other texts that contain it, and the texts
+    that it forms with its neighbours.
     """
     text, output = pairs[odd]
     rng = np.random.default_rng(0)

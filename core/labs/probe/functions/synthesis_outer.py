@@ -18,11 +18,11 @@ _LETTER_SET = set(_LETTERS)
 _DIGITS = set(string.digits)
 _WORDS = {*WORDS.values(), "unknown", "none"}
 _SIGNS = {"add_order_to_inx": 1, "sub_order_to_inx": -1}
-"""The atoms that draw a position, and which way they move the letter there."""
+"""The atoms that sample a position, and in which direction they move the letter there."""
 
 
 def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
-    """Atoms that turn each of `texts` into the output at its place; the likely ones first."""
+    """Yield the atoms that turn each of `texts` into the output at the same index; the likely ones first."""
     longer = [len(y) - len(z) for z, y in zip(texts, outputs, strict=True)]
     least, most = min(longer), max(longer)
     names: list[str] = []
@@ -45,7 +45,7 @@ def fit_outer(texts: Texts, outputs: Texts) -> Iterator[StringAtom]:
 
 
 def holds(name: str, values: Sequence[int | str], texts: Texts, outputs: Texts) -> bool:
-    """Whether the atom turns each text into its output; one that draws may do so."""
+    """Whether the atom turns each text into its output; for a random atom, whether it can."""
     pairs = zip(texts, outputs, strict=True)
     if name in _SIGNS:
         return all(any(drawn == y for drawn in outcomes(z, _SIGNS[name])) for z, y in pairs)
@@ -57,12 +57,12 @@ def holds(name: str, values: Sequence[int | str], texts: Texts, outputs: Texts) 
 
 
 def outcomes(text: str, sign: int) -> list[str]:
-    """All that an atom which draws a position may give."""
+    """Return everything that an atom which samples a position may give."""
     return sorted({rotate_at(text, position, sign) for position in range(len(text))} or {text})
 
 
 def _values(name: str, texts: Texts, outputs: Texts) -> Iterable[Values]:
-    """Values of the atom's parameters that the first changed text and its output leave open."""
+    """Return the values of the atom's parameters that are compatible with the first changed text and its output."""
     parameters = STRING_ATOMS[name].parameters
     if parameters == ():
         return [()]
@@ -89,7 +89,7 @@ def _values(name: str, texts: Texts, outputs: Texts) -> Iterable[Values]:
             options = [pair for pair in pairs if len(set(pair)) == 2 and max(pair) <= 9]
         case ("old", "new") if z != y:
             options = [(before, after)] if {before, after} <= _LETTER_SET else []
-        case ("old", "new"):  # nothing changes: so it is where a letter is replaced that never occurs
+        case ("old", "new"):  # nothing changes, so the replaced letter never occurs
             unused = [letter for letter in _LETTERS if letter not in "".join(texts)]
             options = [(unused[0], unused[1])] if len(unused) > 1 else []
         case ("text",):
@@ -100,20 +100,20 @@ def _values(name: str, texts: Texts, outputs: Texts) -> Iterable[Values]:
 
 
 def _shifts(texts: Texts, outputs: Texts) -> list[int]:
-    """How far the first and the last characters move; none where only one was seen to go round the alphabet's end."""
+    """Return 0 and the distances, up to 25, by which the first and last characters moved."""
     steps = {abs(ord(y[end]) - ord(z[end])) for z, y in zip(texts, outputs, strict=True) if z and y for end in (0, -1)}
     return [step for step in sorted({0, *steps}) if step <= 25]
 
 
 def _touched(texts: Texts, outputs: Texts) -> list[int]:
-    """The positions at which any text differs from its output."""
+    """Return the positions at which any text differs from its output."""
     pairs = zip(texts, outputs, strict=True)
     return sorted({k for z, y in pairs for k, (a, b) in enumerate(zip(z, y, strict=False)) if a != b})
 
 
 def _mapping(texts: Texts, outputs: Texts) -> str:
-    """The images of a to z; letters nobody saw get what is left, themselves where that is free. Empty where it is no
-    mapping.
+    """Return the images of a to z; letters that were not seen get the remaining images, themselves if free. An empty
+    string if it is not a mapping.
     """
     images: dict[str, str] = {}
     for before, after in zip("".join(texts).lower(), "".join(outputs), strict=False):

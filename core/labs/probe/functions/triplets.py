@@ -21,13 +21,13 @@ TESTS = 10
 """Triplets of a published function."""
 
 EXCEPTED = 5
-"""Of the true examples of a relation with an exception one in so many is `undefined`, as in the published tests."""
+"""Of the true examples of a relation with an exception, one in this many is `undefined`, as in the published tests."""
 
 
 class Triplet(Frozen):
     """Three examples, one of them true at position `correct` (from 0).
 
-    An example is (input,) for entities, for the evaluator sees no values there, and (input, output) for relations.
+    An example is (input,) for entities, because the evaluator sees no values there, and (input, output) for relations.
     """
 
     options: tuple[tuple[str, ...], ...]
@@ -35,7 +35,9 @@ class Triplet(Frozen):
 
 
 def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Triplet, ...]]:
-    """The ten published triplets of each entity or relation function, by id. Raises BenchmarkError."""
+    """Return the ten published triplets of each entity or relation function, by id. Raises BenchmarkError if they
+    cannot be read.
+    """
 
     def triplets(entry: Any) -> tuple[str, tuple[Triplet, ...]]:
         made = []
@@ -50,11 +52,11 @@ def published_triplets(find_dir: Path, category: Category) -> dict[str, tuple[Tr
 
 
 def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
-    """`n` triplets of our words, half for each concept where there are two. A concept has twenty words: beyond
-    that they come again, beside other distractors.
+    """Return `n` triplets of our words, half for each concept if there are two. A concept has twenty words: beyond that
+    they repeat, with other distractors.
 
-    Distractors are words of other concepts; sensitive ones only where the function is sensitive itself. Raises
-    ValueError for a concept that is not one of the 140.
+    Distractors are words of other concepts; sensitive ones only if the function is sensitive itself. Raises ValueError
+    for a concept that is not one of the 140.
     """
     unknown = [name for name in function.names if name not in concepts()]
     if unknown:
@@ -74,7 +76,7 @@ def entity_triplets(function: EntityFunction, seed: int, n: int = TESTS) -> tupl
 
 
 def _drawn(words: Sequence[str], share: int, rng: np.random.Generator) -> list[str]:
-    """`share` of the words at random, each once before any comes again."""
+    """Return `share` of the words at random, each once before any repeats."""
     drawn: list[str] = []
     while len(drawn) < share:
         drawn += [str(word) for word in rng.choice(words, min(share - len(drawn), len(words)), replace=False)]
@@ -82,10 +84,10 @@ def _drawn(words: Sequence[str], share: int, rng: np.random.Generator) -> list[s
 
 
 def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> tuple[Triplet, ...]:
-    """`n` triplets of our facts; with an exception a fifth of the true outputs are `undefined`.
+    """Return `n` triplets of our facts; with an exception a fifth of the true outputs are `undefined`.
 
-    Distractors are facts of other relations that this function would not give. Raises ValueError for a relation not of
-    the 25.
+    Distractors are facts of other relations that this function would not give. Raises ValueError for a relation that is
+    not one of the 25.
     """
     if function.relation is None:
         raise ValueError(f"there are no facts for {function.concept2!r}, so no unit tests can be drawn")
@@ -93,7 +95,7 @@ def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> 
     facts = [function.relation.facts[place] for place in rng.permutation(len(function.relation.facts))]
     excepted = [fact for fact in facts if function.excepts(fact)][: n // EXCEPTED]
     plain = [fact for fact in facts if not function.excepts(fact)]
-    # A relation whose exception covers half of its facts has fewer others: the first ones come again.
+    # A relation whose exception covers half of its facts has too few others, so the first ones repeat.
     true = [*excepted, *(plain[k % len(plain)] for k in range(n - len(excepted)))]
     others = [other for other in relations().values() if other.concept2 != function.concept2]
     triplets = []
@@ -110,7 +112,7 @@ def relation_triplets(function: RelationFunction, seed: int, n: int = TESTS) -> 
 
 
 def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
-    """Whether the pair is certainly not this function's: it answers that input otherwise, or the kind differs."""
+    """Whether the pair is certainly not this function's: it answers that input differently, or the kind differs."""
     accepted = function.accepts(fact.inputs[0], fact.outputs[0])
     if accepted is None:
         return function.is_of_other_kind(fact.inputs[0]) and fact.outputs[0] != UNDEFINED
@@ -118,7 +120,7 @@ def _is_wrong(function: RelationFunction, other: Relation, fact: Fact) -> bool:
 
 
 def shuffled(true: tuple[str, ...], wrong: Sequence[tuple[str, ...]], rng: np.random.Generator) -> Triplet:
-    """The triplet of a true example and two wrong ones, the true one at a random place."""
+    """Return the triplet of a true example and two wrong ones, with the true one at a random position."""
     correct = int(rng.integers(3))
     options = [*wrong]
     options.insert(correct, true)

@@ -1,1 +1,1 @@
-"""Who describes a function from what it can observe of it."""
+"""The interpreters: they describe a function from what they can observe of it."""

@@ -1,9 +1,9 @@
-"""The interactive agent (AIA), and the one that only sees exemplars (MILAN).
+"""The interactive agent (AIA), and the interpreter that only sees exemplars (MILAN).
 
 Paper §4; docs/measuring.md §4.4.
 
-The agent asks in text, by a command `PYTHON(function.py inputs)` as the paper's does, or by native tool calls where
-its model has them. Either can call the function and nothing else.
+The agent asks in text, by a command `PYTHON(function.py inputs)` as in the paper, or by native tool calls if its model
+has them. Either way it can call the function and nothing else.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from ..records import Exchange, Probe
 from ..tasks import MENDS, ProbeSpec
 
 IDLE = 3
-"""Messages in a row that ask for nothing; after these it is asked to conclude."""
+"""After this many messages in a row that ask for nothing, the agent is asked to conclude."""
 
 TESTED: dict[str, tuple[float | str, ...]] = {"numeric": (-100.0, -1.0, 0.5, 100.0), "strings": ("Hello 1", "abc")}
-"""Inputs on which the code of a conclusion must work at least once."""
+"""Inputs of which the code of a conclusion must work on at least one."""
 
 
 class Conclusion(NamedTuple):
     """The raw text of the final answer and its call; `trouble` says why there is none, or none that counts. `asked`:
-    the fields that it was asked for by. `cut`: where the answer was cut, if the updated parser may not read it.
+    the fields that were requested. `cut`: where the answer was cut, if the updated parser may not read it.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Conclusion(NamedTuple):
 
 
 class _NoAnswer(Exception):
-    """The interpreter's model answers with nothing, or its answer was withheld: asking again would bring the same."""
+    """The interpreter's model gave an empty answer, or its answer was withheld: asking again would give the same."""
 
 
 class _TooLong(Exception):
@@ -56,7 +56,7 @@ class _TooLong(Exception):
 
 
 class _Dialogue:
-    """The turns after the opening, and what each round came to. `tools`: it asks by tool calls."""
+    """The turns after the opening, and the state of the dialogue. `tools`: it asks by tool calls."""
 
     def __init__(self, spec: ProbeSpec, run: CaseContext, box: Box) -> None:
         self.spec, self.run, self.box = spec, run, box
@@ -77,13 +77,15 @@ class _Dialogue:
 
     @property
     def is_last_word(self) -> bool:
-        """Whether rounds or calls are used up, or it has asked for nothing for so long that it never will."""
+        """Whether rounds or calls are used up, or the agent has asked for nothing for so long that it never will."""
         return self.round >= self.spec.rounds or self.box.left == 0 or self.idle >= IDLE
 
     async def ask(self) -> Answered:
-        """The interpreter's next message. Raises _NoAnswer, _TooLong, and CallFailed for what may pass."""
+        """Return the interpreter's next message. Raises _NoAnswer, _TooLong, or CallFailed for a failure that may
+        pass.
+        """
         self.asked = json_answers.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
-        # Where it must conclude there is nothing to call.
+        # When it must conclude, it gets no tool.
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
         left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
@@ -110,14 +112,16 @@ class _Dialogue:
             return await self.ask()
 
     def _go_on_in_text(self) -> None:
-        """The same dialogue by the text protocol: the model takes no tools."""
+        """Continue the same dialogue in the text protocol, because the model accepts no tools."""
         self.tools = False
         self.round -= 1
         self.opening = self._begin([probe for probe in self.box.probes if probe.round == 0])
         self.turns = _as_text(self.turns)
 
     def tell(self, answered: Answered, *replies: str, **more: object) -> None:
-        """Close the round: the replies, one to each tool call if there were any, go into the dialogue and on record."""
+        """Close the round: add the replies, one per tool call if there were any, to the dialogue, and record the
+        round.
+        """
         self.turns.append(Message(role="assistant", content=answered.text, tool_calls=answered.tool_calls))
         if answered.tool_calls:
             for call, text in zip(answered.tool_calls, replies, strict=True):
@@ -135,7 +139,7 @@ class _Dialogue:
         return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
 
     def parts(self, answered: Answered) -> parse.Parts:
-        """The parts of a conclusion in its last message; none of one that was cut."""
+        """Return the parts of a conclusion in its last message; empty ones if that was cut."""
         text = readable(answered, "repaired", self.asked)
         return json_answers.interpretation(text or "", self.spec, self.asked, "repaired")
 
@@ -147,7 +151,7 @@ class _Dialogue:
         return Conclusion(answered.text, answered.call, trouble, self.asked, cut)
 
     def commands(self, answered: Answered) -> list[parse.ProbeCommand]:
-        """What a message asks to have run; of one that was cut, the tool calls and the lines that were complete."""
+        """Return the commands in a message; of a message that was cut, only its tool calls and complete lines."""
         if answered.tool_calls:
             return [parse.tool_command(call) for call in answered.tool_calls]
         command = parse.command(readable(answered, "repaired", lines=True) or "", "repaired")
@@ -156,7 +160,9 @@ class _Dialogue:
         return [command]
 
     def _readings(self, answered: Answered) -> dict[str, object]:
-        """How each parser read a message. Tool calls are read by the updated one alone: the paper had none."""
+        """Return what each parser read in a message. Only the updated one reads tool calls, which the paper did not
+        have.
+        """
 
         def read(rules: Rules) -> str:
             if answered.tool_calls:
@@ -171,7 +177,7 @@ class _Dialogue:
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
-    """Turns with tool calls as the text protocol has them."""
+    """Convert turns with tool calls to the text protocol."""
     plain = []
     for turn in turns:
         if turn.tool_calls:
@@ -190,7 +196,9 @@ def _item(round: int) -> str:
 
 
 async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
-    """One answer from the exemplars, which `box` has been called on. Raises CallFailed."""
+    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallFailed if the model cannot be
+    reached.
+    """
     dialogue = _Dialogue(spec, run, box)
     try:
         answered = await dialogue.ask()
@@ -201,10 +209,10 @@ async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
 
 
 async def agent(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
-    """The dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
+    """Run the dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
 
-    Raises CallFailed where the model cannot be reached; an answer that is empty, withheld or no longer fits ends the
-    dialogue with that as its trouble.
+    Raises CallFailed if the model cannot be reached. An empty or withheld answer ends the dialogue with that as its
+    trouble; a dialogue that no longer fits ends with a conclusion from a summary.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
@@ -271,20 +279,20 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
 
 
 def _shares(commands: Sequence[parse.ProbeCommand], made: Sequence[Probe]) -> list[str]:
-    """What came of each command, as it is shown: its pairs, or why nothing was run."""
+    """Return the result of each command as the agent is told it: its pairs, or why nothing was run."""
     rest = iter(made)
     return [command.error or prompts.pairs(list(islice(rest, len(command.inputs)))) for command in commands]
 
 
 def _last_word(dialogue: _Dialogue, reply: str) -> str:
-    """`reply`, and where nothing more can be run the order to conclude."""
+    """Return `reply`, with the order to conclude if nothing more can be run."""
     if not dialogue.is_last_word:
         return reply
     return prompts.follow_up("told-conclude", told=reply, parts=prompts.parts(dialogue.spec))
 
 
 def _of_code(spec: ProbeSpec, code: str) -> str:
-    """Why the code of a conclusion cannot be run at all; empty where it can, or where none is wanted."""
+    """Return why the code of a conclusion cannot be run at all; an empty string if it can, or none is wanted."""
     if spec.category not in TESTED:
         return ""
     result = sandbox.evaluate(code, TESTED[spec.category])
@@ -294,9 +302,9 @@ def _of_code(spec: ProbeSpec, code: str) -> str:
 
 
 async def _as_published(dialogue: _Dialogue) -> Conclusion:
-    """As the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs pass unseen, a message
-    without command and tag sends the agent back to the start. They count a round before they look whether there are too
-    many, so one message more than there are rounds can still conclude; then the description is empty.
+    """Follow the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs go unnoticed, and a
+    message without command and tag sends the agent back to the start. They count a round before they check the
+    limit, so one message more than there are rounds can still conclude; after that the description is empty.
     """
     while dialogue.round <= dialogue.spec.rounds:
         answered = await dialogue.ask()
@@ -323,7 +331,9 @@ async def _as_published(dialogue: _Dialogue) -> Conclusion:
 
 
 async def _from_summary(dialogue: _Dialogue) -> Conclusion:
-    """The dialogue no longer fits into the model's context: all that was seen in one message, and a conclusion."""
+    """Ask for a conclusion from all that was seen, in one message, because the dialogue no longer fits into the model's
+    context.
+    """
     seen = prompts.follow_up("told-outputs", pairs=prompts.pairs(dialogue.box.probes), **dialogue.left())
     last = prompts.follow_up("told-conclude", told=seen, parts=prompts.parts(dialogue.spec))
     dialogue.tools, dialogue.concludes = False, True

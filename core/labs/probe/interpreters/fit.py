@@ -1,6 +1,6 @@
-"""The `fit` baseline for numeric functions: no language model, only least squares over the families of curves.
+"""The `fit` baseline for numeric functions: no language model, only least squares over families of curves.
 
-It shows what the observations alone give away, and so what an interpreter's number should be held against.
+It shows what the observations alone give away, which is what an interpreter's result should be compared with.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from .fit_curves import CurveProposal, written
 from .fit_families import FAMILIES, Family, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
-"""The black box: an observation for each input, None or NaN where there is none."""
+"""The black box: an observation for each input, None or NaN if there is none."""
 
 BUDGET = 500
-"""Observations it may ask for, repeated ones counted."""
+"""How many observations it may ask for, counting repeated ones."""
 
 EXACT = 1e-7
-"""A curve whose residuals are this small beside the values is taken to be the function itself."""
+"""A curve whose residuals are this small compared with the values is taken to be the function itself."""
 
 FEW = 20
-"""Fewer inputs than these can tell neither a corrupted interval nor a kind of noise; the words then say how few."""
+"""With fewer inputs than these it can detect neither a corrupted interval nor a kind of noise; the words then say how
+few.
+"""
 
 LARGEST = 1e100
-"""Values from here on are not fitted: their squares would overflow."""
+"""Values from here on are not fitted, because their squares would overflow."""
 
 
 class FitResult(NamedTuple):
     """What the baseline says: the three parts as text to be parsed, each (input, output) that it saw, and the family of
-    curves or the kind of string function ("none" where it found none).
+    curves or the kind of string function ("none" if it found none).
     """
 
     description: str
@@ -46,7 +48,7 @@ class FitResult(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The same as an agent's final answer."""
+        """The result in the form of an agent's final answer."""
         return f"[DESCRIPTION]: {self.description}\n[DOMAIN]: {self.domain}\n[CODE]:\n```python\n{self.code}\n```"
 
 
@@ -63,7 +65,7 @@ class _Box:
         return len({x for x, _ in self.probes})
 
     def ask(self, xs: Sequence[float]) -> Numbers:
-        """Real observations; NaN where there is none, where it is not real, and beyond the budget."""
+        """Return real observations; NaN where there is none, where it is not real, and beyond the budget."""
         asked = list(xs[: self._left])
         self._left -= len(asked)
         values = self._observe(asked) if asked else []
@@ -72,7 +74,7 @@ class _Box:
 
 
 def _real(value: Value | None) -> float:
-    """`value` as a number to compute with; NaN for what is none, is not real, or whose square would overflow."""
+    """Return `value` as a number to compute with; NaN if it is no number, not real, or its square would overflow."""
     if isinstance(value, complex) and value.imag == 0:
         value = value.real
     usable = isinstance(value, int | float) and abs(value) < LARGEST
@@ -98,11 +100,12 @@ class _Twice(NamedTuple):
 def fit_numeric(
     observe: Observe, *, budget: int = BUDGET, seed: int = 0, inputs: Sequence[float] | None = None
 ) -> FitResult:
-    """Probe the range, every point twice: points that differ on an otherwise steady function are corrupted, a function
-    that differs everywhere is noisy. Then the simplest curve that leaves no more than the noise.
+    """Fit the function from probes over the range, every point twice: points that differ on an otherwise steady
+    function are corrupted, a function that differs everywhere is noisy. Return the simplest curve that leaves no
+    more than the noise.
 
-    Where the function is known to have values at `inputs` only, these are probed and nothing between them. Never
-    raises, whatever the function gives.
+    If the function is known to have values only at `inputs`, these are probed and nothing between them. Never raises,
+    whatever the function gives.
     """
     box = _Box(observe, budget)
     most = max(budget // 2, 4)
@@ -130,7 +133,7 @@ def _too_few(box: _Box) -> FitResult:
 
 
 def _of_noisy(box: _Box, seen: _Twice, where: str) -> FitResult:
-    """The curve behind the noise, and which noise it is."""
+    """Find the curve behind the noise, and the kind of noise."""
     curve = _best(seen.x, seen.mean, spread=float(np.std(seen.gaps) / 2))
     residuals = np.concatenate([seen.first, seen.second]) - np.tile(curve.values(seen.x), 2)
     noise = _noise_words(residuals, seen.gaps)
@@ -138,7 +141,7 @@ def _of_noisy(box: _Box, seen: _Twice, where: str) -> FitResult:
 
 
 def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> FitResult:
-    """The curve, without the interval in which two observations differ: that is corrupted."""
+    """Find the curve, leaving out the interval in which two observations differ, because it is corrupted."""
     differs = seen.gaps != 0
     x, y, corrupted = seen.x, seen.mean, None
     if differs.any() and np.count_nonzero(~differs) >= 4:
@@ -162,12 +165,14 @@ def _nothing_unexpected(seen: _Twice) -> str:
 
 
 def _spread(x: Numbers, n: int) -> Numbers:
-    """At most `n` of the points, evenly chosen."""
+    """Return at most `n` of the points, evenly chosen."""
     return x if len(x) <= n else x[np.linspace(0, len(x) - 1, n).round().astype(int)]
 
 
 def _where(x: Numbers, defined: Numbers) -> str:
-    """A sentence on where the function gave numbers (below LARGEST), of the rising points `x` at which it was tried."""
+    """Return a sentence on where the function gave numbers (below LARGEST), among the rising points `x` at which it was
+    tried.
+    """
     places = np.flatnonzero(defined)
     if len(places) in (0, len(x)):
         return "Defined everywhere that was probed." if len(places) else "It gave no usable number."
@@ -184,7 +189,9 @@ def _where(x: Numbers, defined: Numbers) -> str:
 
 
 def _first_points(rng: np.random.Generator, n: int) -> Numbers:
-    """`n` rising points: one at random in each of equal bins, so that no period escapes, and more around zero."""
+    """Return `n` rising points: a random one in each of equal bins, so that no period is missed, and more around
+    zero.
+    """
     near = np.linspace(-8, 8, n // 5 | 1)
     near += np.where(near == 0, 0, rng.uniform(-0.2, 0.2, len(near)))
     bins = np.linspace(*PROBED, n - len(near) + 1)
@@ -194,9 +201,11 @@ def _first_points(rng: np.random.Generator, n: int) -> Numbers:
 
 
 def _edges(box: _Box, x: Numbers, differs: Numbers) -> tuple[float, float]:
-    """The ends of the corrupted part, halved down to 0.1; infinite where it reaches the end of the range."""
+    """Return the ends of the corrupted part by bisection, to within 0.1; infinite if it reaches the end of the
+    range.
+    """
     places = np.flatnonzero(differs)
-    # Two draws that happen to agree leave a hole in the corrupted part: its outermost points count.
+    # Two samples that happen to agree leave a hole in the corrupted part, so its outermost points count.
     low, high = int(places[0]), int(places[-1])
 
     def boundary(steady: float, corrupted: float) -> float:
@@ -214,7 +223,7 @@ def _edges(box: _Box, x: Numbers, differs: Numbers) -> tuple[float, float]:
 
 
 def _look_closer(box: _Box, x: Numbers, y: Numbers, corrupted: tuple[float, float] | None) -> tuple[Numbers, Numbers]:
-    """More points where neighbors differ most: edges, peaks and poles."""
+    """Add points where neighbours differ most: edges, peaks and poles."""
     low, high = corrupted or (np.inf, -np.inf)
     for _ in range(5):
         gaps = np.abs(np.diff(y)) * (np.diff(x) > 0.02)
@@ -232,10 +241,10 @@ def _look_closer(box: _Box, x: Numbers, y: Numbers, corrupted: tuple[float, floa
 
 
 def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> CurveProposal:
-    """The smallest curve that is exact (or as good as the noise lets one see), else the best by size and error;
-    straight lines where no formula is about as good as these.
+    """Return the smallest curve that is exact (or as good as the noise can show), else the best by size and error;
+    straight lines if no formula is about as good as these.
 
-    `spread` is the standard deviation of what is left of the noise in y.
+    `spread` is the standard deviation of the noise that is left in y.
     """
     exact = EXACT * (_size(y) or 1.0)
     smallest = max(spread, exact)
@@ -248,9 +257,9 @@ def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> CurveProposal:
                     cost = len(x) * np.log(max(error, smallest) ** 2) + curve.size * np.log(len(x))
                     judged.append((cost, error, curve))
             if spread == 0 and judged and min(judged, key=lambda item: item[:2])[1] <= exact:
-                break  # the families that follow could only be as exact with more values
+                break  # later families could only be as exact with more fitted numbers
     bins = len(x) if spread == 0 else max(len(x) // 6, 4)
-    # Straight lines through half of the points, judged by the other half, are what any formula has to beat.
+    # A formula has to beat straight lines through half of the points, judged by the other half.
     lines = interpolated(x[::2], y[::2], max(bins // 2, 2))
     left = _size(lines.values(x[1::2]) - y[1::2])
     _, error, best = min(judged, key=lambda item: item[:2], default=(0.0, np.inf, lines))
@@ -258,19 +267,19 @@ def _best(x: Numbers, y: Numbers, spread: float = 0.0) -> CurveProposal:
 
 
 def _size(values: Numbers) -> float:
-    """The root of the mean square."""
+    """Return the root mean square."""
     return float(np.sqrt(np.mean(values**2)))
 
 
 def _proposed(family: Family, x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """The curves of a family up to the first that cannot be computed: values near 1e100 overflow in many ways."""
+    """Yield the curves of a family up to the first that cannot be computed: values near 1e100 overflow in many ways."""
     with contextlib.suppress(ArithmeticError, ValueError, IndexError):
         yield from family(x, y)
 
 
 def _is_noisy(differs: Numbers) -> bool:
-    """Whether noise lies on the whole function. Corruption differs at (nearly) all points from its first to its last;
-    Poisson noise gives the same draw twice at a third of them.
+    """Whether there is noise on the whole function. Corruption differs at (nearly) all points from its first to its
+    last; Poisson noise gives the same value twice at a third of them.
     """
     places = np.flatnonzero(differs)
     if len(places) < 4:
@@ -279,7 +288,9 @@ def _is_noisy(differs: Numbers) -> bool:
 
 
 def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
-    """Which noise it is: whole steps are Poisson's, and a uniform one has no tails (kurtosis 1.8, a normal one 3)."""
+    """Return which noise it is: whole steps are Poisson's, and uniform noise has no tails (kurtosis 1.8, normal noise
+    3).
+    """
     if len(gaps) < FEW:
         return " Two calls with one input differ, so there is noise; too few calls to tell which."
     kind: NoiseKind = "normal"
@@ -294,7 +305,7 @@ def _noise_words(residuals: Numbers, gaps: Numbers) -> str:
 
 
 def _interval(low: float, high: float) -> tuple[str, str]:
-    """An interval as code and in words."""
+    """Return an interval as code and in words."""
     if np.isinf(low) and np.isinf(high):
         return "True", "everywhere"
     if np.isinf(low):
@@ -305,7 +316,7 @@ def _interval(low: float, high: float) -> tuple[str, str]:
 
 
 def _finding(box: _Box, curve: CurveProposal, domain: str, lines: Sequence[str] = (), noise: str = "") -> FitResult:
-    """`lines` of code stand before those of the curve."""
+    """Return the result of a curve; `lines` of code go before those of the curve."""
     code = "\n".join(["import math", "", "def f(x):", *(f"    {line}" for line in [*lines, *curve.body])])
     begun = "The function is" if box.tried >= FEW else f"As far as {box.tried} inputs tell, the function is"
     return FitResult(f"{begun} {curve.words}.{noise}", domain, code, tuple(box.probes), curve.name)

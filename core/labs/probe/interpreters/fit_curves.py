@@ -14,8 +14,8 @@ NEGLIGIBLE = 1e-12
 
 
 class CurveProposal(NamedTuple):
-    """A proposal. `values` computes it on an array, `body` are the lines of a Python function of x, `size` is how many
-    numbers were fitted.
+    """A proposed curve. `values` computes it on an array, `body` is the lines of a Python function of x, `size` is how
+    many numbers were fitted.
     """
 
     name: str
@@ -26,7 +26,7 @@ class CurveProposal(NamedTuple):
 
 
 class CurvePart(NamedTuple):
-    """A factor, as code and as a function of an array, times a polynomial whose coefficients are to be found."""
+    """A factor, as code and as a function of an array, times a polynomial whose coefficients are fitted."""
 
     factor: str
     values: Callable[[Numbers], Numbers]
@@ -34,17 +34,17 @@ class CurvePart(NamedTuple):
 
 
 def plain(degree: int) -> CurvePart:
-    """A polynomial and nothing else."""
+    """Return a polynomial without a factor."""
     return CurvePart("1", np.ones_like, degree)
 
 
 def written(value: float) -> str:
-    """A number as code: short, and exact enough for a polynomial at x = 128."""
+    """Return a number as code: short, and exact enough for a polynomial at x = 128."""
     return f"{float(value):.12g}"
 
 
 def series(coefficients: Iterable[float]) -> str:
-    """A polynomial as code, coefficients by rising power."""
+    """Return a polynomial as code; the coefficients are by rising power."""
     powers = ["", " * x", *(f" * x ** {power}" for power in range(2, 11))]
     terms = [f"{written(c)}{power}" for c, power in zip(coefficients, powers, strict=False) if c != 0]
     return " + ".join(terms).replace("+ -", "- ") or "0"
@@ -53,8 +53,8 @@ def series(coefficients: Iterable[float]) -> str:
 def fitted(
     name: str, words: Callable[..., str], parts: Sequence[CurvePart], x: Numbers, y: Numbers, parameters: int = 0
 ) -> CurveProposal:
-    """The sum of `parts` by least squares; `words` describes it from the coefficients, an array a part. `parameters`
-    of the parts themselves were fitted before.
+    """Fit the sum of `parts` by least squares; `words` describes it from the coefficients, one array per part.
+    `parameters` of the parts themselves were fitted before.
     """
     features = _features(parts, x)
     c = solve(features, y)
@@ -75,8 +75,8 @@ def _term(coefficients: Numbers, factor: str) -> str:
 def refined(
     parts: Callable[..., Sequence[CurvePart]], starts: Iterable[Sequence[float]], x: Numbers, y: Numbers
 ) -> list[float]:
-    """The parameters of `parts` with the least squared error, searched from each of `starts`. The coefficients are
-    solved for at every step (variable projection: Golub and Pereyra 1973).
+    """Return the parameters of `parts` with the least squared error, searched from each of `starts`. The coefficients
+    are solved for at every step (variable projection: Golub and Pereyra 1973).
     """
     from scipy.optimize import least_squares
 
@@ -91,19 +91,19 @@ def refined(
 
 
 def squared_error(parts: Sequence[CurvePart], x: Numbers, y: Numbers) -> float:
-    """What is left of y after the best sum of `parts`."""
+    """Return the squared error of y that the best sum of `parts` leaves."""
     features = _features(parts, x)
     return float(np.sum((features @ solve(features, y) - y) ** 2))
 
 
 def _features(parts: Sequence[CurvePart], x: Numbers) -> Numbers:
-    """Shape (points, coefficients)."""
+    """Return the features, shape (points, coefficients)."""
     return np.hstack([part.values(x)[:, None] * np.vander(x, part.degree + 1, increasing=True) for part in parts])
 
 
 def solve(features: Numbers, y: Numbers) -> Numbers:
-    """The coefficients of least squares, shape (columns,), with columns brought to one scale. Raises ValueError where a
-    feature is not finite.
+    """Return the least-squares coefficients, shape (columns,), with columns brought to one scale. Raises ValueError if
+    a feature is not finite.
     """
     if not np.isfinite(features).all():
         raise ValueError("a feature is not finite at one of the points")

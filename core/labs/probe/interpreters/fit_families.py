@@ -10,13 +10,13 @@ from ..functions.atoms import Numbers
 from .fit_curves import CurvePart, CurveProposal, fitted, plain, refined, series, squared_error, written
 
 Family = Callable[[Numbers, Numbers], Iterator[CurveProposal]]
-"""Given x and y (finite, equal length, x rising), gives curves; it need not judge them."""
+"""Yields curves for x and y (finite, equal length, x rising); it need not judge them."""
 
 SHORTEST_PERIOD = 0.1
 
 
 def polynomials(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Constant, linear, and up to degree 10 (a product of two polynomials of degree 5)."""
+    """Propose a constant, a line, and polynomials up to degree 10 (a product of two polynomials of degree 5)."""
     for degree in range(min(11, len(x) - 1)):
         name = ("constant", "linear")[degree] if degree < 2 else "polynomial"
         begun = ("the constant ", "linear: ")[degree] if degree < 2 else f"a polynomial of degree {degree}: "
@@ -28,7 +28,9 @@ def _rough(c: Numbers) -> str:
 
 
 def split_at_zero(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Two polynomials, one a side of zero: absolute value, ReLU, step, and their sums and products with polynomials."""
+    """Propose two polynomials, one on each side of zero: absolute value, ReLU, step, and their sums and products with
+    polynomials.
+    """
     if min(np.sum(x < 0), np.sum(x > 0)) < 8:
         return
     named = {0: ("step", _step), 1: ("relu", _bend)}
@@ -53,7 +55,7 @@ def _split(below: Numbers, above: Numbers, at_zero: Numbers) -> str:
 
 
 def half_line(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Root and logarithm, where nothing is defined below zero."""
+    """Propose root and logarithm, if nothing is defined below zero."""
     if np.any(x < 0):
         return
     for name, text, words, function in (
@@ -67,14 +69,14 @@ def half_line(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 
 def reciprocals(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """a / x."""
+    """Propose a / x."""
     yield fitted(
         "reciprocal", lambda a: f"a reciprocal: 1 / ({1 / a[0]:.4g} * x)", [CurvePart("1 / x", np.reciprocal)], x, y
     )
 
 
 def bells(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """The density of a normal distribution, scaled."""
+    """Propose the density of a normal distribution, scaled."""
 
     def parts(mean: float, sd: float) -> list[CurvePart]:
         text = f"math.exp(-0.5 * ((x - {written(mean)}) / {written(sd)}) ** 2)"
@@ -87,7 +89,7 @@ def bells(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 
 def smooth_steps(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Hyperbolic tangent: a smooth step anywhere."""
+    """Propose a hyperbolic tangent: a smooth step anywhere."""
 
     def parts(slope: float, middle: float) -> list[CurvePart]:
         text = f"math.tanh({written(slope)} * (x - {written(middle)}))"
@@ -103,7 +105,7 @@ def smooth_steps(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 
 def waves(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Sine waves of any period from 0.1, and square waves."""
+    """Propose sine waves of any period from 0.1, and square waves."""
     if len(x) >= 16:
         frequencies = _strongest_frequencies(x, y, 4)
         yield _sine(x, y, frequencies)
@@ -137,11 +139,13 @@ def _square(x: Numbers, y: Numbers, period: float, shift: float) -> CurveProposa
 
 
 def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
-    """Angular frequencies at which sin and cos explain most of y; the x must be unevenly spaced, or they alias."""
+    """Return the angular frequencies at which sin and cos explain most of y; the x must be unevenly spaced, or they
+    alias.
+    """
     finest = np.pi / (4 * (x[-1] - x[0]))
     centred = y - y.mean()
     steps = finest * np.arange(4096)
-    # The same for every 4096 frequencies, which are turned to where they begin.
+    # The same factors serve every block of 4096 frequencies, after a rotation to where the block begins.
     turning = np.exp(-1j * np.outer(steps, x))
     peaks = []
     for start in np.arange(finest, 2 * np.pi / SHORTEST_PERIOD, finest * 4096):
@@ -151,13 +155,13 @@ def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
 
 
 def _squares(x: Numbers, period: float, shifts: Numbers) -> Numbers:
-    """1 and -1 in turn, shape (shifts, points)."""
+    """Return 1 and -1 in turn, shape (shifts, points)."""
     return np.where(np.sin(2 * np.pi / period * (x - shifts[:, None])) > 0, 1.0, -1.0)
 
 
 def _best_square(x: Numbers, y: Numbers, frequencies: list[float]) -> tuple[float, float]:
-    """Period and shift of the square wave that explains most of y, near the `frequencies`, of which one is its own.
-    Edges that fall on the very points that are scored ask for round numbers: these come first.
+    """Return period and shift of the square wave that explains most of y; one of the `frequencies` must be near its
+    own. Round numbers are tried first, because edges that fall exactly on scored points need them.
     """
     centred = y - y.mean()
     width = np.pi / (x[-1] - x[0])
@@ -179,9 +183,9 @@ def _best_square(x: Numbers, y: Numbers, frequencies: list[float]) -> tuple[floa
 
 
 def boxes(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """A rectangle around zero: added to a polynomial, or cutting one out."""
+    """Propose a rectangle around zero, added to a polynomial or cutting one out."""
     rising = np.unique(np.abs(x))
-    # Its edge lies between two probes; where the values jump on both sides is settled by trying every place.
+    # Its edge is between two probes; trying every place settles it if the values jump on both sides.
     places = (rising[1:] + rising[:-1])[rising[1:] <= 26] / 2
     for degree in (0, 1, 5):
         for is_cut in (False, True):
@@ -197,7 +201,7 @@ def boxes(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 
 def ratios(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
-    """Quotients of polynomials, numerator of lower degree than the denominator (at most 5)."""
+    """Propose quotients of polynomials, with a numerator of lower degree than the denominator (at most 5)."""
     for below in range(1, 6):
         for above in range(below):
             p, q = _ratio(x, y, above, below)
@@ -208,7 +212,7 @@ def ratios(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 
 def _ratio(x: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Numbers]:
-    """p and q, by rising power, that minimize |p − y q| with weights brought near 1/|q| in a few rounds."""
+    """Return p and q, by rising power, that minimize |p − y q| with weights brought near 1/|q| in a few rounds."""
     scale = 16.0
     t = x / scale
     weight = 1 / (1 + np.abs(t)) ** below
@@ -221,14 +225,14 @@ def _ratio(x: Numbers, y: Numbers, above: int, below: int) -> tuple[Numbers, Num
         size[size == 0] = 1
         c = np.linalg.svd(features / size, full_matrices=False)[2][-1] / size
         p, q = c[: above + 1], c[above + 1 :]
-        # Of the largest coefficient's size: beside values of 1e55 the squares of anything else overflow.
+        # Scaled by the largest coefficient: next to values of 1e55 the squares of anything else overflow.
         largest = np.max(np.abs(q))
         weight = 1 / np.maximum(np.abs(np.polyval(q[::-1], t)) / largest, 1e-9)
     return p / largest / scale ** np.arange(above + 1), q / largest / scale ** np.arange(below + 1)
 
 
 def interpolated(x: Numbers, y: Numbers, bins: int) -> CurveProposal:
-    """Straight lines between observations, or between the means of `bins` groups of them where there is noise."""
+    """Propose straight lines between observations, or, with noise, between the means of `bins` groups of them."""
     groups = np.array_split(np.arange(len(x)), min(bins, len(x)))
     knots, heights = (np.array([float(np.mean(v[group])) for group in groups]) for v in (x, y))
     body = (

@@ -1,6 +1,6 @@
-"""The `fit` baseline for string functions: asks a set of telling texts and searches atoms and pairs of atoms.
+"""The `fit` baseline for string functions: it asks about informative texts, and searches atoms and pairs of atoms.
 
-No language model. What it finds is written as Python that stands alone.
+No language model. What it finds is written as Python that needs no other module of ours.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..functions.strings import STRING_ATOMS, StringAtom, StringFunction
 from .fit import FitResult
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
-"""The black box: an output for each text, None where it gives none."""
+"""The black box: an output for each text, None if it gives none."""
 
 _EXPLAINED = (string_atoms.rotate, string_atoms.rotate_at, string_atoms.map_string)
-"""Their names do not say enough: they keep their docstring where they stand in the code that is written."""
+"""Atoms whose names do not say enough: their docstring stays in the code that is written."""
 
 _CODED = tuple(
     "".join(letter for place, letter in enumerate(alphabet, start=1) if place >> bit & 1)
     for alphabet in (string.ascii_lowercase, string.ascii_uppercase)
     for bit in range(5)
 )
-"""Ten texts of which each letter is in other ones: which of them react tells any single letter from all others."""
+"""Ten texts in which every letter occurs in a different combination: the texts that react identify the letter."""
 
 _INPUTS = table("find/inputs")
 
@@ -35,7 +35,7 @@ FIRST_TEXTS = (*_INPUTS["fit"], *_CODED)
 """Every letter in both cases, digits, spaces, vowels alone and none, odd and even lengths, texts of one and two."""
 
 TEXTS = (*FIRST_TEXTS, *FIRST_TEXTS[:3], *_INPUTS["fit_more"])
-"""All that is asked where the budget allows it; a few again, for a random function gives itself away."""
+"""All texts that are asked if the budget allows; a few twice, because that reveals a random function."""
 
 BUDGET = len(TEXTS)
 
@@ -44,9 +44,9 @@ FEW = 10
 
 
 def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] | None = None) -> FitResult:
-    """Ask the texts, and look for an atom or a pair of atoms that gives all that was seen.
+    """Ask about the texts, and find an atom or a pair of atoms that gives everything that was seen.
 
-    At most `budget` calls. Where the function is known to have outputs for `inputs` only, these are all it asks for.
+    At most `budget` calls. If the function is known to have outputs only for `inputs`, it asks only about these.
     """
     from ..functions.synthesis import synthesize
 
@@ -65,7 +65,7 @@ def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] 
 
 
 def _description(function: StringFunction | None, answered: int) -> str:
-    """What it does, or why that is not told, after so many texts that it `answered`."""
+    """Return what the function does, or why that is not said, given the number of texts it `answered`."""
     if answered == 0:
         return "It gave nothing to explain."
     if function is None:
@@ -78,7 +78,7 @@ def _description(function: StringFunction | None, answered: int) -> str:
 
 
 def code_of(function: StringFunction) -> str:
-    """`function` as Python that needs nothing but the standard library's `string` and `random`."""
+    """Return `function` as Python that needs only the standard library's `string` and `random`."""
     needed: dict[str, str] = {}
     expression = "x"
     for atom in function.atoms:
@@ -105,7 +105,9 @@ def _call(atom: StringAtom, argument: str, needed: dict[str, str]) -> str:
 
 
 def _collect(function: Callable[..., Any], needed: dict[str, str]) -> None:
-    """Add the source of `function` and of all it uses of its module to `needed`, what is used first."""
+    """Add the source of `function`, and of everything it uses from its module, to `needed`; what is used comes
+    first.
+    """
     if function.__name__ in needed:
         return
     source = inspect.getsource(function).strip()

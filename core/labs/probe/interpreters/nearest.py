@@ -1,8 +1,8 @@
 """The `nearest` baseline: finds the concepts of an entity function by embedding, without a language model.
 
 It knows the 140 concepts, so it chooses where other interpreters must invent. Every concept and every pair is a
-hypothesis; word lists and sentence embeddings say how each would score a word. It asks the word that tells the
-hypotheses apart best, weighs them by the answer, and so on.
+hypothesis; word lists and sentence embeddings say how each would score a word. It asks about the word that best
+distinguishes the hypotheses, weighs them by the answer, and repeats.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 CallBox = Callable[[Sequence[str]], Awaitable[Sequence[float | None]]]
-"""Calls the black box: one value in 0…1 a word, in order; None where it gave none."""
+"""Calls the black box: returns one value in 0…1 per word, in order; None if it gave none."""
 
 BUDGET = 40
-"""Words it may probe unless the caller sets another number."""
+"""How many words it may probe by default."""
 
 CANDIDATES = 3
-"""Words of each concept that it considers probing."""
+"""How many words of each concept it considers probing."""
 
 DOUBT = 0.05
-"""No hypothesis rules an answer out further than this: word lists and modules are both wrong at times."""
+"""No hypothesis excludes an answer further than this, because word lists and modules are both wrong at times."""
 
 SIMILAR = 0.7
-"""The most that is expected of a word which only resembles a concept; its own words are expected to give 1 − DOUBT."""
+"""The highest value expected of a word that only resembles a concept; the concept's own words are expected to give 1 −
+DOUBT.
+"""
 
 NEGLIGIBLE = 1e-5
-"""Hypotheses that hold less than this share of the likeliest one's probability have no say in what is asked next."""
+"""Hypotheses below this share of the likeliest one's probability have no influence on what is asked next."""
 
 CERTAIN = 0.99
-"""It stops before its budget is spent once one hypothesis holds this much of the probability."""
+"""It stops before its budget is spent once one hypothesis has this much of the probability."""
 
 
 class NearestResult(NamedTuple):
-    """What it concludes. `certainty` is the share of probability on these concepts; `probes` in order."""
+    """What it concludes. `certainty` is the probability of these concepts; `probes` are in order."""
 
     concepts: tuple[str, ...]
     description: str
@@ -55,7 +57,7 @@ class NearestResult(NamedTuple):
 async def nearest(
     probe: CallBox, budget: int = BUDGET, *, exemplars: Sequence[str] = (), sensitive: bool = True
 ) -> NearestResult:
-    """Interprets the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
+    """Interpret the entity function behind `probe` with at most `budget` words; `exemplars` are probed first.
 
     With `sensitive` False it neither proposes sensitive concepts nor probes their words. Raises ValueError for a budget
     below 1.
@@ -89,13 +91,13 @@ async def nearest(
 
 
 def _prior(hypotheses: list[tuple[str, ...]]) -> NDArray[Any]:
-    """As often as the published set has one concept or two, and alike within each."""
+    """Return the prior: one concept or two as often as in the published set, and uniform within each group."""
     single = np.array([len(names) == 1 for names in hypotheses])
     return np.asarray(np.where(single, SINGLE_SHARE / single.sum(), (1 - SINGLE_SHARE) / (~single).sum()))
 
 
 def _weighed(log_weight: NDArray[Any], expected: NDArray[Any], value: float | None) -> NDArray[Any]:
-    """The weights after one answer; an answer between 0 and 1 speaks for both in that proportion."""
+    """Return the weights after one answer; an answer between 0 and 1 counts for both sides in that proportion."""
     if value is None:
         return log_weight
     likelihood = value * np.log(expected) + (1 - value) * np.log(1 - expected)
@@ -104,7 +106,9 @@ def _weighed(log_weight: NDArray[Any], expected: NDArray[Any], value: float | No
 
 
 def _most_telling(log_weight: NDArray[Any], expected: NDArray[Any], open_words: NDArray[Any]) -> int:
-    """The word whose answer is expected to tell most: entropy of the mean answer less mean entropy of the answers."""
+    """Return the word with the largest expected information: entropy of the mean answer minus mean entropy of the
+    answers.
+    """
     alive = np.flatnonzero(log_weight > log_weight.max() + np.log(NEGLIGIBLE))
     weight = np.exp(log_weight[alive]).astype(np.float32)
     weight /= weight.sum()
@@ -120,7 +124,7 @@ def _entropy(share: NDArray[Any]) -> NDArray[Any]:
 
 @lru_cache(maxsize=2)
 def _hypotheses(sensitive: bool) -> tuple[list[tuple[str, ...]], list[str], NDArray[Any]]:
-    """Hypotheses (one or two names each), candidate words, and the expected values, hypotheses × words."""
+    """Return hypotheses (one or two names each), candidate words, and the expected values, hypotheses × words."""
     allowed = [concept for concept in concepts().values() if sensitive or not concept.sensitive]
     names = [concept.name for concept in allowed]
     hypotheses: list[tuple[str, ...]] = [*((name,) for name in names), *combinations(names, 2)]
@@ -129,7 +133,9 @@ def _hypotheses(sensitive: bool) -> tuple[list[tuple[str, ...]], list[str], NDAr
 
 
 def _expected(hypotheses: list[tuple[str, ...]], words: Sequence[str]) -> NDArray[Any]:
-    """The value each hypothesis leads one to expect of each word (32-bit, DOUBT…1 − DOUBT); of two, the larger."""
+    """Return the value that each hypothesis predicts for each word (32-bit, DOUBT…1 − DOUBT); for two concepts, the
+    larger.
+    """
     vectors = np.asarray(encoder().encode(list(words)), np.float64)
     listed = [concepts_of(word) for word in words]
     singles = {}

@@ -1,1 +1,1 @@
-"""A test of what carries the entity functions of Probe out."""
+"""A reliability test of the backbones that carry out the entity functions of Probe."""

@@ -1,5 +1,5 @@
-"""Can a backbone be trusted with the entity functions? The paper's table A1 and figure A4, for any backbone, as
-a run of its own: each mean leads to the words, and each word of a language model to the raw answer.
+"""Can a backbone be trusted with the entity functions? The paper's table A1 and figure A4, for any backbone, as a run
+of its own: each mean leads to the words, and each word of a language model to the raw answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from .view import (
 
 
 def sample(spec: ReliabilitySpec) -> list[str]:
-    """The names of the concepts under test."""
+    """Return the names of the tested concepts."""
     names = [name for name, concept in concepts().items() if not concept.sensitive]
     if spec.concepts > len(names):
         names = list(concepts())
@@ -50,7 +50,7 @@ def sample(spec: ReliabilitySpec) -> list[str]:
 
 
 def _asked(spec: ReliabilitySpec, name: str, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The words put to the function of `name`, each with the concept it belongs to."""
+    """Return the words put to the function of `name`, each with the concept it belongs to."""
     if spec.across:
         return [(word, of) for of in names for word in concepts()[of].words[: spec.words]]
     others = [(word, other.name) for other in concepts().values() if other.name != name for word in other.words]
@@ -60,18 +60,18 @@ def _asked(spec: ReliabilitySpec, name: str, names: Sequence[str]) -> list[tuple
 
 
 def cases(spec: ReliabilitySpec) -> Iterator[Case]:
-    """One case a concept: its function."""
+    """Yield one case per concept: its function."""
     for name in sample(spec):
         yield Case(name, name, name)
 
 
 def calls(spec: ReliabilitySpec, cases: int) -> int:
-    """How many calls a test of so many concepts makes."""
+    """Return how many calls a test of `cases` concepts makes."""
     return cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0
 
 
 async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
-    """Ask one function. Raises CallFailed where the backbone gives nothing at all."""
+    """Ask one function. Raises CallFailed if the backbone gives nothing at all."""
     from ..box import ModuleCalls
 
     name: str = case.about
@@ -102,7 +102,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
 
 
 def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
-    """Mean outputs for own words and for those of others, over all words of all functions with a value."""
+    """Yield the mean outputs for own words and for words of others, over all outputs with a value."""
     known = [view.reliability for view in views if view.reliability]
     for kind in KINDS:
         values, of = values_of(known, kind), sum(one.asked(kind) for one in known)
@@ -131,7 +131,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """The specification's fields from the command line's options."""
+    """Return the specification's fields from the command line's options."""
     return {"backbone": "model" if given.get("model") else "table"} | given
 
 

@@ -1,4 +1,4 @@
-"""What carries one entity function out, as it is told: each word that it was asked about, and what it gave."""
+"""The scene of one entity function: each word that it was asked about, and the value it gave."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from ..trials import MARKS
 from .view import PAPER, Kind, Reliability, ReliabilityView, sentences
 
 OPTIONS = {"1": "It belongs", "0": "It does not"}
-"""What may be guessed of a word."""
+"""The guesses on a word."""
 
 WORDS: dict[Mark, str] = {"kept": "right", "broken": "wrong", "unread": "no value"}
 
 CARRIED_OUT = {"table": "our word lists", "embedding": "sentence embeddings"}
-"""What a backbone that is no model is called."""
+"""What screens call a backbone that is not a model."""
 
 HOW = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
-"""What a model's values are read from."""
+"""Where a model's values come from."""
 
 
 def scene(view: ReliabilityView) -> Scene:
-    """The function of one concept: its own words first, then the others, the highest values before the lower. Never
-    raises.
+    """Return the scene of one concept's function: its own words first, then the others, each with the highest values
+    first. Never raises.
     """
     one, spec = view.reliability, view.spec
     by = (spec.model or CARRIED_OUT.get(spec.backbone, spec.backbone)) if spec else ""
@@ -38,7 +38,7 @@ def scene(view: ReliabilityView) -> Scene:
         panels=tuple(_means(one)) if one else (),
         verdict=Verdict(headline=Part(text=sentences(view)[0])) if is_over else None,
     )
-    # The means would give away what one bets on.
+    # The means would give away what the viewer is to guess.
     *others, last = [screen for screen in screens(made) if screen.shows != "panel"]
     means = [Screen(shows="panel", of=str(number)) for number in range(len(made.panels))]
     order = (*others, *means, last) if last.shows == "verdict" else (*others, last, *means)

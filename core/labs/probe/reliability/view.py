@@ -1,5 +1,5 @@
-"""One function of words as its case's events tell it, and a run of them: what a backbone gave, and whether that can be
-trusted.
+"""One entity function from the events of its case, and a run over several: the backbone's values, and whether they can
+be trusted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..records import item
 
 Kind = Literal["same", "random"]
 OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}
-"""What the outcomes of functions mean for what carries them out."""
+"""The mark of each outcome of a function."""
 
 KINDS: tuple[Kind, ...] = ("same", "random")
 
@@ -33,9 +33,9 @@ PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
 class ReliabilitySpec(Spec):
     """What is tested, and how widely.
 
-    `concepts` of the 140 are taken, evenly from the list (sensitive ones only where all are), with `words` of each.
-    `across` asks every function about all their words, which makes figure A4; without it each is asked about its own
-    words and as many of other concepts, drawn by `seed`, as in table A1.
+    `concepts` of the 140 are chosen, evenly spaced in the list (sensitive ones only if all are), with `words` of each.
+    `across` asks every function about all these words, as in figure A4; without it each function is asked about its own
+    words and as many words of other concepts, sampled by `seed`, as in table A1.
     """
 
     seed: int = Field(default=0, ge=0)
@@ -65,13 +65,13 @@ class ReliabilitySpec(Spec):
 
     @property
     def outputs(self) -> int:
-        """How many outputs are asked for; of a language model, calls."""
+        """How many outputs the run asks for; for a language model these are calls."""
         return self.concepts * self.words * (self.concepts if self.across else 2)
 
 
 class Reliability(Frozen):
-    """What one concept's function gave. For each word: the concept it belongs to, the value in 0…1, and why there is
-    none where it is None. `how` is what the values are come by: a table, an embedding, probabilities, plain answers.
+    """What one concept's function gave. For each word: the concept it belongs to, the value in 0…1 or None, and why it
+    has none. `how` says what each value comes from: a table, an embedding, probabilities, or plain answers.
     """
 
     concept: str
@@ -88,30 +88,32 @@ class Reliability(Frozen):
         return self
 
     def of_concept(self, name: str) -> list[float]:
-        """The values there are for the words of `name`."""
+        """Return the values for the words of `name`, without missing ones."""
         pairs = zip(self.of, self.values, strict=True)
         return [value for of, value in pairs if of == name and value is not None]
 
     @property
     def same(self) -> list[float]:
-        """The outputs for the concept's own words, those without a value left out."""
+        """The outputs for the concept's own words, without missing values."""
         return self.of_concept(self.concept)
 
     @property
     def random(self) -> list[float]:
-        """The outputs for words of other concepts, those without a value left out."""
+        """The outputs for words of other concepts, without missing values."""
         pairs = zip(self.of, self.values, strict=True)
         return [value for of, value in pairs if of != self.concept and value is not None]
 
     def asked(self, kind: Kind) -> int:
-        """How many outputs were asked for."""
+        """Return how many outputs were asked for."""
         own = self.of.count(self.concept)
         return own if kind == "same" else len(self.of) - own
 
 
 @dataclass
 class ReliabilityView:
-    """One concept's function. `reliability` is None until it was asked; `unread` entries are left out."""
+    """One concept's function. `reliability` is None until it was asked; `unread` counts the entries that could not be
+    read.
+    """
 
     log: CaseLog
     spec: ReliabilitySpec | None
@@ -125,13 +127,13 @@ class ReliabilityView:
 
     @property
     def explanation(self) -> str | None:
-        """None: nothing is explained here."""
+        """None, because nothing is explained here."""
         return None
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
-        """One word each; where a word stands on two lists, its second place is named too. Computed once, for they are
-        looked up again for each that is written down.
+        """One trial per word; a word that is on two lists has its concept in the second id. Cached, because it is read
+        again for every trial that is written.
         """
         one = self.reliability
         if one is None:
@@ -154,7 +156,7 @@ class ReliabilityView:
         return trials
 
     def outcome(self, rules: Rules) -> str:
-        """selective, weak, not selective, too few, no values, failed or waiting; both sets of rules read alike."""
+        """Return selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
             failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
             return "failed" if failed or self.log.status == "failed" else "waiting"
@@ -162,14 +164,14 @@ class ReliabilityView:
 
 
 def view(log: CaseLog) -> ReliabilityView:
-    """The case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
+    """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
     reader = RecordReader()
     spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
     return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
 
 
 def sentences(view: ReliabilityView) -> list[str]:
-    """Whether one concept's function can be trusted, in a sentence."""
+    """Return in a sentence whether one concept's function can be trusted."""
     if view.reliability is None:
         lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
         return [f"It gave no values: {lost}" if lost else "Not judged yet."]
@@ -177,9 +179,9 @@ def sentences(view: ReliabilityView) -> list[str]:
 
 
 class Report:
-    """A run of this kind as far as it has come, folded from a transcript that keeps all cases.
+    """A run of this kind as far as it has run, from a transcript that keeps all cases.
 
-    `unread` entries could not be read and are left out.
+    `unread` counts the entries that could not be read.
     """
 
     def __init__(self, transcript: Transcript) -> None:
@@ -191,12 +193,12 @@ class Report:
         self.unread = sum(one.unread for one in views)
 
     def mean(self, kind: Kind) -> float | None:
-        """The mean over all outputs with a value so far: "same" for own words, "random" for others."""
+        """Return the mean over all outputs with a value so far: "same" for own words, "random" for words of others."""
         return _mean(values_of(self.concepts, kind))
 
 
 def values_of(concepts: Sequence[Reliability], kind: Kind) -> list[float]:
-    """The outputs of one kind that have a value, of all functions together."""
+    """Return all outputs of one kind that have a value, over all functions."""
     return [value for one in concepts for value in (one.same if kind == "same" else one.random)]
 
 
@@ -205,8 +207,8 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def verdict(report: Report) -> str:
-    """Whether the backbone can be trusted, in a sentence for anyone. The run's published means decide once there are
-    some: of many functions the transcript may hold a few.
+    """Return in a sentence whether the backbone can be trusted. The run's published means decide once they exist,
+    because the transcript may hold only a few of many functions.
     """
     same, random = (report.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
     if same is None or random is None:
@@ -224,7 +226,7 @@ def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | Non
 def _judge(
     same: float | None, random: float | None, counted: int, asked: int, spec: ReliabilitySpec | None
 ) -> tuple[str, str]:
-    """Whether functions can be trusted, in a word and in a sentence for anyone."""
+    """Return whether functions can be trusted, in a word and in a sentence."""
     if not counted:
         return "no values", "It gave no values: this backbone cannot carry the functions out."
     if counted < asked / 2 or same is None or random is None:

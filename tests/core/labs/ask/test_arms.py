@@ -18,8 +18,8 @@ from core.labs.ask.tasks import CONTROL_ARMS, AskSpec, Starter, calls
 from core.labs.ask.view import view
 from core.text.shared_words import content_words
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 WORLD = world.load()
 ALL = ("explanation", *CONTROL_ARMS)

@@ -22,7 +22,7 @@ from core.runs.engine import RunIO, RunRequest, execute
 from core.scene import steps
 from core.transcript import transcript
 from tests.core.labs.ask.test_measure import Played, play
-from tests.plausible import Plausible
+from tests.support.plausible import Plausible
 
 MODEL = "stub/stub-model"
 COMPLETE = Usage(completion_tokens=20)

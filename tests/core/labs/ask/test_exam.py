@@ -28,8 +28,8 @@ from core.studies.estimate import estimate
 from core.studies.plan import parse
 from core.text.templates import load
 from core.transcript import Transcript, transcript
-from tests.plausible import Plausible, prompt_of
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import Plausible, prompt_of
+from tests.support.stub_server import Fault, StubServer
 
 WORLD = world.load()
 FORMS = (exam.questions(), exam.questions(long=True))

@@ -25,8 +25,8 @@ from core.report.case_html import html, of_run
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
-from tests.plausible import Plausible
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Fault, StubServer
 
 REFUSALS = ["response_format", "This model does not do json_schema.", "Bad request."]
 

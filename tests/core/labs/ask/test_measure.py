@@ -28,8 +28,8 @@ from core.runs import prerequisites
 from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
-from tests.plausible import Plausible
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Fault, StubServer
 
 
 class Played(NamedTuple):

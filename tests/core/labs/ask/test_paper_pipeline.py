@@ -12,7 +12,7 @@ import pytest
 from core.labs.ask.counterfactuals import mixed
 from core.labs.ask.tasks import AskSpec, calls
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 STARTER = "Can a penguin fly?"
 GUESS = "So the robot will likely answer yes."

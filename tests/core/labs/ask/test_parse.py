@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.labs.ask import parse
 from core.labs.ask.parse import Pair
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 # Paper rules: what the authors' scripts do
 

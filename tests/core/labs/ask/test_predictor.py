@@ -26,8 +26,8 @@ from core.studies import estimate
 from core.studies.plan import read as study_of
 from core.transcript import transcript
 from tests.core.labs.ask.test_exam import examinations, in_exam, kept, knowing, of
-from tests.plausible import Plausible
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import Fault, StubServer
 
 LOCAL = f"local/{SHIPPED}"
 SAT = sorted(home.priors().glob("*.jsonl"))

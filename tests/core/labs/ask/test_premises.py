@@ -11,7 +11,7 @@ from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.trial import claims, made_up
 from core.labs.ask.verdict import colour, sentences, summary
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 SAID = "Can a penguin fly? Birds can fly. A penguin is a bird. So the answer is yes."
 

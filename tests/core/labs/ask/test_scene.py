@@ -30,7 +30,7 @@ from tests.core.labs.ask import test_verdict_is_true as recount
 from tests.core.labs.ask.test_measure import Played, heard, play, stub_catalog, stub_spec
 from tests.core.labs.ask.test_premises import BOTH, scripted, told
 from tests.core.labs.ask.test_set_aside import written
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 PENGUIN = "Can a penguin fly?"
 PLANT = {

@@ -10,8 +10,8 @@ from core.labs.ask.counterfactuals import REWORDED
 from core.labs.ask.parse_answers.parts import is_yes_or_no
 from core.text.embed import encoder
 from tests.core.labs.ask.test_measure import play, stub_catalog, stub_spec
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 SAME = [
     ("Can a penguin fly?", "Is a penguin able to fly?"),

@@ -22,8 +22,8 @@ from core.labs.ask.tasks import AskSpec, asks
 from core.text.templates import load
 from core.transcript import transcript
 from tests.core.labs.ask.test_exam import examinations, kept, of, stub
-from tests.plausible import Plausible
-from tests.stub_server import StubServer
+from tests.support.plausible import Plausible
+from tests.support.stub_server import StubServer
 
 __all__ = ["stub"]
 STUB = "openai/stub-model"

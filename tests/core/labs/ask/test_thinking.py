@@ -13,7 +13,7 @@ from core.labs.ask.verdict import headline
 from core.models.catalog import Catalog
 from core.report import scenes
 from tests.core.labs.ask.test_measure import Played, play
-from tests.plausible import Plausible
+from tests.support.plausible import Plausible
 
 MODEL = "stub/stub-model"
 THOUGHT = "Hmm. Whatever has wings can fly, I would say."

@@ -30,7 +30,7 @@ from core.labs.ask.verdict import colour, headline, sentences
 from core.labs.ask.view import AskView, CounterfactualRow
 from core.scene import steps
 from core.transcript import CaseLog, Place
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 GUESSES = ("yes", "no", "unknown", "neither")
 SAID = ("yes", "no", "neither")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.labs.ask import world as worlds
 from core.labs.ask.questions import questions
 from core.labs.ask.world import CONTROLS, Question, World, WorldError
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 WORLD = worlds.load()
 KNOWN = list(WORLD.known())

@@ -15,7 +15,7 @@ from core.labs.check.view import CheckView
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 HONEST, DECOY = "control/honest-lexicon", "control/decoy-lexicon"
 REVIEW = Item(

@@ -15,7 +15,7 @@ from core.labs.check import lexicon, mask, metrics, parse, prompts
 from core.labs.check.controls import controls
 from core.labs.check.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
 from core.models.errors import Refused
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
 

@@ -18,8 +18,8 @@ from core.models import local
 from core.parsers import fields
 from tests.core.labs.check.played import REVIEW, Played, play, stub_catalog, stub_spec
 from tests.core.labs.check.test_local_model import ITEMS
-from tests.plausible import telling
-from tests.stub_server import StubServer
+from tests.support.plausible import telling
+from tests.support.stub_server import StubServer
 
 EXPLAINED = {
     "words": ["superb", " wonderful ", ""],

@@ -28,8 +28,8 @@ from core.labs.check.tasks import (
 from core.labs.check.verdict import caveats, row_verdict
 from core.labs.check.view import agreement, lucky, wrong
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
-from tests.plausible import prompt_of, telling
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import prompt_of, telling
+from tests.support.stub_server import Fault, StubServer
 
 # What is known of the controls
 

@@ -31,11 +31,11 @@ from core.labs.check.view import CheckView, lucky, wrong
 from core.report import evidence
 from core.scene import MOST_SCREENS, Panel, Part, Scene, steps
 from core.transcript import CaseLog, Transcript
-from tests.chance import tenth
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, Played, play, stub_catalog, stub_spec, viewed
 from tests.core.labs.check.test_verdict_is_true import drawn
-from tests.plausible import prompt_of, telling
-from tests.stub_server import StubServer
+from tests.support.chance import tenth
+from tests.support.plausible import prompt_of, telling
+from tests.support.stub_server import StubServer
 
 DATA = Path(__file__).resolve().parents[4]
 RECORDED = sorted((DATA / "data" / "recordings").glob("*-consistency-*.jsonl"))

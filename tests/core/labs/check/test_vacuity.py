@@ -16,10 +16,10 @@ from core.labs.check.lab import LAB, truth
 from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
 from core.labs.check.vacuity import REASONS, addition, another, of_counterfactual, of_redaction, turned
 from core.labs.check.verdict import caveats, row_verdict, summary
-from tests.chance import tenth
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
-from tests.plausible import prompt_of, telling
-from tests.stub_server import StubServer
+from tests.support.chance import tenth
+from tests.support.plausible import prompt_of, telling
+from tests.support.stub_server import StubServer
 
 M = "[REDACTED]"
 PRAISE = ("kept to", "could no longer tell", "faithful", "helped")

@@ -35,7 +35,7 @@ from core.labs.check.verdict import NO_RANDOM, summary, verdict
 from core.labs.check.view import CheckView
 from core.score import Score
 from core.transcript import CaseLog, Place
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 LABELS = {
     "sentiment": ("positive", "negative", "neutral", "unknown", None),

@@ -17,7 +17,7 @@ from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.score import Score
 from core.transcript import Transcript, transcript
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 
 @dataclass

@@ -9,8 +9,8 @@ from core.labs.plant.lab import ITEMS, calibration, truth
 from core.labs.plant.marks import verdict_of
 from core.labs.plant.metrics import silence
 from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped
-from tests.chance import ALL, tenth
 from tests.core.labs.plant.played import play
+from tests.support.chance import ALL, tenth
 
 HONEST = ("admits", "admits-otherwise")
 WORTHLESS = ("silent", "denies", "mentions", "recites", "names-all", "echo")

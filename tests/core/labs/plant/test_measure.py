@@ -16,8 +16,8 @@ from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
 from core.labs.plant.verdict import ALONE, summary, verdict
 from tests.core.labs.plant.played import Scripted, play, stub_catalog
-from tests.plausible import prompt_of
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import prompt_of
+from tests.support.stub_server import Fault, StubServer
 
 KEY_NO, KEY_YES = "[answer key: no]", "[answer key: yes]"
 TWIN, SECOND = template("key").twins

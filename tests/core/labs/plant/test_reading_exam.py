@@ -23,8 +23,8 @@ from core.labs.plant.exam.lab import Perfect, ReadingExamSpec, readers
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.transcript import Transcript, transcript
-from tests.plausible import prompt_of
-from tests.stub_server import Fault, StubServer
+from tests.support.plausible import prompt_of
+from tests.support.stub_server import Fault, StubServer
 
 STUB = "openai/stub-model"
 PLANT = ["plant", "strategyqa", "--model", "control/admits", "--limit", "4", "--repeats", "1", "--reader"]

@@ -16,7 +16,7 @@ from core.labs.probe.view import ProbeView
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
-from tests.stub_server import Calls, StubServer
+from tests.support.stub_server import Calls, StubServer
 
 BOTH = ("paper", "repaired")
 

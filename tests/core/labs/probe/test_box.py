@@ -19,7 +19,7 @@ from core.runs.context import CaseContext
 from core.runs.engine import RunIO, RunRequest, execute
 from tests.core.labs.probe import playing
 from tests.core.labs.probe.playing import CONCLUSION, scripted, stub_catalog, stub_spec
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 MODULE_ASKED = "Reply 1 for yes"
 

@@ -17,7 +17,7 @@ from core.labs.probe.verdict import of_words, verdict
 from core.labs.probe.view import scores
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, play, run, scripted, stub_catalog, stub_spec
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 
 def news(spec: ProbeSpec, history: list[Event], additions: list[UserInput] | None = None) -> list[Event]:

@@ -18,7 +18,7 @@ from core.labs.probe.view import ProbeView
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.probe.test_evaluate import line
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 CORRUPTED = {"seed": 1753, "difficulty": "medium"}  # a line whose values are replaced between 57.9 and 75.757
 

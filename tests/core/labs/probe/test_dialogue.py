@@ -14,7 +14,7 @@ from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.labs.probe.view import verdict as verdict_of
 from tests.core.labs.probe.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 
 def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:

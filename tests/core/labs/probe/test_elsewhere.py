@@ -17,7 +17,7 @@ from core.labs.probe.verdict import verdict
 from core.labs.probe.view import ProbeView
 from core.scene import steps
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec, with_controls
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 LINES = [f"{slope} * x + {bias}" for slope in (-30, -2.5, 0.5, 3, 17) for bias in (-20, -1, 4, 29)]
 CURVES = ("3*x^2+sin(x)", "abs(x) + 2", "1/(x^2+1)", "x^3 - 5*x")

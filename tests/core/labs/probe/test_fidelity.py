@@ -21,7 +21,7 @@ from core.labs.probe.verdict import verdict
 from core.statistics import wilson
 from core.text.embed import PAPER, encoder
 from tests.core.labs.probe.playing import failures, play, stub_catalog, stub_spec
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 seeds = st.integers(0, 10**6)
 

@@ -19,7 +19,7 @@ from core.labs.probe.view import verdict
 from core.models import local
 from core.parsers import fields
 from tests.core.labs.probe.playing import CONCLUSION, play, stub_catalog, stub_spec
-from tests.stub_server import Calls, StubServer
+from tests.support.stub_server import Calls, StubServer
 
 PARTS = ("description", "domain", "code")
 COMMAND = "COMMAND: PYTHON(function.py 1 2 3)"

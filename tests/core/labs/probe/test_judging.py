@@ -16,7 +16,7 @@ from core.labs.probe.view import ProbeView, scores
 from core.sandbox.unsupported import NOT_RUNNABLE
 from core.statistics import wilson
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 
 def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated() -> None:

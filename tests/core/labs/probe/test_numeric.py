@@ -11,7 +11,7 @@ from core.labs.probe.functions import mlp
 from core.labs.probe.functions.atoms import ATOMS
 from core.labs.probe.functions.generate import draw_numeric_atom, generate
 from core.labs.probe.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 RNG = np.random.default_rng(0)
 

@@ -18,7 +18,7 @@ from core.labs.probe.reliability.view import ReliabilitySpec, Report, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 
 def nobody(id: str) -> Model:

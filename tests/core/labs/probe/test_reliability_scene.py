@@ -12,7 +12,7 @@ from core.scene import Scene, steps
 from core.transcript import transcript
 from tests.core.labs.probe.test_reliability import play, stub_catalog
 from tests.core.report.test_scenes import is_whole
-from tests.stub_server import Fault, StubServer
+from tests.support.stub_server import Fault, StubServer
 
 
 def told(events: list[Event], active: bool = False) -> Scene:

@@ -18,8 +18,8 @@ from core.labs.probe.view import ProbeView, verdict
 from core.models.catalog import Catalog
 from core.statistics import wilson
 from core.text.paraphrases import EXAMPLES, phrased
-from tests.chance import ALL, tenth
 from tests.core.labs.probe.playing import BOTH, play, run
+from tests.support.chance import ALL, tenth
 
 SEEDS = range(tenth(30))
 PRAISE = ("found", "came close", "as much as the true", "more than guessing", "as good as", "was right")

@@ -17,7 +17,7 @@ import pytest
 from core.runs.fairness import WHOSE, beside
 from core.sandbox import modules, process, sandbox
 from core.sandbox.sandbox import ProgramResult, evaluate
-from tests.waiting import until, until_true
+from tests.support.waiting import until, until_true
 
 
 def error_of(result: ProgramResult) -> str:

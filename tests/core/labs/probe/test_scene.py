@@ -27,11 +27,11 @@ from core.runs.engine import UserInput
 from core.scene import MOST_SCREENS, Scene, Screen, steps
 from core.score import Score
 from core.transcript import transcript
-from tests.chance import tenth
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.probe.test_verdict_properties import built
 from tests.core.report.test_scenes import is_whole, of
-from tests.stub_server import Fault, StubServer
+from tests.support.chance import tenth
+from tests.support.stub_server import Fault, StubServer
 
 RECORDED = {
     started.spec["category"]: path

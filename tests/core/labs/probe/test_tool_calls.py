@@ -14,7 +14,7 @@ from core.models.replay import Replay
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, play, scripted, stub_catalog, stub_spec
-from tests.stub_server import Calls, Fault, StubServer
+from tests.support.stub_server import Calls, Fault, StubServer
 
 
 def look(*inputs: object, text: str = "") -> Calls:

@@ -20,7 +20,7 @@ from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import BOTH, play, stub_catalog, stub_spec
-from tests.stub_server import StubServer
+from tests.support.stub_server import StubServer
 
 # What is drawn
 

@@ -19,9 +19,9 @@ from core.labs.probe.view import ProbeView
 from core.score import Score, undefined
 from core.statistics import wilson
 from core.transcript import CaseLog, Place
-from tests.chance import tenth
 from tests.core.labs.probe.playing import BOTH
 from tests.core.labs.probe.test_verdict_is_true import CODE, NOTED, SAID, Counted, held
+from tests.support.chance import tenth
 
 SPECS = {
     "numeric": {"own": "2*x"},
