@@ -45,7 +45,7 @@ def shapes(category: Category) -> dict[Difficulty, str]:
 
 
 def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """Return the name of the function that `seed` stands for, without generating it; `source.by_id` finds it by name."""
+    """Return the name of the function that `seed` stands for, without generating it. `source.by_id` finds it again."""
     shape = difficulty and shapes(category)[difficulty]
     paper = "-paper" if rules == "paper" and category not in SHAPES else ""
     return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper

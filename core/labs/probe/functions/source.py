@@ -42,8 +42,8 @@ def cases(spec: ProbeSpec) -> Iterator[Case]:
 
 
 def names_of(spec: ProbeSpec) -> Iterator[str]:
-    """Yield the functions' names, which are the cases' ids, without loading them. Raises BenchmarkError if the published
-    set cannot be read.
+    """Yield the functions' names, which are the cases' ids, without loading them. Raises BenchmarkError if the
+    published set cannot be read.
     """
     if spec.own:
         yield OWN
