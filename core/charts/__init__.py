@@ -1,1 +1,1 @@
-"""Pictures of what is no one lab's: data in, figure out."""
+"""Charts that belong to no single lab: data in, figure out."""

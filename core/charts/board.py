@@ -1,4 +1,4 @@
-"""A leaderboard: who comes out best on one task, with the places that the intervals leave open."""
+"""A leaderboard: who is best on one task, with the places that the intervals leave open."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-# A picture of any table of which two columns allow one.
+# A chart of any table that has two suitable columns.
 
 
 MOST_BARS = 40
-"""Bars that can be told apart; a table of more of them has no picture."""
+"""Maximum number of bars that can still be told from each other; a table with more has no chart."""
 
 _LABEL = 40
-"""Letters of what stands beside a bar."""
+"""Maximum number of characters of a label."""
 
 
 def picture(rows: DataFrame) -> Figure | None:
-    """Bars of the first column of numbers over the first of texts, a line over the first of times, or points of the
-    first two of numbers; None where no two columns go together, or there are too many bars.
+    """Draw bars of the first numeric column over the first text column, a line over the first time column, or points of
+    the first two numeric columns. Return None if no two columns fit, or if there are too many bars.
     """
     import plotly.graph_objects as go
     from pandas.api import types
@@ -40,7 +40,7 @@ def picture(rows: DataFrame) -> Figure | None:
         figure, across = go.Figure(go.Scatter(x=line[times[0]], y=line["y"], mode="lines+markers")), times[0]
     elif texts and len(rows) <= MOST_BARS and rows[texts[0]].is_unique:
         labels = [_rows_label(text) for text in rows[texts[0]].fillna("")]
-        # By their place, so that two that are cut to the same letters stay two.
+        # Placed by number, so that two labels that are cut to the same text stay separate.
         figure, across = go.Figure(go.Bar(x=list(range(len(rows))), y=y)), texts[0]
         figure.update_xaxes(tickvals=list(range(len(rows))), ticktext=labels)
     elif not texts and len(numbers) > 1:
@@ -56,7 +56,7 @@ def picture(rows: DataFrame) -> Figure | None:
 
 
 def _rows_label(text: str) -> str:
-    """A text beside a bar: Plotly obeys what looks like HTML."""
+    """Return a label, shortened and escaped, because Plotly interprets HTML."""
     text = text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
@@ -69,12 +69,14 @@ CAPTION = (
 
 
 def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataFrame:
-    """One line for each model and `how` on each task, which the columns `within` tell apart, the best first, as
-    `forest.lines` has it, with `task`, `first` and `last` (the places that its interval leaves open, null where it
-    rests on too little), `placed` (how many have one) and `shared` (how many items have a value for all of the task).
-    Tasks on which somebody has a place come before the others, and what is undefined after all else.
+    """Return one line for each model and `how` on each task, the best first. A task is a combination of the columns
+    `within`.
 
-    A subject loses a place to each whose interval lies wholly above. Without rows there are no lines.
+    The columns are those of `forest.lines`, with `task`; `first` and `last`, the places that its interval leaves open
+    (null if it has too little data); `placed`, the number of lines with a place; and `shared`, the number of items with
+    a value for all on the task. Tasks on which somebody has a place come first, and undefined values come last.
+
+    Each competitor whose whole interval lies above costs one place. Without rows there are no lines.
     """
     import pandas as pd
 
@@ -117,7 +119,7 @@ def _places(row: dict[Any, Any]) -> str:
 
 
 def takeaway(table: DataFrame, what: str, things: str) -> str:
-    """Who may be first on each task, and how many of the `things` all were measured on."""
+    """Say who may be first on each task, and on how many of the `things` all were measured."""
     said = []
     for task, some in table.groupby("task", sort=False):
         on = f"On {task}" if task else "Over all"

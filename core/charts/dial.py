@@ -1,4 +1,4 @@
-"""What was measured against what is so, and how many items tell one from the other."""
+"""Measured values against the true ones, and the number of items needed to distinguish them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Two panels of `rows`, as a study's tables have them. Above are the cells whose truth is known, those of its
-    controls apart: value and 95 % interval over truth, with the line on which both are the same. Below is the table
-    "Power" over its items.
+    """Draw two panels of `rows`, which are in the form of a study's tables. The upper panel shows the cells whose true
+    value is known, except those of the controls: value and 95 % interval over the true value, with the line on which
+    the two are equal. The lower panel shows the table "Power" over the number of items.
     """
     from plotly.graph_objects import Scatter
     from plotly.subplots import make_subplots

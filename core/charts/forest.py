@@ -1,6 +1,6 @@
-"""Groups on lines: the mean of each with its interval, how many things it rests on, and what is missing from it.
+"""Forest plots: for each group the mean with its interval, the number of things it is based on, and what is missing.
 
-The lines are those of `core.statistics.group_statistics`: the picture, its sentence and its table show the same rows.
+The lines come from `core.statistics.group_statistics`: the plot, its sentence and its table show the same rows.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 MOST = 40
-"""Lines drawn; of more groups those over the most things, and the axis says so. The table has all."""
+"""Maximum number of lines drawn. If there are more groups, those over the most things are drawn, and the axis says so.
+The table has all.
+"""
 
 PAIRS = 300
-"""Pairs of lines that are compared; so many tests leave nothing of any difference, so of more nothing is said."""
+"""Maximum number of pairs of lines to compare. With more tests no difference would be significant, so none is reported.
+"""
 
 LEVEL = 0.05
 
 _LETTERS = 60
-"""Letters of a line's name."""
+"""Maximum number of characters of a line's name."""
 
 
 def lines(
@@ -38,15 +41,15 @@ def lines(
     kind: Kind = "share",
     ends: Range | None = None,
 ) -> DataFrame:
-    """The lines of a forest, the highest first: what `group_statistics` gives for the columns `by` and `series`, with
-    `label` (of a row as a dict) and `link`, which filters by the columns `by`.
+    """Return the lines of a forest plot, the highest first: the result of `group_statistics` for the columns `by` and
+    `series`, with `label` (computed from a row as a dict) and `link`, a filter by the columns `by`.
 
-    `rows` has a row for each case and series: the columns `by`, item, value, n, of, and `series` where there is more
-    than one. Without rows there are no lines. `kind` and `ends` are those of the figure
+    `rows` has one row per case and series, with the columns `by`, item, value, n, of and, if there are several series,
+    `series`. Without rows there are no lines. `kind` and `ends` are those of the metric
     (`core.labs.base.declared.Metric`).
     """
     rows = rows if "series" in rows else rows.assign(series=series[0])
-    # The statistics have a column `how` of their own.
+    # The statistics have their own column `how`.
     groups = [f"by {name}" for name in by]
     renamed = rows.rename(columns=dict(zip(by, groups, strict=True)))
     table = group_statistics(renamed, [*groups, "series"], kind=kind, ends=ends)
@@ -68,9 +71,9 @@ def paired(
     facets: Iterable[str],
     kind: Kind = "share",
 ) -> DataFrame:
-    """The `lines` of these rows, of this `kind`, with `attrs["pairs"]`: each two that rest on enough, over the items
-    that both have, by the two lines' labels in the table's order (`compare_where_equal`; of the `facets`, columns, all
-    must be equal that vary within a line).
+    """Add comparisons to the `lines` of these rows, as `attrs["pairs"]`: for every two lines with enough data, by their
+    labels in the table's order, the difference over the items that both have (`compare_where_equal`). Those of the
+    columns `facets` that vary within a line must be equal.
     """
     import pandas as pd
 
@@ -94,9 +97,9 @@ def forest(
     published: Sequence[Published] = (),
     kind: Kind = "share",
 ) -> Figure:
-    """The `lines` as marks with 95 % intervals over an axis with the range of their `kind`, share or difference; faint
-    where fewer than ten `things` count, or too few of those that should. Below them a paper's figures: open, in a
-    colour of their own, named.
+    """Draw the `lines` as marks with 95 % intervals, over an axis with the range of their `kind`, share or difference.
+    Marks are faint if fewer than ten `things` count, or too few of those that should. A paper's figures are drawn
+    below, as open marks with their own colour and names.
     """
     import plotly.graph_objects as go
 
@@ -117,7 +120,7 @@ def forest(
             if len(some):
                 figure.add_scatter(
                     x=some["macro"],
-                    # Two series of a line do not cover each other.
+                    # The second series is shifted, so that the two of a line do not cover each other.
                     y=[place[label] - 0.24 * number for label in some["label"]],
                     error_x=error_bars(some["low"], some["macro"], some["high"], thickness=2, width=4),
                     mode="markers",
@@ -173,9 +176,8 @@ def forest(
 
 
 def takeaway(table: DataFrame, what: str, things: str) -> str:
-    """Which of the lines is highest and which lowest, in words, and what they differ by over the `things` that both
-    have, where that is known (`paired`). Only lines that rest on ten `things` or more, and on enough of those that
-    should count, are held against each other.
+    """Say which line is highest and which lowest and, if known (`paired`), how much they differ over the `things` that
+    both have. Only lines with at least ten `things`, and enough of those that should count, are compared.
     """
     what = what[0].upper() + what[1:]
     first, firm = table.drop_duplicates("label"), _firm(table)
@@ -198,13 +200,15 @@ def takeaway(table: DataFrame, what: str, things: str) -> str:
 
 
 def _firm(table: DataFrame) -> DataFrame:
-    """The first series' lines that rest on enough."""
+    """Return the lines of the first series that have enough data."""
     first = table.drop_duplicates("label")
     return first[~first["faint"].astype(bool) & ~first["thin"].astype(bool) & first["macro"].notna()]
 
 
 def _apart(pairs: Mapping[tuple[str, str], Pair], top: str, low: str, things: str) -> str:
-    """What the two differ by, pair by pair; empty where they were not compared."""
+    """Return a sentence on the difference between the two over shared things; an empty string if they were not
+    compared.
+    """
     if (top, low) not in pairs:
         return ""
     pair, p = pairs[top, low], pairs[top, low].p_holm

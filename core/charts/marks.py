@@ -1,4 +1,4 @@
-"""What the marks of all pictures have in common: colours, faintness, names, what a click leads to, room for each."""
+"""The marks of all charts: colours, faintness, names, the links that a click opens, and marks in the same place."""
 
 from __future__ import annotations
 
@@ -11,46 +11,49 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
 OURS, COMPARED, THEIRS = "#4C7BD9", "#A6761D", "#8C6BD1"
-"""What was measured here, what it is held against, and what a paper published; no colour that says kept or broken."""
+"""Colours of what was measured here, what it is compared with, and what a paper published. None of them means kept or
+broken.
+"""
 
 PALETTE = ("#56B4E9", "#E69F00", "#CC79A7", "#8C6BD1", "#00A5A5", "#A6761D")
-"""Things that are told apart by colour, at most so many: none of these says kept, broken or not settled."""
+"""Colours to distinguish things; there can be no more than these. None of them means kept, broken or not settled."""
 
 FAINT = 0.45
-"""Opacity of a figure that rests on too little."""
+"""Opacity of a mark with too little data."""
 
 CLICKABLE = {"hovermode": "closest", "clickmode": "event+select"}
-"""Of a figure's layout: a click on a mark leads somewhere."""
+"""Layout of a figure whose marks can be clicked."""
 
 TOLD = 6
-"""Marks at one place of which hovering tells."""
+"""Maximum number of marks in one place that the hover text describes."""
 
 NUMBER = {"size": 11, "color": "#000000"}
 """The font of a number on a mark."""
 
 
 def safe(text: str) -> str:
-    """Plotly reads some HTML in labels; what a model or a person wrote is shown as it is."""
+    """Escape a text that a model or a person wrote, because Plotly interprets some HTML in labels."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def error_bars(low: Series[Any], at: Series[Any], high: Series[Any], **look: Any) -> dict[str, Any]:
-    """Plotly's bars from where marks stand to the ends of their intervals; none where there is no interval."""
+    """Return Plotly's error bars from marks to the ends of their intervals; of length 0 if there is no interval."""
     reach = {"array": high - at, "arrayminus": at - low}
     lengths = {side: length.astype(float).clip(lower=0).fillna(0) for side, length in reach.items()}
     return {"type": "data", "symmetric": False, **lengths, **look}
 
 
 def link(query: Mapping[str, str]) -> str:
-    """What a mark leads to, as its `customdata[0]`: the query of an address, of a run (and case) to open, or of values
-    to filter by. What is empty is left out.
+    """Return the link of a mark, its `customdata[0]`: the query of an address that opens a run (and case) or filters by
+    values. Empty values are left out.
     """
     return urlencode({name: value for name, value in query.items() if value})
 
 
 def one_a_place(rows: DataFrame) -> list[dict[Any, Any]]:
-    """One mark for each place (x, y): the first of the `rows` there, with all of them as `there`. Of several the bars
-    reach to the outermost ends, the text tells of each, the link leads to all, and the mark is faint where all are.
+    """Combine marks in the same place (x, y). Each result is the first of the `rows` there, with all of them as
+    `there`. If there are several, the bars reach to the outermost ends, the text describes each, the link leads to
+    all, and the mark is faint only if all are.
     """
     there: dict[tuple[float, float], list[dict[Any, Any]]] = {}
     for row in rows.to_dict("records"):
@@ -73,7 +76,7 @@ def _as_one(rows: Sequence[dict[Any, Any]]) -> dict[Any, Any]:
 
 
 def _to_all(rows: Sequence[Mapping[Any, Any]]) -> str:
-    """A filter with the values of all; where they open a run or a case, that of the first."""
+    """Return a filter with the values of all rows; if they open a run or a case, the link of the first."""
     queries = [parse_qs(row["link"]) for row in rows]
     if "run" in queries[0]:
         return str(rows[0]["link"])
@@ -83,10 +86,10 @@ def _to_all(rows: Sequence[Mapping[Any, Any]]) -> str:
 
 
 def number_on(row: Mapping[Any, Any]) -> str:
-    """What is written on a mark of `one_a_place`: how many it stands for; nothing on one that stands for itself."""
+    """Return the label of a mark from `one_a_place`: the number of rows it represents, or an empty string for one."""
     return str(len(row["there"])) if len(row["there"]) > 1 else ""
 
 
 def size_of(row: Mapping[Any, Any], size: float) -> float:
-    """The size of such a mark, in pixels: `size`, or more where a number must have room on it."""
+    """Return the size of the mark in pixels: `size`, or more if a number must fit on it."""
     return max(size, 18) if number_on(row) else size

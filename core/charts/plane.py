@@ -1,5 +1,5 @@
-"""Two figures of each group on one plane, with both intervals and the name beside each mark; some in colour, the others
-light. It stays one picture however many there are.
+"""Two figures of each group on a plane, with both intervals and a name at each mark. Some marks are in colour and the
+others light, so that one chart is enough for any number of groups.
 """
 
 from __future__ import annotations
@@ -17,44 +17,47 @@ if TYPE_CHECKING:
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "hexagon")
 
 LIGHT, _LIGHTER = "#8A8A8A", 0.75
-"""The marks that are not chosen, and their opacity: they show on white and on black."""
+"""Colour and opacity of the marks that are not chosen, visible on white and on black."""
 
 HEIGHT = 600
-"""Of the whole picture, in pixels; the plane is less than that by its margins."""
+"""Height of the whole chart in pixels, including the margins."""
 
 _TOP, _BOTTOM = 50, 70
 _WIDTHS = (640, 710, 1000)
-"""Widths of the plane, in pixels, at which names do not cover each other."""
+"""Widths of the plane, in pixels, for which names are placed without overlap."""
 
 _LETTER, _LINE = 7.0, 15
-"""Pixels of a letter and a line, at the size that names have."""
+"""Pixels per letter and per line at the font size of names."""
 
 _LONGEST = 34
-"""Letters of a name; hovering shows the whole."""
+"""Maximum number of characters of a name; the hover text shows all of it."""
 
 _ACROSS = (-0.03, 1.05)
-"""The ends of the axis of x: what shares can be, and room for a mark."""
+"""The range of the x axis: that of a share, with room for a mark."""
 
 _LEAST = 0.3
-"""So much of a share the axis of y has at least."""
+"""The smallest range of the y axis."""
 
 Box = tuple[float, float, float, float]
 """Left, lower, right and upper edge, in pixels."""
 
 
 class ReferenceLine(NamedTuple):
-    """A value of x that marks are held against, and what it is."""
+    """A value of x to compare marks with, and its name."""
 
     x: float
     name: str
 
 
 def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine] = ()) -> Figure:
-    """One mark a row of x, x_low, x_high, y, y_low, y_high (shares; NaN where there is no interval), `name` and `n`
-    beside the mark, `kind` (a symbol each), `chosen`, `open` (an open mark), `faint`, `own` (a value of x of its own to
-    be held against, NaN for none), `text` (what hovering shows, safe) and `link`. The chosen have a colour each, as far
-    as there are colours. Every mark stands at its values; several at one place are one mark with their number on it
-    (`one_a_place`). A name for which there is no room is left to hovering, those chosen have theirs first.
+    """Draw one mark per row.
+
+    The columns of `rows` are x, x_low, x_high, y, y_low, y_high (shares; NaN without an interval); `name` and `n`,
+    written next to the mark; `kind`, shown by a symbol; `chosen`; `open` (an open mark); `faint`; `own` (the row's own
+    value of x to compare with, NaN for none); `text` (hover text, already escaped) and `link`. Each chosen mark has its
+    own colour as long as there are enough colours. Every mark is at its exact values; several in one place become one
+    mark with their number on it (`one_a_place`). A name without room is shown only on hover; chosen marks get their
+    names first.
     """
     import plotly.graph_objects as go
 
@@ -66,12 +69,12 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine]
         figure.add_vline(line.x, line={"dash": "dash", "width": 2, "color": LIGHT})
     rows = rows.assign(colour=[next(colours, LIGHT) if chosen else LIGHT for chosen in rows["chosen"]])
     drawn = one_a_place(rows)
-    # What is chosen lies above the others.
+    # Chosen marks are drawn last, on top of the others.
     for row in reversed(drawn):
         figure.add_scatter(**_mark(row, kinds[row["kind"]]))
     for row in rows.to_dict("records"):
         if row["chosen"] and row["own"] == row["own"]:
-            # Where it lies under its mark a click may hit either, so both tell and lead to the same.
+            # It may lie under its mark, so both have the same hover text and link, whichever a click hits.
             figure.add_scatter(
                 x=[row["own"]],
                 y=[row["y"]],
@@ -97,7 +100,7 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine]
 
 
 def published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -> None:
-    """Lay a paper's points (x, y, name, what hovering shows) into a plane: open, in a colour of their own, named."""
+    """Add a paper's points (x, y, name, hover text) to a plane, as open marks with their own colour and names."""
     figure.add_scatter(
         x=[x for x, *_ in points],
         y=[y for _, y, *_ in points],
@@ -114,7 +117,7 @@ def published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -
 
 
 def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
-    """A mark with both bars, which end where the intervals do."""
+    """Return a mark with error bars that end where the intervals end."""
     bars = {
         f"error_{axis}": {
             "type": "data",
@@ -150,12 +153,12 @@ def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
 
 
 def _length(high: float | None, low: float | None) -> float:
-    """From one end to the other, none where either is not known."""
+    """Return the distance between the two ends, 0 if either is not known."""
     return 0.0 if high is None or low is None or high != high or low != low else max(high - low, 0.0)
 
 
 def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
-    """The ends of the axis of y: tenths around all marks and intervals, with room for a mark."""
+    """Return the range of the y axis: tenths around all marks and intervals, with room for a mark."""
     known = [row[name] for row in drawn for name in ("y", "y_low", "y_high") if row[name] == row[name]]
     low, high = math.floor(10 * min(known, default=0.0)) / 10, math.ceil(10 * max(known, default=1.0)) / 10
     if high - low < _LEAST:
@@ -169,7 +172,7 @@ def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
 def _write(
     figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine], up: tuple[float, float]
 ) -> None:
-    """Names beside marks and lines, with a thread to the mark where they stand apart from it."""
+    """Write names next to marks and lines, connected to the mark by a line if they are further away."""
     more = [f" and {len(row['there']) - 1} more" if len(row["there"]) > 1 else "" for row in drawn]
     names = [f"{_cut(str(row['name']))} · {row['n']}{others}" for row, others in zip(drawn, more, strict=True)]
     bars = [
@@ -220,9 +223,9 @@ def offsets(
     bars: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
     up: tuple[float, float] = (0.0, 1.0),
 ) -> list[tuple[float, float] | None]:
-    """Where the middle of each name stands from its mark, in pixels to the right and up: of the places at which it
-    covers no mark and no name before it, at each of the widths that a plane may have, the nearest of those that lie on
-    the fewest `bars`; None where there is none. `up` are the ends of the axis of y.
+    """Return for each name the offset of its middle from its mark, in pixels to the right and up; None if there is no
+    room. An allowed place covers no mark and no earlier name, at any of the widths that a plane may have. Among
+    these the place that crosses the fewest `bars` is used, then the nearest. `up` is the range of the y axis.
     """
     scales = [(width / (_ACROSS[1] - _ACROSS[0]), (HEIGHT - _TOP - _BOTTOM) / (up[1] - up[0])) for width in _WIDTHS]
     edges = [(_ACROSS[0] * x, up[0] * y, _ACROSS[1] * x, up[1] * y) for x, y in scales]
@@ -252,7 +255,9 @@ def offsets(
 
 
 def _around(half: float) -> list[tuple[float, float]]:
-    """Places to try, the nearest first: at the corners, where no bar of its own runs, beside, then further away."""
+    """Return the offsets to try, nearest first: the corners, which the mark's own bars do not cross, then the sides,
+    then further away.
+    """
     sides = (half + 9.0, -half - 9.0)
     corners = [(side, up) for up in (12.0, -12.0) for side in sides]
     beside = [(half + 10.0, 0.0), (-half - 10.0, 0.0), (0.0, 18.0), (0.0, -18.0)]

@@ -1,4 +1,4 @@
-"""Points of runs or cases: one picture where colours can tell them apart, else one small picture for each name."""
+"""Points of runs or cases: a single chart if colours can distinguish their names, else one small chart per name."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ if TYPE_CHECKING:
 SYMBOLS = ("circle", "diamond", "x", "square", "triangle-up", "star")
 
 GREY, SEVERAL = "#8A8A8A", "several"
-"""Colour and name of marks at one place that have different names."""
+"""Colour and name of marks in one place that have different names."""
 
 MOST = 30
-"""Small pictures; of more names those with the most points, and the axis says so."""
+"""Maximum number of small charts. If there are more names, those with the most points are drawn, and the axis says so.
+"""
 
 _ACROSS, _HIGH = 2, 210
 
 
 def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
-    """One mark a place of x, y, name, kind, text (what hovering shows, safe) and link: colour, or a picture of its own,
-    for the name, symbol for the kind. Every mark stands at its values; several at one place are one mark with their
-    number on it (`one_a_place`), grey where their names differ. `layout` is of all axes.
+    """Draw one mark for each place in `rows`, with the columns x, y, name, kind, text (hover text, already escaped) and
+    link. A name has its own colour or chart, a kind its own symbol. Every mark is at its exact values; several in
+    one place become one mark with their number on it (`one_a_place`), grey if their names differ. `layout` applies
+    to all axes.
     """
     from plotly.subplots import make_subplots
 
@@ -90,7 +92,7 @@ def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
 
 
 def _common(values: Iterable[str]) -> str:
-    """The value where all are the same, else that there are several."""
+    """Return the common value, or SEVERAL if the values differ."""
     one, *others = dict.fromkeys(values)
     return SEVERAL if others else one
 

@@ -1,1 +1,1 @@
-"""The command line's commands, one file each."""
+"""The commands of the command line, one file each."""

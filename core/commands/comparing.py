@@ -1,4 +1,4 @@
-"""`compare`: two to five models, methods, runs or readings on the items that they share."""
+"""`compare`: compare two to five models, methods, runs or parsers on the items that they share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .run_output import DONE, index_of_all, json_option
 
 
 def add(commands: click.Group) -> None:
-    """Add compare to the group `commands`, which is changed in place."""
+    """Add compare to the group `commands`, in place."""
     commands.add_command(_compare)
 
 

@@ -13,7 +13,7 @@ from .run_output import DONE, aligned
 
 
 def add(commands: click.Group) -> None:
-    """Add data to the group `commands`, which is changed in place."""
+    """Add data to the group `commands`, in place."""
     commands.add_command(_data)
 
 
@@ -50,14 +50,14 @@ def _get(name: str, is_agreed: bool) -> int:
 
 
 class _Line:
-    """Shows progress on a line of the terminal; where standard error is none, once for each tenth."""
+    """Shows progress on one line of the terminal or, if standard error is not a terminal, a line for each tenth."""
 
     def __init__(self) -> None:
         self._shown = -1
         self._is_terminal = sys.stderr.isatty()
 
     def __call__(self, done: int, size: int) -> None:
-        """`done` of `size` bytes are here; `size` is 0 where nobody knows."""
+        """Show that `done` of `size` bytes have arrived; `size` is 0 if it is not known."""
         share = int(100 * done / size) if size else done // 10**6
         step = share if self._is_terminal else share - share % 10
         if step == self._shown:
@@ -70,6 +70,6 @@ class _Line:
         sys.stderr.flush()
 
     def end(self) -> None:
-        """Go on below the line."""
+        """End the progress line."""
         if self._is_terminal and self._shown >= 0:
             print(file=sys.stderr)

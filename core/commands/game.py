@@ -1,4 +1,4 @@
-"""`game`: the game of cards as a file."""
+"""`game`: write the card game as a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .run_output import DONE
 
 
 def add(commands: click.Group) -> None:
-    """Add game to the group `commands`, which is changed in place."""
+    """Add game to the group `commands`, in place."""
     commands.add_command(_game)
 
 

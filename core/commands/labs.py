@@ -1,4 +1,4 @@
-"""One command a lab, made from what it declares."""
+"""One command per lab, generated from the lab's declaration."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from ..studies.plan import Planned, Study, run_id
 from .run_output import DONE, event_option, journals_option, run
 from .study_run import as_text
 
-# Options of the command line, made from a specification's fields with their title, help, bounds and choices.
+# Options of the command line, generated from a specification's fields with their title, help, bounds and choices.
 
 
 SHIPPED_MODEL = f"local/{SHIPPED}"
-"""Who is asked where nobody is named."""
+"""The model that is asked if none is named."""
 
 
 def parameters(lab: Lab) -> list[click.Parameter]:
-    """The options of the lab's command: those it declares by hand, then one for each field of its specification."""
+    """Return the options of the lab's command: those it declares itself, then one for each other field of its
+    specification.
+    """
     own = list(lab.command.parameters)
     taken = {name for parameter in own for name in (parameter.name, *parameter.opts)}
     offered = [knob for knob in knobs(lab.spec).values() if knob.name not in taken and knob.option not in taken]
@@ -36,14 +38,15 @@ def parameters(lab: Lab) -> list[click.Parameter]:
 
 
 def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
-    """The specification that the options come to; what they leave open is settled by what is at hand, and by the runs
-    in `folder`. Raises ValueError, pydantic.ValidationError among them."""
+    """Build the specification from the options. Open choices are filled in from the available models and the runs in
+    `folder`. Raises ValueError, including pydantic.ValidationError.
+    """
     fields = dict(given)
     if _must_be_named(knobs(lab.spec).get("model")):
         given = {**given, "model": given.get("model") or SHIPPED_MODEL}
         fields = dict(given)
     for name, value in given.items():
-        # What was not given is left to the specification's own default.
+        # Options that were not given get the specification's own defaults.
         if value is None or value == ():
             del fields[name]
     spec = lab.spec.model_validate(lab.command.from_options(fields) if lab.command.from_options else fields)
@@ -60,7 +63,7 @@ def _sees(run: str) -> bool:
 
 
 def _must_be_named(knob: Knob | None) -> bool:
-    """Whether it names the model that is asked, who is the one that ships unless another is named."""
+    """Whether the field names the model to ask and has no default, so that the shipped model is its default here."""
     return knob is not None and knob.name == "model" and knob.default is None
 
 
@@ -79,7 +82,7 @@ def _option(knob: Knob) -> click.Option:
     elif (knob.low, knob.high) != (None, None):
         type_ = (click.IntRange if knob.kind is int else click.FloatRange)(knob.low, knob.high)
     if knob.several and knob.choices:
-        # "--arms none,swapped" is as good as giving the option twice.
+        # "--arms none,swapped" is the same as giving the option twice.
         def parts(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(type_.convert(part, option, context) for one in given for part in one.split(","))
 
@@ -92,7 +95,7 @@ def _option(knob: Knob) -> click.Option:
 
 
 def _pairs(context: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
-    """WHAT=COLUMN, given any number of times."""
+    """Parse WHAT=COLUMN, which may be given any number of times."""
     pairs = [one.partition("=") for one in given]
     for what, equals, column in pairs:
         if not (what.strip() and equals and column.strip()):
@@ -101,7 +104,7 @@ def _pairs(context: click.Context, option: click.Parameter, given: tuple[str, ..
 
 
 def add(commands: click.Group) -> None:
-    """A command for each lab, and the lab's tools in a group of their own."""
+    """Add a command for each lab, and a group for each lab's tools, to the group `commands`."""
     groups: dict[str, click.Group] = {}
     for lab in entry.labs().values():
         if (tools := lab.command.tools) is not None:
@@ -113,8 +116,9 @@ def add(commands: click.Group) -> None:
 
 
 def _in_shards(lab: Lab, shards: Sequence[Spec], journals: Path, as_json: bool) -> int:
-    """Make the runs of a data set that is too large for one, then print the figures of all of them; the exit code. Each
-    run is named by its content, as a study's are: the same command again goes on where this one ends.
+    """Make the runs of a data set that is too large for one, print the figures of all of them, and return the exit
+    code. Each run is named by its content, as in a study, so that repeating the command continues where this one
+    ended.
     """
     runs = tuple(Planned(run_id(lab, shard), lab, shard) for shard in shards)
     for number, planned in enumerate(runs, start=1):
@@ -133,7 +137,7 @@ def _in_shards(lab: Lab, shards: Sequence[Spec], journals: Path, as_json: bool) 
 
 
 def command(lab: Lab) -> click.Command:
-    """The command that makes a run of `lab`."""
+    """Return the command that makes a run of `lab`."""
 
     @journals_option
     @event_option

@@ -21,7 +21,7 @@ from .run_output import BAD_INPUT, DONE, WRONG, begun, event_option, journals_op
 
 
 def add(commands: click.Group) -> None:
-    """Add resume, reread, verify and store to the group `commands`, which is changed in place."""
+    """Add resume, reread, verify and store to the group `commands`, in place."""
     for command in (_resume, _reread, _verify, _store):
         commands.add_command(command)
 
@@ -81,7 +81,7 @@ def _store(action: Any) -> int:
     except StoreBusy:
         raise
     except StoreUnusable:
-        # It is only an index: what cannot be read is put aside, and the index is made again.
+        # The store is only an index: an unreadable one is moved aside and rebuilt.
         try:
             path.replace(path.with_suffix(".broken"))
         except OSError as error:

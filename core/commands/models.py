@@ -19,7 +19,7 @@ _MARKS = {True: "yes", False: "no", None: "-"}
 
 
 def add(commands: click.Group) -> None:
-    """Add models to the group `commands`, which is changed in place."""
+    """Add models to the group `commands`, in place."""
     commands.add_command(_models)
 
 

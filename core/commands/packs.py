@@ -1,4 +1,4 @@
-"""`pack`: packs of the game, made of journals and held to them."""
+"""`pack`: make packs of the game from journals, and check packs against their journals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .study_run import as_text
 
 
 class _Pack(click.Group):
-    """`pack RUN…` makes one; what else begins with a word of its own."""
+    """A group in which `pack RUN…` means `pack make RUN…`; its other commands are named."""
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         if args and args[0] not in (*self.commands, "--help"):
@@ -29,7 +29,7 @@ class _Pack(click.Group):
 
 
 def add(commands: click.Group) -> None:
-    """Add pack to the group `commands`, which is changed in place."""
+    """Add pack to the group `commands`, in place."""
     commands.add_command(_pack)
 
 

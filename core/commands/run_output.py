@@ -1,4 +1,4 @@
-"""What every lab's command shares: a run in this process, with its journal, what is printed, and the exit code."""
+"""What all labs' commands share: making a run in this process with its journal, printing it, and the exit code."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from ..transcript import Transcript, transcript
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
 
 DONE, WRONG, BAD_INPUT, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 4
-"""Exit codes; WRONG where something was looked at and is not as it should be."""
+"""Exit codes. WRONG: a check found something that is not as it should be."""
 
 NAMED = 10
-"""Broken rows of a data set that are printed; the journal has more."""
+"""Maximum number of broken rows of a data set that are printed; the journal has more."""
 
 
 journals_option = click.option(
@@ -50,11 +50,11 @@ journals_option = click.option(
     callback=lambda context, option, given: given or home.journals(),
     help="default: $EXPLAIN_HOME/journals",
 )
-"""The folder of the journals, as the parameter `journals`: the one that was chosen, else the home's."""
+"""The folder of the journals, as the parameter `journals`; by default the home's."""
 
 
 def json_option(printed: str) -> Callable[[Decorated], Decorated]:
-    """The option --json, as the parameter `as_json`; `printed` says in what shape."""
+    """Return the option --json, as the parameter `as_json`; `printed` describes the output for its help."""
     return click.option("--json", "as_json", is_flag=True, help=f"print {printed}")
 
 
@@ -62,7 +62,7 @@ event_option = json_option("one event a line, as in the journal")
 
 
 def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
-    """What the run of that name measures, how it began, and all that has happened in it. Raises RunNotFound."""
+    """Return the lab of a run, its first event, and all its events. Raises RunNotFound."""
     path = journal.found(run_id, *folders)
     if path is None:
         raise RunNotFound(f"There is no run named {run_id!r} in {folders[0]}.")
@@ -78,7 +78,7 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """The rows of a table as lines, each column as wide as its widest cell."""
+    """Yield the rows of a table as lines, with each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -93,11 +93,11 @@ def run(
     failed_too: bool = False,
     resolve: Resolve | None = None,
 ) -> int:
-    """Make the run in this process, with its journal in `folder`, printing it as it goes on; the exit code. `going_on`
-    reads its journal first; a run that completed is then left as it is, unless its journal has lost lines, or what
-    failed in it is to be asked again (`failed_too`).
+    """Make the run in this process, with its journal in `folder`, print its progress, and return the exit code.
+    `going_on` continues an existing journal; then a completed run is left alone unless its journal has lost lines or
+    its failed calls are to be repeated (`failed_too`).
 
-    Raises NoSuchModel before anything begins, and JournalInUse where it goes on elsewhere.
+    Raises NoSuchModel before anything begins, and JournalInUse if another process is making the run.
     """
     catalog = entry.catalog()
     for model in going.spec.models if resolve is None else ():
@@ -145,9 +145,10 @@ def run(
 
 
 def exit_code(state: Transcript) -> int:
-    """0 completed; 2 and 3 failed, by bad input or because a model was out of reach; 4 stopped and resumable.
+    """Return 0 for completed; 2 for failed by bad input; 3 for failed because a model could not be reached; 4 for
+    stopped and resumable.
 
-    A completed run without one figure, for its calls failed, counts as a model out of reach.
+    A completed run that has no figure because its calls failed counts as a model that could not be reached.
     """
     if state.status == "completed":
         figures = [score for score in state.scores if not score.case]
@@ -158,9 +159,9 @@ def exit_code(state: Transcript) -> int:
 
 
 def into_the_store(journals: Path) -> None:
-    """Index the run, unless the app has the store open: then the app takes the journal up itself.
+    """Index the run, unless the app has the store open and will index the journal itself.
 
-    The run is in its journal, so a store that cannot be used takes nothing from it: that is only reported.
+    Errors of the store are only reported, because the run is safe in its journal.
     """
     if journals == home.journals():
         try:
@@ -173,7 +174,7 @@ def into_the_store(journals: Path) -> None:
 
 
 def heed_ctrl_c() -> None:
-    """Let Ctrl-C cancel the task that calls this in good order, so that journals say how their runs ended."""
+    """Make Ctrl-C cancel the calling task in an orderly way, so that journals record how their runs ended."""
     task = asyncio.current_task()
     assert task is not None
     with contextlib.suppress(NotImplementedError):
@@ -182,7 +183,7 @@ def heed_ctrl_c() -> None:
 
 @contextlib.contextmanager
 def index_of_all() -> Iterator[Store]:
-    """An index that is up to date: while the app is running, a copy of the app's. Raises StoreBusy."""
+    """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusy."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
@@ -201,7 +202,7 @@ def index_of_all() -> Iterator[Store]:
 
 
 BEFORE = {"panel": "  ", "remark": "  ", "note": "  ", "card": "  ", "more": "  - ", "doubt": "  - "}
-"""What stands before a step, by the first word of its key; its further lines are as far from the edge."""
+"""The prefix of a step, by the first word of its key; its further lines are indented as far."""
 
 
 def _laid_out(key: str, text: str) -> str:
@@ -210,7 +211,7 @@ def _laid_out(key: str, text: str) -> str:
 
 
 class _Printer:
-    """Prints a run while it goes on: one case line by line as it comes, of several each when it has ended."""
+    """Prints a run in progress: a single case line by line, several cases each when it has ended."""
 
     def __init__(self, as_json: bool, state: Transcript, lab: Lab) -> None:
         self._json = as_json
@@ -225,7 +226,7 @@ class _Printer:
             if self._json:
                 print(line.decode(), end="", flush=True)
             elif isinstance(event, Failed):
-                # What failed the run is reported by the call that failed and by the run.
+                # A failure of the run is reported twice, by the failed call and by the run.
                 if event.message != self._complaint:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
@@ -236,7 +237,7 @@ class _Printer:
                 self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")
 
     def end(self) -> None:
-        """The rest of what there is to say, the sentence on the whole, and the figures."""
+        """Print the remaining lines, the summary, and the figures."""
         if self._json:
             return
         with self._reader():
@@ -248,8 +249,10 @@ class _Printer:
             self._print(figures(self._lab, self._state))
 
     def _tell(self, case: str, ended: bool, active: bool = True) -> None:
-        """What there is to tell of a case; of several once it has `ended`. `active`: its run goes on."""
-        # Folding a long case takes a while; between two times at least four times as long goes to the run itself.
+        """Print what is known of a case; in a run of several, only once it has `ended`. `active`: the run is in
+        progress.
+        """
+        # Building a long case takes a while. Until the next time, the run itself gets at least four times as long.
         began = time.monotonic()
         several = self._state.planned > 1
         if case not in self._state.cases or (not ended and (several or began < self._rest_until)):
@@ -257,7 +260,7 @@ class _Printer:
         scene = of_case(self._lab, self._state, case, active)
         self._print([(f"{case} title", ("\n" if several else "") + self._state.cases[case].title)])
         for key, text in steps(scene):
-            # What a case is called says what is asked; what a verdict means is the same of all.
+            # The title already says what is asked, and the meaning of a verdict is the same for all cases.
             if key != "question" and not (several and key == "meaning"):
                 before = "\n" if key in ("headline", "meaning") and not several else ""
                 self._print([(f"{case} {key}", before + _laid_out(key, text))])
@@ -272,7 +275,7 @@ class _Printer:
 
     @contextlib.contextmanager
     def _reader(self) -> Iterator[None]:
-        """Where nobody reads on (`| head`), the run and its journal go on all the same."""
+        """If the output is closed (`| head`), let the run and its journal continue."""
         try:
             yield
         except BrokenPipeError:
@@ -280,9 +283,9 @@ class _Printer:
 
 
 def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
-    """The figures of the whole run, each once: the headline first, then those that lead, then the others, and last the
-    headline's parts. Where the original parser gives another figure, it has a line of its own. What is undefined is
-    left out, unless it leads and has a reason.
+    """Yield the figures of the whole run, each once: the headline first, then the other leading ones, then the rest,
+    and last the parts of the headline. If the original parser gives another figure, it has its own line. An
+    undefined figure is left out unless it leads and has a reason.
     """
     leading = [metric.name for metric in lab.metrics if metric.leads]
     order = [*leading, *(metric.name for metric in lab.metrics if not metric.leads)]

@@ -1,4 +1,4 @@
-"""`study run --engine dask` and `--engine slurm`: which cluster makes the runs, and what its workers do."""
+"""`study run --engine dask` and `--engine slurm`: the cluster that makes the runs, and what its workers do."""
 
 from __future__ import annotations
 
@@ -42,14 +42,16 @@ scheduler_option = click.option(
 
 
 def on_worker(task: Task) -> Made:
-    """What a worker does: it makes one run, with labs, models and keys of its own."""
+    """Make one run on a worker, with the worker's own labs, models and keys."""
     return asyncio.run(while_wanted(task, entry.labs(), entry.catalog().get))
 
 
 def making(
     engine: str, scheduler: str | None, study: Study, folder: Path, ended: Callable[[Planned, Transcript], None]
 ) -> Cluster:
-    """What makes the study's runs on that cluster. Raises click.UsageError where it cannot be had."""
+    """Return the object that makes the study's runs on that cluster. Raises click.UsageError if the cluster is not
+    available.
+    """
     for needed in ("distributed", "dask_jobqueue"):
         if find_spec(needed) is None:
             raise click.UsageError(
@@ -80,7 +82,9 @@ def making(
 
 
 def asked_of_slurm(study: Study) -> ClusterOf:
-    """The table `[cluster]` of the study, else what $EXPLAIN_HOME/cluster.toml says. Raises click.UsageError."""
+    """Return the table `[cluster]` of the study, or else the content of $EXPLAIN_HOME/cluster.toml. Raises
+    click.UsageError.
+    """
     path = home.home() / "cluster.toml"
     if study.cluster is not None or not path.exists():
         return study.cluster or ClusterOf()
@@ -93,10 +97,10 @@ def asked_of_slurm(study: Study) -> ClusterOf:
 
 
 def slurm(asked: ClusterOf) -> SLURMCluster:
-    """A cluster whose workers are SLURM jobs, none of them submitted yet; used by `async with`. What goes between its
-    machines is encrypted, since anyone who reaches a scheduler has its workers do anything.
+    """Return a cluster whose workers are SLURM jobs, none submitted yet; use it with `async with`. The traffic between
+    its machines is encrypted, because anyone who can reach a scheduler can make its workers do anything.
     """
-    # Its import would have Ctrl-C end the process at once.
+    # Importing it makes Ctrl-C end the process immediately, so the old handler is restored.
     heeded = signal.getsignal(signal.SIGINT)
     from dask_jobqueue.slurm import SLURMCluster
 

@@ -1,5 +1,5 @@
-"""`study pack`, `unpack`, `verify` and `report`: journals in one file and back, figures once more from raw answers, the
-whole study as one HTML file.
+"""`study pack`, `unpack`, `verify` and `report`: journals into one file and back, figures recomputed from raw answers,
+and the whole study as one HTML file.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from ..studies.progress import progress
 from ..text.plurals import counted
 from .run_output import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
 
-# `study pause` and `study status`: pauses a study that is running, and shows its progress.
+# `study pause` and `study status`: pause a running study, and show its progress.
 
 
 study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="STUDY.toml")
-"""The study's file, as the parameter `file`."""
+"""The study file, as the parameter `file`."""
 
 
 @click.command("pause", help="Stop a study that runs, here or in another process, to go on with later.")
 @study_argument
 def pause(file: Path) -> int:
-    """Let no further call of the study leave; the process that makes it stops once open calls are answered."""
+    """Stop further calls of the study. The process that makes it stops when the open calls are answered."""
     study = plan.read(file, entry.labs())
     desired_state.want(home.home(), study.name, paused=True)
     print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")
@@ -48,7 +48,7 @@ def pause(file: Path) -> int:
 @journals_option
 @json_option("a JSON object")
 def status(file: Path, journals: Path, as_json: bool) -> int:
-    """How the study stands."""
+    """Print the progress of the study."""
     study = plan.read(file, entry.labs())
     refuse_packed(study, journals)
     found, broken = progress(study, journals), required_data.broken(required_data.held(study, journals))
@@ -64,7 +64,7 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
 @journals_option
 @json_option("a JSON object")
 def pack(file: Path, journals: Path, as_json: bool) -> int:
-    """Pack the completed runs of the study; the exit code."""
+    """Pack the completed runs of the study and return the exit code."""
     study = plan.read(file, entry.labs())
     made = packing.pack(study, journals)
     into_the_store(journals)
@@ -85,7 +85,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
 @journals_option
 @json_option("a JSON object")
 def unpack(file: Path, journals: Path, as_json: bool) -> int:
-    """Put the journals of the study's pack back, one file a run; the exit code."""
+    """Restore the journals from the study's pack, one file per run, and return the exit code."""
     runs = packing.unpack(plan.read(file, entry.labs()), journals)
     into_the_store(journals)
     print(json.dumps({"runs": runs}) if as_json else f"{runs:,} runs unpacked into {journals}")
@@ -97,7 +97,7 @@ def unpack(file: Path, journals: Path, as_json: bool) -> int:
 @journals_option
 @json_option("one line a run, as a JSON object")
 def verify(file: Path, journals: Path, as_json: bool) -> int:
-    """Say of which runs the figures are not what their answers give; the exit code."""
+    """Report the runs whose figures differ from what their answers give, and return the exit code."""
     study = plan.read(file, entry.labs())
     packing.refuse_packed(study, journals)
     paths = [path for run in study.all if (path := journal.found(run.id, journals)) is not None]
@@ -128,7 +128,7 @@ def _kb(size: int) -> str:
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html")
 @journals_option
 def report(file: Path, out: Path, journals: Path) -> int:
-    """Write the report; the exit code."""
+    """Write the report and return the exit code."""
     study = plan.read(file, entry.labs())
     packing.refuse_packed(study, journals)
     out.write_bytes(of_study.html(study, entry.labs(), journals, _methods([run.id for run in study.all], journals)))
@@ -137,7 +137,9 @@ def report(file: Path, out: Path, journals: Path) -> int:
 
 
 def _methods(runs: list[str], folder: Path) -> list[str]:
-    """How the runs were made, from an index of the folder; one of its own where that is not the home's."""
+    """Return sentences on how the runs were made, from an index of the folder; a temporary one unless the folder is the
+    home's.
+    """
     if folder == home.journals():
         with index_of_all() as store:
             return methods.sentences(store, runs, figures=False)

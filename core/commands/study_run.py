@@ -1,4 +1,4 @@
-"""`study`: many runs from one file. Planned, made, looked at, and read as tables."""
+"""`study`: plan and make many runs from one file, follow them, and read them as tables."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 OFF = 5
-"""The exit code where a control does not read what it must."""
+"""The exit code if a control does not have the value that it must have."""
 
 
 def add(commands: click.Group) -> None:
-    """Add the group study to the group `commands`, which is changed in place."""
+    """Add the group study to the group `commands`, in place."""
     of_study = (
         *(_plan, _run, study_files.pause, study_files.status, _table),
         *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
@@ -82,11 +82,11 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
         making = Making(study, labs, catalog.get, journals, tell)
     else:
         making = study_cluster.making(engine, scheduler, study, journals, tell)
-    # What a run must read is known of robots alone.
+    # Only for robots is it known which value a run must have.
     known = tuple(run for run in study.all if any(map(is_free, run.spec.models)))
     of_robots, kept = replace(study, runs=known, controls=()), dict[str, "DataFrame"]()
     try:
-        # The controls first: where they do not read what they must, nothing else is asked.
+        # The controls come first: if their values are wrong, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = _end(study, _made(making, runs), len(runs))
             wrong = tables.off(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
@@ -108,7 +108,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
 
 
 def _complain(lines: Iterable[object]) -> None:
-    """Beside what is printed, which programs read too."""
+    """Print lines to standard error, because programs may read standard output."""
     for line in lines:
         print(line, file=sys.stderr)
 
@@ -122,8 +122,8 @@ def _made(making: Making | Cluster, runs: Sequence[Planned]) -> StudyOutcome:
 
 
 def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Transcript) -> None:
-    """A line on a run that has ended."""
-    # Of a lab's leading figures not every one exists for every kind of item.
+    """Print a line on a run that has ended."""
+    # Not all leading figures of a lab exist for every kind of item.
     leading = [metric for metric in run.lab.metrics if metric.leads and metric.better]
     scores = ((metric, state.score(metric.name, study.rules)) for metric in leading)
     metric, value, items = run.lab.metric(run.lab.headline), None, ""
@@ -146,7 +146,7 @@ def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Tran
 
 
 def _end(study: Study, outcome: StudyOutcome, of: int) -> int:
-    """What came of the runs, in a sentence for each kind; the exit code."""
+    """Report problems of the runs in sentences, and return the exit code."""
     _complain(f"{run} failed: {why}" for run, why in outcome.failed.items())
     if outcome.elsewhere:
         _complain([f"{counted(len(outcome.elsewhere), 'run')} of this study are being made by another process."])
@@ -162,7 +162,9 @@ def _end(study: Study, outcome: StudyOutcome, of: int) -> int:
 
 
 def _budget(study: Study) -> str:
-    """The budgets, and that they are over: of money so much stays as a call may cost at most."""
+    """Return the budgets as the start of a sentence that they are used up. A budget of money always keeps what one more
+    call may cost.
+    """
     calls, money = study.budget_calls, study.budget_money
     if money is None:
         return f"{calls:,} calls is spent"
@@ -199,7 +201,7 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
 
 
 def as_text(rows: list[Row]) -> Iterable[str]:
-    """The tables of a study in lines."""
+    """Yield the tables of a study as lines."""
     for title, cells in groupby(rows, lambda row: row["table"]):
         of_table, still = multiverse.moved(list(cells))
         yield f"\n{title}"
@@ -207,7 +209,7 @@ def as_text(rows: list[Row]) -> Iterable[str]:
             yield f"  {still}"
         if not of_table:
             continue
-        # What hangs on choices has lists of items, which would make a table too wide: they stand below it.
+        # Tables of choices have lists of items, which would make them too wide, so these are printed below.
         is_wide = title.startswith(multiverse.TITLE)
         columns = list(dict.fromkeys(cell["column"] for cell in of_table))
         by_row: dict[str, dict[str, str]] = defaultdict(dict)
@@ -224,7 +226,7 @@ def _cell(cell: Row) -> str:
         return _printed(cell)
     parts = ["undefined" if cell["value"] is None else f"{cell['value']:.2f}"]
     parts += [] if cell["low"] is None else [f" ({cell['low']:.2f} to {cell['high']:.2f})"]
-    # The power of so many items rests on no item: its column says how many.
+    # Power is not based on items; its column names their number.
     parts += [f", {cell['n']} of {cell['of']}"] if cell["table"] != "Power" else []
     parts += [] if cell["truth"] is None else [f", must read {cell['truth']:.2f}"]
     parts += [] if cell["p"] is None else [f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"]
@@ -237,6 +239,6 @@ def _cell(cell: Row) -> str:
 
 
 def _printed(cell: Row) -> str:
-    """What a paper printed there, which is none of ours."""
+    """Return the figure that a paper printed there, marked as not ours."""
     n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
     return f"printed {cell['published']:.3g}{n}"

@@ -1,4 +1,6 @@
-"""`query`, `export`, `import`, `page`, `scene`, `methods`: what is taken out of store and journals, and comes in."""
+"""`query`, `export`, `import`, `page`, `scene`, `methods`: get data out of the store and the journals, and bring runs
+in.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +30,11 @@ from ..transcript import Transcript, transcript
 from .run_output import DONE, aligned, begun, index_of_all, into_the_store, json_option
 
 _WIDEST = 50
-"""Letters of a cell, in a table that is printed."""
+"""Maximum number of characters of a cell in a printed table."""
 
 
 def add(commands: click.Group) -> None:
-    """Add query, export, import, page, scene and methods to the group `commands`, which is changed in place."""
+    """Add query, export, import, page, scene and methods to the group `commands`, in place."""
     for one in (_query, _export, _import, _page, _scene, _methods):
         commands.add_command(one)
 
@@ -53,15 +55,15 @@ def _query(query: str, as_json: bool) -> int:
 
 
 def _asked(query: str) -> QueryResult:
-    """What SQL finds, in an index that is up to date."""
+    """Return the result of a query on an up-to-date index."""
     with index_of_all() as store:
-        # A process of the query's own opens the file.
+        # The query runs in its own process, which must open the file itself.
         store.close()
         return sql.ask_file(store.path, query)
 
 
 def _all_of(query: str) -> list[dict[str, Any]]:
-    """All rows that SQL finds. Raises QueryRefused where there are more than a query gives."""
+    """Return all rows of a query. Raises QueryRefused if there are more than a query may return."""
     found = _asked(query)
     if found.cut:
         raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
@@ -69,7 +71,7 @@ def _all_of(query: str) -> list[dict[str, Any]]:
 
 
 def _table(found: QueryResult) -> Iterable[str]:
-    """The rows as a table of text, with its columns' names above."""
+    """Return the lines of a text table with the column names on top."""
     names = [_cell(name) for name in found.table.column_names]
     rows = [[_cell(value) for value in row.values()] for row in found.rows()]
     rule = ["-" * max(map(len, column)) for column in zip(names, *rows, strict=True)]
@@ -77,7 +79,7 @@ def _table(found: QueryResult) -> Iterable[str]:
 
 
 def _cell(value: object) -> str:
-    """A value on one line, cut where it is long; nothing in it moves the terminal's pen."""
+    """Return a value on one line, shortened and without control characters, which could move the terminal's cursor."""
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
     return "".join(letter if letter.isprintable() else " " for letter in shown)
@@ -99,7 +101,7 @@ def _cell(value: object) -> str:
 def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
     chosen = list(runs)
     if where is not None:
-        # On a line of its own: a comment at its end must not swallow what follows.
+        # On a line of its own, so that a comment at its end does not hide the rest.
         found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
         chosen += [str(row["run"]) for row in found]
     elif not runs:
@@ -196,7 +198,7 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
 
 
 def _has(state: Transcript, run: str, case: str | None) -> None:
-    """Raises BadParameter where the run has no case of that name."""
+    """Raises BadParameter if the run has no case of that name."""
     if case and case not in state.cases:
         raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
 
@@ -213,7 +215,7 @@ def _scene(run: str, case: str | None, evidence: bool) -> int:
     return DONE
 
 
-# On a line of its own: a comment at its end must not swallow what follows.
+# On a line of its own, so that a comment at its end does not hide the rest.
 _CASES = """
 select run, "case" from items where "case" <> '' and (
 {where}
@@ -221,7 +223,7 @@ select run, "case" from items where "case" <> '' and (
 
 
 def _state_of(run: str) -> tuple[Lab, Transcript, int]:
-    """The run of that name with its lab, and how many lines of its journal are damaged. Raises RunNotFound."""
+    """Return the lab of a run, its transcript, and the number of damaged lines in its journal. Raises RunNotFound."""
     folders = home.journals(), home.recordings(), home.priors()
     lab, _, events = begun(run, *folders)
     path = journal.found(run, *folders)

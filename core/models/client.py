@@ -99,7 +99,7 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
         return _names(json.loads(reply.text), config)
     except openai.OpenAIError as error:
         failure = error_mapping.of_error(error, config)
-    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
+    except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
         what = str(error) if isinstance(error, safe_http.UnsafeResponse) else "its list of models has another form"
         unreadable = ValueError(what)
         unreadable.__cause__ = error

@@ -90,8 +90,8 @@ def download(
     progress: Progress = lambda done, size: None,
     stop: threading.Event | None = None,
 ) -> Path:
-    """Download `model` to `<folder>/<name>.gguf`. Blocks: for use in a thread, one for each model
-    (`core.models.download`). Resumes an earlier download that stopped.
+    """Download `model` to `<folder>/<name>.gguf`. Blocks: for use in a thread, one for each model (`Fetches`). Resumes
+    an earlier download that stopped.
 
     The file gets its name only when it is complete and checked; until then it is `<name>.gguf.part`. A file in the
     hub's own cache on this machine is copied from there. `stop` ends the download from another thread. Raises
@@ -180,7 +180,7 @@ def fetch(
     constants.DOWNLOAD_CHUNK_SIZE = _BLOCK
     with _in_words(wanted):
         have = part.stat().st_size if part.exists() else 0
-        if have and (size is None or have > size):  # a part of another file, or nobody can tell
+        if have and (size is None or have > size):  # a part of another file, or possibly so
             part.unlink()
             have = 0
         _room_for((size or 0) - have, part.parent, wanted)
@@ -199,7 +199,7 @@ def fetch(
                     tqdm_class=bar,
                 )
             except OSError as error:
-                if error.errno is not None:  # of the disk
+                if error.errno is not None:  # an error of the disk
                     raise
                 # The library received more or fewer bytes than the server announced. Fewer can be resumed; `check`
                 # finds more.

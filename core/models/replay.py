@@ -18,7 +18,7 @@ class Replay:
 
     A request is identified by role, messages, sampling and repeat number; its model is ignored, since a replay has its
     own id. If several calls agree in all of these (two models asked one question, or one question with two schemas),
-    those with the same fingerprint are preferred; the remaining candidates take turns, in the journal's order.
+    those with the request's fingerprint are used, or else all of them, in turn and in the journal's order.
 
     Raises NotInReplay for anything else.
     """

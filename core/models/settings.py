@@ -61,7 +61,7 @@ class Preset(NamedTuple):
 
 
 PRESETS = {name: Preset(**fields) for name, fields in package_data.table("servers").items()}
-"""By the name that the endpoint gets."""
+"""The presets, by the name that the endpoint gets."""
 
 
 def _usable_name(name: str) -> str:

@@ -59,7 +59,7 @@ async def pieces(
             yield reply.end()
     except (openai.OpenAIError, httpx2.TransportError, Reported):
         raise
-    except Exception as error:  # whatever reading what was sent provokes, here or in the libraries, is the sender's
+    except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
         raise Unreadable.of(error) from error
 
 

@@ -164,7 +164,7 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
 
 
 def _of_pair(pair: Pair, judged: Judged) -> str:
-    assert pair.test is not None  # there are sentences of such pairs alone
+    assert pair.test is not None  # only pairs with a test get a sentence
     over = counted(pair.clusters, judged.whole or judged.one)
     if not pair.difference.value or abs(pair.difference.value) < 1e-12:
         return f"Over {over} there is no difference."

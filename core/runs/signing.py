@@ -75,7 +75,7 @@ def sign(data: bytes, key: Path) -> bytes:
         path.write_bytes(data)
         command = ["ssh-keygen", "-q", "-Y", "sign", "-n", NAMESPACE, "-f", str(key), str(path)]
         try:
-            done = subprocess.run(  # noqa: S603  no shell; the only word of a person's is the file of their key
+            done = subprocess.run(  # noqa: S603  no shell; the only argument from a person is their key's file
                 command, env=child_environment() | reaching, capture_output=True, timeout=_ASKING, check=False
             )
             if done.returncode == 0:
@@ -121,7 +121,7 @@ def _name(data: bytes, signature: Path, allowed: Path) -> str:
 def _asked(arguments: list[str], data: bytes) -> subprocess.CompletedProcess[bytes]:
     """Run `ssh-keygen -Y` with these arguments. Raises FileNotFoundError and TimeoutExpired."""
     command = ["ssh-keygen", "-Y", *arguments]
-    return subprocess.run(  # noqa: S603  no shell; what anybody sent is in a file of ours and on standard input
+    return subprocess.run(  # noqa: S603  no shell; foreign data are only in our own file and on standard input
         command, env=child_environment(), input=data, capture_output=True, timeout=_CHECKING, check=False
     )
 

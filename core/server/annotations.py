@@ -142,7 +142,7 @@ class Annotations:
             # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
-            file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  it is open as long as it can be brought back
+            file = TemporaryFile(dir=self._journals.folder)  # noqa: SIM115  open for as long as it can be restored
             journals = [*self._journals.folder.glob(f"{run_id}~*.jsonl"), path]
             with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as away:
                 for one in journals:

@@ -31,7 +31,7 @@ class AlreadyServed(Exception):
 
 
 class NotLent(Exception):
-    """The app that serves this home did not lend its index; the message says why."""
+    """The app that serves this home gave no copy of its index; the message says why."""
 
 
 def claim(url: str) -> None:

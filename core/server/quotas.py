@@ -296,8 +296,8 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Usag
 def forget(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs to which nothing was added for `days` days, with what people said about them, and return
     the deleted runs. Shared runs and runs of the command line stay. Also delete what visitors said that long ago
-    about runs that are not in the folder, such as recordings. A file dated in the future, after the clock was set
-    back, counts as changed now.
+    about runs that are not in the folder, such as recordings. A file dated more than a day in the future, because
+    the clock was set back, counts as changed now.
     """
     now = time.time()
     oldest = now - days * 24 * 3600

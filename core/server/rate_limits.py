@@ -50,7 +50,7 @@ class Places:
     def __init__(self, most: Callable[[], int | None]) -> None:
         self._most = most
         self._held: dict[str, dict[_Place, None]] = {}
-        """By network, in the order in which they were taken."""
+        """The places by network, in the order in which they were taken."""
 
         self._taken = Counter[str]()
         """How many places each network has taken."""

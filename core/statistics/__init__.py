@@ -1,5 +1,5 @@
-"""Intervals, paired tests, agreement, groups and comparisons (docs/measuring.md §6). The ground floor: it imports
-nothing of ours, and heavy libraries only where they are used.
+"""Intervals, paired tests, agreement, groups and comparisons (docs/measuring.md §6). The lowest layer: it imports no
+other module of this project, and heavy libraries only where they are used.
 """
 
 from .agreement import Agreement as Agreement

@@ -1,4 +1,4 @@
-"""How far two or more who labelled the same things agree, and how far one is right."""
+"""How far several labellers of the same items agree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Agreement(NamedTuple):
-    """`value` is the coefficient over `n` items, None where undefined; the shares, from 0 to 1, None without items."""
+    """`value` is the coefficient over `n` items, None if undefined; the shares are from 0 to 1, None without items."""
 
     value: float | None
     n: int
@@ -18,21 +18,22 @@ class Agreement(NamedTuple):
 
 
 def kappa(a: Sequence[Hashable | None], b: Sequence[Hashable | None]) -> Agreement:
-    """Cohen's kappa between two who labelled the same items (Cohen 1960): (agreed - by chance) / (1 - by chance).
+    """Compute Cohen's kappa between two labellers of the same items (Cohen 1960): (agreed - by chance) / (1 - by
+    chance).
 
-    In [-1, 1]. What either left out (None) does not count. Undefined without items, and where both always gave the same
-    one label: chance alone would then make them agree. Two who guess, or one who always says the same: around 0, and
-    exactly 0. Identical labels of two kinds: 1. Raises ValueError for unequal lengths.
+    It is in [-1, 1]. Items that either left out (None) do not count. It is undefined without items, and if both always
+    gave the same single label, because chance alone would then make them agree. Two who guess: around 0. One who always
+    gives the same label: exactly 0. Identical labels of two kinds: 1. Raises ValueError for unequal lengths.
     """
     both = [(x, y, 1.0) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
     return weighted_kappa(both)
 
 
 def weighted_kappa(pairs: Sequence[tuple[Hashable, Hashable, float]]) -> Agreement:
-    """Cohen's kappa (1960) between two, where each pair of their labels stands for so many (its weight, at least 0).
+    """Compute Cohen's kappa (1960) for weighted pairs of labels (weights of at least 0).
 
-    As `kappa` where all weigh the same: in [-1, 1], undefined without items, and where both always gave the same one
-    label. Guesses: around 0; one who always says the same: exactly 0. `n` is how many pairs there are.
+    With equal weights it equals `kappa`: in [-1, 1], undefined without items and if both always gave the same single
+    label. Guesses: around 0; one who always gives the same label: exactly 0. `n` is the number of pairs.
     """
     every = math.fsum(weight for *_, weight in pairs)
     if not every:

@@ -1,4 +1,4 @@
-"""How often a reader is right, by a sample that was drawn by strata and judged without sight of what was read."""
+"""How often a parser is right, estimated from a stratified sample that was judged without seeing the parsed values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .interval import Interval
 
 
 class Stratum(NamedTuple):
-    """What was drawn of one stratum of `population` things: of `n` that were judged `right` were right."""
+    """The sample from one stratum of `population` things: `right` of the `n` judged ones were right."""
 
     population: int
     n: int
@@ -18,16 +18,16 @@ class Stratum(NamedTuple):
 
 
 def weighted_share(strata: Sequence[Stratum]) -> Interval:
-    """The share of the whole population that is right: each stratum's share by its part of the population (Cochran
-    1977, Sampling Techniques, section 5.3).
+    """Estimate the share of the whole population that is right: each stratum's share, weighted by its part of the
+    population (Cochran 1977, Sampling Techniques, section 5.3).
 
-    The interval joins the strata's exact intervals (Clopper and Pearson 1934) by "square and add", for they are drawn
-    apart: with parts w and shares p, low = value - sqrt(sum w² (p - low of p)²), and high likewise (Zou and Donner
-    2008, Statistics in Medicine 27, 1693-1702). Of a population of N, n that were drawn tell as much as
-    n (N - 1) / (N - n) with replacement; a stratum that was judged as a whole leaves nothing open. Near 1, where
-    readers should be, Wilson's limits hold too seldom when they are joined so (down to 88 times in a hundred). Strata
-    of which none was judged count in nothing. Undefined where none was judged in any. Everything right: 1, with a lower
-    limit. A reader who guesses: around its rate.
+    The interval joins the strata's exact intervals (Clopper and Pearson 1934) by "square and add", because the strata
+    are sampled independently: with parts w and shares p, low = value - sqrt(sum w² (p - low of p)²), and high likewise
+    (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702). A sample of n from a population of N is worth as much
+    as n (N - 1) / (N - n) things sampled with replacement; a stratum that was judged completely leaves no uncertainty.
+    Near 1, where parsers should be, joined Wilson limits would contain the truth too rarely (down to 88 times in a
+    hundred). Strata without judgements are ignored. Undefined if nothing was judged. Everything right: 1, with a lower
+    limit. A parser that guesses: around its rate.
     """
     judged = [one for one in strata if one.n]
     every, n = sum(one.population for one in judged), sum(one.n for one in judged)
@@ -45,7 +45,7 @@ def weighted_share(strata: Sequence[Stratum]) -> Interval:
 
 
 def _exact(share: float, n: float) -> tuple[float, float]:
-    """Clopper and Pearson's 95 % interval of a share of `n` things, which need not be a whole number."""
+    """Return Clopper and Pearson's 95 % interval of a share of `n` things, which need not be a whole number."""
     from scipy.special import betaincinv
 
     low = 0.0 if share == 0 else float(betaincinv(share * n, n - share * n + 1, 0.025))
@@ -53,8 +53,9 @@ def _exact(share: float, n: float) -> tuple[float, float]:
 
 
 def allotted(populations: Sequence[int], size: int, least: int = 2) -> list[int]:
-    """How many to draw of strata of these sizes, `size` in all or all that there are: `least` of each as far as it
-    goes, so that what is rare is seen, and the rest by the strata's sizes (largest remainders).
+    """Return how many to sample from strata of these sizes, `size` in all or as many as there are: `least` from each as
+    far as possible, so that rare kinds are seen, and the rest in proportion to the strata's sizes (largest
+    remainders).
     """
     size = min(size, sum(populations))
     drawn = [0] * len(populations)
@@ -67,7 +68,7 @@ def allotted(populations: Sequence[int], size: int, least: int = 2) -> list[int]
         wanted = [left * one / sum(free) for one in free]
         whole = [min(int(one), room) for one, room in zip(wanted, free, strict=True)]
         if not any(whole):
-            # Fewer are left than strata have room: those that were owed most get one each.
+            # Fewer remain than there are strata with room: the strata with the largest remainders get one each.
             for place in sorted(range(len(wanted)), key=lambda place: -wanted[place])[:left]:
                 whole[place] = 1
         drawn = [one + more for one, more in zip(drawn, whole, strict=True)]

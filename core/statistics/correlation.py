@@ -15,14 +15,14 @@ def correlation_per_input(
     second: Sequence[float | None],
     kind: Literal["pearson", "spearman"] = "pearson",
 ) -> Interval:
-    """Whether two figures of an explanation go together, as Chen et al. ask it of precision and plausibility (section
-    5.2.2): the correlation across the explanations of one input, then the mean over inputs.
+    """Correlate two figures of explanations, as Chen et al. do for precision and plausibility (section 5.2.2): across
+    the explanations of one input, then averaged over inputs.
 
-    One entry an explanation; None where undefined, which takes out that explanation. An input counts where two
-    explanations are left and neither figure is the same for all of them, for a correlation is undefined there; `n`
-    inputs do, and `how` says how many did not. The interval is a bootstrap over inputs, for their explanations are not
-    independent. Two unrelated figures: around 0. Identical figures: 1. One constant, or nothing: undefined. Raises
-    ValueError for unequal lengths.
+    There is one entry per explanation; None where undefined, which removes that explanation. An input counts if at
+    least two explanations are left and neither figure is constant over them, since a correlation is undefined
+    otherwise; `n` counts these inputs, and `how` says how many do not count. The interval is a bootstrap over inputs,
+    because the explanations of one input are not independent. Unrelated figures: around 0. Identical figures: 1. One
+    constant, or nothing: undefined. Raises ValueError for unequal lengths.
     """
     from scipy.stats import pearsonr, spearmanr
 

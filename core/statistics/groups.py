@@ -1,4 +1,4 @@
-"""One definition of a group's figures, for pictures, tables, command line and export."""
+"""The one definition of a group's figures, for pictures, tables, command line and export."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ def group_statistics(
     kind: Kind = "share",
     ends: Range | None = None,
 ) -> pd.DataFrame:
-    """One row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
+    """Return one row for each group of the rows of `frame`, with the columns `by` and COLUMNS.
 
-    A row of `frame` is a case (or a trial): the columns `by`, its `item`, its `value` (None or NaN where undefined),
-    `n` trials that the value rests on and `of` that were meant to count; without the columns `n` and `of` each row is
-    one trial. In the result:
+    A row of `frame` is a case (or a trial): the columns `by`, its `item`, its `value` (None or NaN if undefined), the
+    number `n` of trials behind the value and the number `of` that were meant to count; without the columns `n` and
+    `of`, each row is one trial. In the result:
 
-    - `macro`: each item counts alike, with the mean of its defined rows: their mean, or of errors their median; `low`,
-      `high`: its 95 % interval (`interval_of_items`, of this `kind` and range, `ends`); `how` names the method or says
-      why there is none.
-      `micro`: each trial counts alike, by `n`.
+    - `macro`: the mean over items, each with equal weight and the mean of its defined rows; for errors the median.
+      `low`, `high`: its 95 % interval (`interval_of_items`, of this `kind` and range, `ends`); `how` names the method
+      or says why there is none.
+    - `micro`: the mean over trials, each with equal weight, by `n`.
     - `items` that have a value, of `items_of`; `undefined`: the share of items that have none. `trials` that counted,
       of `trials_of`; `dropped`: how many did not.
     - `thin`: less than 70 % of the items, or of the trials, count. `faint`: fewer than 10 items count.
 
-    An empty frame gives no rows; a group without any defined row NaN for its means and limits, with `how` saying so. A
-    constant guess that is always right: 1 and Wilson's interval. Chance: around its rate. Raises KeyError for a column
-    that is missing, ValueError for a row without an item, and for one of more trials than were meant.
+    An empty frame gives no rows. A group without any defined row has NaN for its means and limits, and `how` says so. A
+    constant guess that is always right: 1 and Wilson's interval. Chance: around its rate. Raises KeyError for a missing
+    column, ValueError for a row without an item, and for one with more trials than were meant to count.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The shape of a figure with its interval."""
+"""A figure with its interval, and intervals of means."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ if TYPE_CHECKING:
 
 
 class Interval(NamedTuple):
-    """A figure, its interval at 95 % unless said otherwise, and the `n` independent things that both rest on.
-
-    None where undefined; `how` names the method, or says why there is no interval.
+    """A figure, its interval (95 % unless said otherwise), and the number `n` of independent things behind both. None
+    if undefined; `how` names the method, or says why there is no interval.
     """
 
     value: float | None
@@ -24,23 +23,24 @@ class Interval(NamedTuple):
     how: str
 
 
-# An interval that may be looked at after every answer.
+# An interval that may be checked after every answer.
 
 
 def anytime(total: float, n: int, level: float = 0.95) -> Interval:
-    """The mean of values from 0 to 1 with an interval that holds at every n at once (a confidence sequence).
+    """Return the mean of values from 0 to 1 with an interval that holds at every n simultaneously (a confidence
+    sequence).
 
-    Anyone who stops as soon as an interval is narrow enough makes an ordinary one too narrow. This one is the set of p
-    against which a bet spread evenly over all alternatives (a Beta(1, 1) mixture of likelihood ratios) has not grown
-    1 / (1 - level) fold::
+    Stopping as soon as an interval is narrow enough makes an ordinary interval too narrow. This one is the set of p
+    against which a bet spread evenly over all alternatives (a Beta(1, 1) mixture of likelihood ratios) has not grown by
+    a factor of 1 / (1 - level)::
 
         ln B(1 + total, 1 + n - total) - total ln p - (n - total) ln(1 - p) < -ln(1 - level)
 
-    By Ville's inequality it ever excludes the truth with probability at most 1 - level (Robbins 1970, Annals of
+    By Ville's inequality, the probability that it ever excludes the truth is at most 1 - level (Robbins 1970, Annals of
     Mathematical Statistics 41, 1397-1409; Howard, Ramdas, McAuliffe and Sekhon 2021, Annals of Statistics 49,
-    1055-1080; Waudby-Smith and Ramdas 2024, JRSS B 86, 1-27). It holds for values between 0 and 1 too, for the ratio is
-    convex in the value, so its expectation is greatest for zeros and ones. The items must come in an order that has
-    nothing to do with their outcome.
+    1055-1080; Waudby-Smith and Ramdas 2024, JRSS B 86, 1-27). It also holds for values between 0 and 1, because the
+    ratio is convex in the value, so its expectation is greatest for zeros and ones. The order of the items must be
+    independent of their outcomes.
 
     `total` is the sum of the `n` values. Nothing yet: no value, from 0 to 1. Always 1: the high end is 1. Raises
     ValueError for a total outside 0 to n and a level outside 0 to 1.
@@ -69,26 +69,26 @@ def anytime(total: float, n: int, level: float = 0.95) -> Interval:
     return Interval(mean, low, high, n, "mixture confidence sequence, holds at every n")
 
 
-# Intervals by drawing again, or leaving out, what is independent: starter items, not their trials.
+# Intervals by resampling, or leaving out, what is independent: starter items, not their trials.
 
 
 ROOM = 1_000_000
-"""Items drawn at a time: memory stays at some tens of megabytes however many draws and items there are."""
+"""Items sampled at a time: memory stays at some tens of megabytes, however many draws and items there are."""
 
 
 def is_alike(distinct: int, n: int) -> bool:
-    """Whether of `n` things so few differ, and so many there are, that drawing how often each of the distinct ones
-    comes up is much quicker than drawing each thing. It is the same distribution.
+    """Whether `n` is so large and so few of the things differ that drawing the count of each distinct one is much
+    quicker than drawing each thing. The distribution is the same.
     """
     return n > 1_000 and distinct * 10 <= n and distinct <= 1_000
 
 
 def bootstrap_of_mean(values: Sequence[float], draws: int = 2000, seed: int = 0) -> Interval:
-    """The mean of independent items (an entry each) and its 95 % interval, by drawing as many items with replacement
-    (Efron and Tibshirani 1993, chapter 13). The order of the values plays no part.
+    """Return the mean of independent items (one entry each) and its 95 % interval, by resampling the items with
+    replacement (Efron and Tibshirani 1993, chapter 13). The order of the values does not matter.
 
-    Nothing in: no value. One item: a value, no interval. All items alike: no interval, for drawing again shows no
-    spread. Raises ValueError for values that are no finite numbers.
+    No items: no value. One item: a value, no interval. All items alike: no interval, because resampling shows no
+    spread. Raises ValueError for values that are not finite.
     """
     import numpy as np
 
@@ -115,12 +115,13 @@ def bootstrap_of_mean(values: Sequence[float], draws: int = 2000, seed: int = 0)
 def jackknife_of_pairs(
     matrix: NDArray[np.float64], total: float, value: float, most: float
 ) -> tuple[float | None, float | None]:
-    """A 95 % interval of `value` = 1 - the mean of `matrix` over ordered pairs, by leaving out one thing at a time.
+    """Return a 95 % interval of `value` = 1 - the mean of `matrix` over ordered pairs, by leaving out one thing at a
+    time.
 
-    `matrix` has shape (n, n), its diagonal 0, and adds up to `total`. Pairs that share a thing are not independent, and
-    a bootstrap would draw a thing twice and count it as its own likeness. t distribution with n - 1 degrees of freedom,
-    cut to [0, `most`] (Efron and Tibshirani 1993, chapter 11). (None, None) for fewer than three things, and where
-    leaving out any one changes nothing, as of identical things.
+    `matrix` has shape (n, n), a diagonal of 0, and the sum `total`. Pairs that share a thing are not independent, and a
+    bootstrap would draw a thing twice and compare it with itself. Uses the t distribution with n - 1 degrees of
+    freedom; the interval is cut to [0, `most`] (Efron and Tibshirani 1993, chapter 11). (None, None) for fewer than
+    three things, and if leaving out any one changes nothing, as for identical things.
     """
     count = len(matrix)
     if count < 3:

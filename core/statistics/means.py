@@ -1,4 +1,4 @@
-"""The one interval of a mean over items, or of a median: the same on a run, in a study, in a list and compared."""
+"""The one interval of a mean, or a median, over items, used for runs, studies, lists and comparisons alike."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from .interval import Interval
 from .shares import Z, wilson
 
 Kind = Literal["share", "difference", "positive", "any", "error", "gap"]
-"""What a figure's values are by what it is: a share; a difference of two shares, or a correlation; a number of 0 or
-more; any number; an error of 0 or more, of which one may outweigh all others; a difference of two such errors.
+"""The kind of a figure's values. `share`: from 0 to 1; `difference`: of two shares, or a correlation; `positive`: 0 or
+more; `any`: any number; `error`: 0 or more, where one value may outweigh all others; `gap`: the difference of two
+errors.
 """
 
 MEDIAN = frozenset[Kind]({"error", "gap"})
-"""Kinds of which several items have a median, and no mean."""
+"""Kinds that are summarised by the median over items instead of the mean."""
 
 Range = tuple[float, float]
-"""The least and the greatest value that a figure can have."""
+"""The smallest and the largest value that a figure can have."""
 
 RANGES: dict[Kind, Range] = {
     "share": (0.0, 1.0),
@@ -34,44 +35,46 @@ SAME = 1e-12
 
 
 def of_gaps(kind: Kind) -> Kind:
-    """The kind of the difference of two figures of this kind."""
+    """Return the kind of the difference of two figures of this kind."""
     return "difference" if kind == "share" else "gap" if kind == "error" else "any"
 
 
 def of_items(values: Sequence[float], kind: Kind) -> float:
-    """The median of the items' `values` where the `kind` has one, else their mean. Raises ValueError without any."""
+    """Return the median of the items' `values` if the `kind` has one, else their mean. Raises ValueError without
+    values.
+    """
     return median(values) if kind in MEDIAN else math.fsum(values) / len(values)
 
 
 def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range | None = None) -> Interval:
-    """The mean of `values`, one for each independent item (the mean of its trials), or their median (`MEDIAN`), and its
-    95 % interval, which never leaves the figure's range: `ends`, or without them that of its kind.
+    """Return the mean of `values`, one per independent item (the mean of its trials), or their median (`MEDIAN`), and
+    its 95 % interval, which stays within the figure's range: `ends`, or else that of its kind.
 
     **share**: Wilson's interval for as many things as the items are worth: k = p (1 - p) / error², with the error of a
-    t interval with n - 1 degrees of freedom, and never fewer than n, for nothing from 0 to 1 spreads more than zeros
+    t interval with n - 1 degrees of freedom, and at least n, because values from 0 to 1 never spread more than zeros
     and ones do (Korn and Graubard 1998, Survey Methodology 24, 193-201, with Wilson's limits in place of Clopper and
-    Pearson's). The error is that of the items and of half an item at either end, so that few items which happen to be
+    Pearson's). The error is that of the items and of half an item at either end, so that a few items which happen to be
     alike are not taken to be all alike::
 
         k = max(n, n² (z / t)² p (1 - p) / (sum (x - p)² + (p² + (1 - p)²) / 2))
 
-    Of items that are 0 or 1 this is Wilson's interval of n; it has a width where all items are alike.
+    For items that are 0 or 1 this is Wilson's interval of n; it has a width even if all items are alike.
 
     **difference**: Bonett and Price's interval of paired shares (2012, JEBS 37, 479-488), whose idea holds for means
-    too: the error is that of the items and of one more at -1 and one at 1. It has a width where all pairs agree.
+    too: the error is that of the items and of one more at -1 and one at 1. It has a width even if all pairs agree.
 
-    **positive** and **any**: a t interval, cut to the range; none for one item and where all are alike, for nothing
-    says how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval
-    too where a value lies beyond the kind's range.
+    **positive** and **any**: a t interval, cut to the range; none for one item or if all are alike, because nothing
+    shows how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval
+    too if a value lies beyond the kind's range.
 
-    **error** and **gap**: the median lies between two of the items in order, as far apart as the signs test needs,
-    whatever the values' distribution (Conover 1999, Practical Nonparametric Statistics, section 3.2); at 95 % five
-    items or fewer give none.
+    **error** and **gap**: the median lies between two of the ordered items, as far apart as the sign test needs,
+    whatever the distribution of the values (Conover 1999, Practical Nonparametric Statistics, section 3.2); at 95 %,
+    five items or fewer give none.
 
-    How often they hold the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess that is
-    always right: 1, from Wilson's low end of n. Identical sides: 0, as far down as up. Nothing in: no value. A value
-    outside the range, which only a damaged journal holds: no interval, and `how` says so. Raises ValueError for values
-    that are not finite.
+    How often the intervals contain the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess
+    that is always right: 1, from Wilson's low end of n. Identical sides: 0, with symmetric limits. No values: no value.
+    A value outside the range, which only a damaged journal contains: no interval, and `how` says so. Raises ValueError
+    for values that are not finite.
     """
     n = len(values)
     if not n:
@@ -95,12 +98,13 @@ def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range
 
 
 def interval_of_trials(values: Sequence[float], items: Sequence[Hashable], kind: Kind = "share") -> Interval:
-    """The mean of all trials, each counting alike, with the interval of its items; `items` names that of each trial.
+    """Return the mean of all trials, each with equal weight, with the interval of its items; `items` names that of each
+    trial.
 
-    An item moves such a mean by as much as it has trials, so item i with n_i of them and the mean x_i stands in
+    An item moves such a mean in proportion to its number of trials, so item i with n_i trials and the mean x_i enters
     `interval_of_items` as p + (x_i - p) n_i / (mean of all n_i), whose mean is p (the linearised ratio: Cochran 1977,
-    Sampling Techniques, section 6.4). Where all items have as many trials these are the items' means, and it is the
-    same interval. `n` counts items. Raises ValueError for unequal lengths and as `interval_of_items`.
+    Sampling Techniques, section 6.4). If all items have the same number of trials, these are the items' means, and the
+    interval is the same. `n` counts items. Raises ValueError for unequal lengths and as `interval_of_items`.
     """
     by_item: dict[Hashable, list[float]] = {}
     for value, item in zip(values, items, strict=True):
@@ -114,7 +118,7 @@ def interval_of_trials(values: Sequence[float], items: Sequence[Hashable], kind:
 
 
 def _interval(mean: float, squares: float, n: int, kind: Kind) -> Interval:
-    """The same from the mean and the sum of squares around it."""
+    """Return the interval from the mean and the sum of squares around it."""
     if kind == "share":
         worth = n * max(1.0, _worth(mean, squares, n))
         how = "wilson over items" if worth == n else "wilson over items, by their spread"
@@ -132,7 +136,7 @@ def _interval(mean: float, squares: float, n: int, kind: Kind) -> Interval:
 
 
 def _of_median(values: Sequence[float], middle: float) -> Interval:
-    """The median, `middle`, with its limits."""
+    """Return the median, `middle`, with its limits."""
     from scipy.special import bdtr
 
     n = len(values)
@@ -145,7 +149,7 @@ def _of_median(values: Sequence[float], middle: float) -> Interval:
 
 
 def _worth(p: float, squares: float, n: int) -> float:
-    """How many zeros and ones an item is worth; see `interval_of_items`."""
+    """Return how many zeros and ones an item is worth; see `interval_of_items`."""
     most = p * (1 - p)
     if n < 2 or most < SAME or squares >= n * most * (1 - SAME):  # zeros and ones: no need of a quantile
         return 1.0

@@ -1,4 +1,4 @@
-"""What a figure would have been under every other choice that could as well have been made."""
+"""What a figure would have been under every other analysis choice that could have been made just as well."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 class AnalysisChoice(NamedTuple):
-    """A choice (rules, simulator, votes), what was tried, and by how much the figure `moves` on average where this
-    choice alone changes: largest minus smallest. None where it never changes alone.
+    """A choice (rules, simulator, votes), the options that were tried, and by how much the figure `moves` on average if
+    only this choice changes: largest minus smallest. None if it never changes alone.
     """
 
     name: str
@@ -24,11 +24,11 @@ class AnalysisChoice(NamedTuple):
 class Multiverse:
     """One figure under every combination of choices that was tried.
 
-    `universes`: a row a combination, with a column a choice, `value` (NaN where undefined), `n` items of `of`. `low`,
-    `high`: the smallest and largest value. `missing`: combinations that nobody tried. `choices`: what moves it most
-    first. `items`: columns `item`, `choice` and `changes`, the share of the settings of the other choices in which
-    the item's outcome changes with this choice, being undefined counted as an outcome; most first, unmoved ones left
-    out.
+    `universes`: a row per combination, with a column per choice, `value` (NaN if undefined), `n` items of `of`. `low`,
+    `high`: the smallest and largest value. `missing`: the number of combinations that were not tried. `choices`: the
+    choices, starting with the one that moves the figure most. `items`: columns `item`, `choice` and `changes`, the
+    share of the settings of the other choices in which the item's outcome changes with this choice, with undefined
+    counted as an outcome; largest first, without items that never change.
     """
 
     universes: pd.DataFrame
@@ -40,14 +40,14 @@ class Multiverse:
 
 
 def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", outcome: str = "outcome") -> Multiverse:
-    """The range of a mean over items under all combinations of choices (Steegen, Tuerlinckx, Gelman and Vanpaemel 2016,
-    Perspectives on Psychological Science 11, 702-712).
+    """Return the range of a mean over items under all combinations of choices (Steegen, Tuerlinckx, Gelman and
+    Vanpaemel 2016, Perspectives on Psychological Science 11, 702-712).
 
-    `frame` has a row for each item (or several: their mean counts) under each combination: the columns `choices`,
-    `item`, and `outcome`, a number, None where undefined. Items of a combination that has no row for them count in
-    `of`. The range is no confidence interval: it says what hangs on choices, an interval what hangs on which items were
-    drawn. Identical outcomes under all choices: low equals high, nothing moves. Guesses under each choice: the range
-    grows with the number of choices, about as far as chance goes. Empty: None from low to high. Raises ValueError
+    `frame` has a row for each item (or several, which are averaged) under each combination: the columns `choices`,
+    `item`, and `outcome`, a number, None if undefined. Items without a row for a combination count in `of`. The range
+    is not a confidence interval: it shows what depends on choices, an interval what depends on which items were
+    sampled. Identical outcomes under all choices: low equals high, nothing moves. Guesses under each choice: the range
+    grows with the number of choices, about as far as chance goes. Empty: low and high are None. Raises ValueError
     without choices, and for a row that lacks an item or a choice.
     """
     import pandas as pd
@@ -88,7 +88,9 @@ def _tuple(key: Any) -> tuple[Any, ...]:
 def _alone(
     name: str, names: list[str], universes: pd.DataFrame, table: pd.DataFrame
 ) -> tuple[list[float], pd.DataFrame]:
-    """Where `name` alone changes: how far the value moves each time, and how often each item's outcome changes."""
+    """Return, for changes of `name` alone, how far the value moves each time, and how often each item's outcome
+    changes.
+    """
     import pandas as pd
 
     others = [other for other in names if other != name]

@@ -1,4 +1,4 @@
-"""Two settings over the items that both have: tests, and their correction where there are several."""
+"""Two settings over the items that both have: tests, and the correction for several tests."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ class Comparison:
 
 
 def compare(a: Mapping[str, float | None], b: Mapping[str, float | None], kind: Kind = "share") -> Comparison:
-    """A paired t test over items, as Chen et al. make it (calculate_precision.py:34-52, scipy ttest_rel).
+    """Run a paired t test over items, as Chen et al. do (calculate_precision.py:34-52, scipy ttest_rel).
 
-    `a` and `b` map an item (such as a starter question) to its value under one setting, None where undefined; the
-    `kind` of these values decides on the interval. Only items defined in both count (`n` of the `of` items in either).
-    No correction for several tests, as in the paper (`holm` is ours, and so is the interval: that of means over items
-    everywhere, `interval_of_items`). What the paper compares over two methods together is the mean of both per
+    `a` and `b` map an item (such as a starter question) to its value under one setting, None if undefined; the `kind`
+    of these values determines the interval. Only items defined in both count (`n` of the `of` items in either). There
+    is no correction for several tests, as in the paper (`holm` is ours, and so is the interval: that of means over
+    items everywhere, `interval_of_items`). When the paper compares two methods together, it uses the mean of both per
     item (:50-52).
-    Without two items, or where all differences are equal (identical settings), there is no test; `detail` says so.
+
+    With fewer than two items, or if all differences are equal (identical settings), there is no test; `detail` says so.
     Two settings that both guess: p is at most 0.05 about one time in twenty.
     """
     shared = sorted(item for item in a.keys() & b.keys() if a[item] is not None and b[item] is not None)
@@ -71,13 +72,14 @@ class Test(NamedTuple):
 
 
 def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 9999, seed: int = 0) -> Test:
-    """How often differences at least so far from 0 on average come up when each one's sign is tossed: Fisher's
-    randomisation test for pairs (1935, The Design of Experiments, section 21).
+    """Test how often the average difference is at least as far from 0 if the sign of each difference is random:
+    Fisher's randomisation test for pairs (1935, The Design of Experiments, section 21).
 
-    `differences` holds one of each independent item. Where all are 1, 0 or -1 that is McNemar's exact test, which is
-    then named. Else exact while the 2^n ways number no more than `draws` + 1; beyond, `draws` of them are drawn and
-    what was seen counts as one of them (Phipson and Smyth 2010, Statistical Applications in Genetics 9, 39). Nothing,
-    or identical settings: p = 1. Two that both guess: a p at most 0.05 one time in twenty or less.
+    `differences` has one value per independent item. If all are 1, 0 or -1, this is McNemar's exact test, and is called
+    so. Otherwise it is exact as long as the 2^n sign patterns number no more than `draws` + 1; beyond that, `draws` of
+    them are sampled and the observed one counts as one of them (Phipson and Smyth 2010, Statistical Applications in
+    Genetics 9, 39). No items, or identical settings: p = 1. Two that both guess: p is at most 0.05 one time in twenty
+    or less.
     """
     import numpy as np
 
@@ -91,7 +93,7 @@ def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 
     random, at_once, reached = np.random.default_rng(seed), max(1, ROOM // n), 0
     sizes, times = np.unique(np.abs(gaps).round(12), return_counts=True)
     if is_alike(len(sizes), n):
-        # Of c differences of one size, those that keep their sign are a binomial number.
+        # Of c differences of one size, the number that keep their sign is binomial.
         sums = (2.0 * random.binomial(times, 0.5, size=(draws, len(sizes))) - times) @ sizes
         return Test((int((np.abs(sums) >= far).sum()) + 1) / (draws + 1), f"sign flips, {draws:,} drawn")
     for start in range(0, draws, at_once):
@@ -101,11 +103,12 @@ def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Each p, corrected for having made all of these tests (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
+    """Correct each p for the number of tests made (Holm 1979, Scandinavian Journal of Statistics 6, 65-70).
 
-    The smallest is multiplied by how many there are, the next by one fewer, and so on; none falls below one before it,
-    none exceeds 1. None stays None and is no test. One test alone is left as it is, nothing gives nothing, equal p's
-    stay equal. Where nothing is there to be found, the chance of any p at most 0.05 is at most 1 in 20.
+    The smallest is multiplied by the number of tests, the next by one less, and so on; none falls below the one before
+    it, and none exceeds 1. None stays None and does not count as a test. A single test is unchanged, an empty list
+    stays empty, equal p's stay equal. If there are no differences at all, the chance that any p is at most 0.05 is at
+    most 1 in 20.
     """
     made = sorted((p, place) for place, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)

@@ -1,4 +1,4 @@
-"""How many items are needed, and what so many can show."""
+"""How many items are needed, and what a given number of them can show."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .shares import wilson
 
 
 def items_for_width(width: float, share: float = 0.5) -> int:
-    """The fewest independent items whose Wilson interval is at most `width` wide (high - low) around such a share.
+    """Return the fewest independent items whose Wilson interval around this share is at most `width` wide (high - low).
 
-    A share of 0.5, as of a coin, needs the most, Z² (1 / width² - 1) of them; 0 and 1 the fewest. For items of several
-    trials that agree in part, the items are what counts. Raises ValueError for a width or share outside 0 to 1.
+    A share of 0.5 needs the most, Z² (1 / width² - 1) of them; 0 and 1 the fewest. If items have several trials that
+    partly agree, count the items. Raises ValueError for a width or share outside 0 to 1.
     """
     if not 0 < width < 1 or not 0 <= share <= 1:
         raise ValueError(f"no number of items makes an interval of {share} {width} wide")
@@ -28,11 +28,11 @@ def items_for_width(width: float, share: float = 0.5) -> int:
 def power_of_pairs(
     only_first: float, only_second: float, n: int, level: float = 0.05, draws: int = 10_000, seed: int = 0
 ) -> float:
-    """How often McNemar's exact test at `level` would find a difference over `n` shared items, by simulation.
+    """Return how often McNemar's exact test at `level` would find a difference over `n` shared items, by simulation.
 
-    `only_first` and `only_second` are the expected shares of items of which one alone comes true. Each draw is `n`
-    items; the result is good to about 1 / sqrt(draws). Equal shares (no difference, as of two that guess): at most
-    `level`. Two that never part, or no items: 0. Raises ValueError for shares that no two outcomes can have.
+    `only_first` and `only_second` are the expected shares of items that come true for one side only. Each draw is `n`
+    items; the result is accurate to about 1 / sqrt(draws). Equal shares (no difference, as for two that guess): at most
+    `level`. Two that never differ, or no items: 0. Raises ValueError for shares that no two outcomes can have.
     """
     import numpy as np
     from scipy.special import bdtr
@@ -49,10 +49,10 @@ def power_of_pairs(
 def items_for_power(
     only_first: float, only_second: float, power: float = 0.8, level: float = 0.05, seed: int = 0, most: int = 100_000
 ) -> int | None:
-    """About how many shared items McNemar's exact test needs to find such a difference with probability `power`.
+    """Return about how many shared items McNemar's exact test needs to find such a difference with probability `power`.
 
-    By simulation, so good to a few items; an exact test's power also rises and falls a little from n to n + 1. None
-    where `most` items do not do, as for equal shares and for two that never part. Raises ValueError as
+    By simulation, so accurate to a few items; an exact test's power also rises and falls a little from n to n + 1. None
+    if `most` items are not enough, as for equal shares and for two that never differ. Raises ValueError as
     `power_of_pairs` does.
     """
     if power_of_pairs(only_first, only_second, most, level, seed=seed) < power:
@@ -63,11 +63,12 @@ def items_for_power(
 def power_of_differences(
     differences: Sequence[float], n: int, level: float = 0.05, draws: int = 2000, seed: int = 0
 ) -> float:
-    """How often a paired t test at `level` would find a difference over `n` items like those that were measured.
+    """Return how often a paired t test at `level` would find a difference over `n` items like those that were measured.
 
-    `differences` holds what earlier runs gave, one of each shared item; each draw takes `n` of them with replacement,
-    so it promises no more than these items do. Draws whose differences are all the same have no t test, and count as
-    not found. Identical settings (all 0), and fewer than two items drawn: 0. Raises ValueError for no differences.
+    `differences` are results of earlier runs, one per shared item; each draw samples `n` of them with replacement, so
+    the result promises no more than these items do. Draws whose differences are all the same have no t test, and count
+    as not found. Identical settings (all 0), and fewer than two items sampled: 0. Raises ValueError without
+    differences.
     """
     import numpy as np
     from scipy.special import stdtrit
@@ -92,8 +93,9 @@ def power_of_differences(
 def items_for_difference(
     differences: Sequence[float], power: float = 0.8, level: float = 0.05, seed: int = 0, most: int = 10_000
 ) -> int | None:
-    """About how many items like those that were measured a paired t test needs to find their difference with
-    probability `power` (`power_of_differences`). None where `most` do not do. Raises ValueError for no differences.
+    """Return about how many items like those that were measured a paired t test needs to find their difference with
+    probability `power` (`power_of_differences`). None if `most` are not enough. Raises ValueError without
+    differences.
     """
 
     def is_enough(n: int) -> bool:
@@ -103,7 +105,7 @@ def items_for_difference(
 
 
 def _fewest(enough: Callable[[int], Any]) -> int:
-    """The smallest number from 1 that is enough, where all beyond it are."""
+    """Return the smallest number from 1 that is enough, assuming that all larger ones are."""
     high = 1
     while not enough(high):
         high *= 2

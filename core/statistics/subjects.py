@@ -1,4 +1,6 @@
-"""Two to five subjects (models, methods, rules, runs) on the items that they share. Nothing unpaired is ever given."""
+"""Two to five subjects (models, methods, parsers, runs) on the items that they share. Unpaired differences are never
+given.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ from .shares import FEW, mcnemar
 if TYPE_CHECKING:
     import pandas as pd
 
-# Two over the same few items by Bayes' rule, exact however few there are.
+# Bayesian comparison of two subjects over the same few items, exact however few there are.
 
 
 class BetaPairs(NamedTuple):
-    """How much more often the first came true: posterior mean and 95 % credible limits of the difference of shares,
-    and how probable it is that the first is better.
+    """How much more often the first came true: posterior mean and 95 % credible limits of the difference of shares, and
+    the probability that the first is better.
     """
 
     difference: float
@@ -30,14 +32,15 @@ class BetaPairs(NamedTuple):
 
 
 def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
-    """Two over the same `n` items, by the items on which they part: `only_first` came true of the first alone.
+    """Compare two subjects over the same `n` items by the items on which they differ: `only_first` came true for the
+    first alone.
 
-    The four outcomes of a pair have a Dirichlet(1, 1, 1, 1) prior. Then the share s of pairs that part and the share r
-    of those that the first wins are independent, s ~ Beta(2 + parted, 2 + alike), r ~ Beta(1 + only_first, 1 +
+    The four outcomes of a pair have a Dirichlet(1, 1, 1, 1) prior. Then the share s of pairs that differ and the share
+    r of those that the first wins are independent, s ~ Beta(2 + parted, 2 + alike), r ~ Beta(1 + only_first, 1 +
     only_second), and the difference is s (2 r - 1) (Bowyer et al. 2025, section 4, on paired questions; Gelman et al.
     2013, Bayesian Data Analysis, section 3.4). So P(first better) = P(r > 1/2), an incomplete beta integral; the limits
-    come from the integral over s at 2,001 of its quantiles, to about 1e-4. Identical sides: 0 and 0.5. Nothing: 0, 0.5
-    and limits that rule out little. Two that guess: around 0.5. Raises ValueError for more parted pairs than `n`.
+    come from the integral over s at 2,001 of its quantiles, to about 1e-4. Identical sides: 0 and 0.5. No items: 0, 0.5
+    and limits that exclude little. Two that guess: around 0.5. Raises ValueError for more differing pairs than `n`.
     """
     import numpy as np
     from scipy.special import betainc, betaincc, betaincinv
@@ -61,10 +64,10 @@ def beta_pairs(only_first: int, only_second: int, n: int) -> BetaPairs:
 
 
 MOST = 5
-"""Subjects that one comparison holds."""
+"""Most subjects in one comparison."""
 
 SMALL = 100
-"""Below so many shared items Beta-Binomial figures stand beside the rest."""
+"""Below this many shared items, Beta-Binomial figures are given as well."""
 
 UNSHARED = Interval(None, None, None, 0, "no item is shared")
 
@@ -73,12 +76,13 @@ UNSHARED = Interval(None, None, None, 0, "no item is shared")
 class Pair:
     """Two subjects over the `n` items for which both have a value; all means and differences are over these alone.
 
-    `difference` is first minus second with its interval; `test` the exact paired test, `p_holm` its p corrected for all
-    pairs that were compared; both None where nothing is shared. Where each shared item is 0 or 1, `first_alone` and
-    `second_alone` count the items that came true of one alone, and below 100 independent items `small` has the
-    Beta-Binomial figures; else None. `only_first`, `only_second`: items that the other does not have at all;
-    `undefined`: items that both have and that lack a value in one. `clusters` are what is independent: the items, or
-    what they belong to. `faint`: fewer than 10 of those. `reason`: why there is no difference; empty where there is.
+    `difference` is first minus second with its interval; `test` is the exact paired test, `p_holm` its p corrected for
+    all pairs that were compared. Without shared items, difference and tests are missing. If each shared item is 0 or 1,
+    `first_alone` and `second_alone` count the items that came true for one alone, and below 100 independent items
+    `small` has the Beta-Binomial figures; else None. `only_first`, `only_second`: items that the other does not have at
+    all; `undefined`: items that both have and that lack a value in one. `clusters` is the number of independent units:
+    the items, or what they belong to. `faint`: there are fewer than 10 of these. `reason`: why there is no difference;
+    empty if there is one.
     """
 
     first: Hashable
@@ -103,23 +107,25 @@ class Pair:
 def compare_pairs(
     table: pd.DataFrame, has: pd.DataFrame, home: pd.Series[Any], kind: Kind = "share"
 ) -> tuple[Pair, ...]:
-    """Each two of the columns of `table`, over the items that both have: item × subject, NaN where there is no value.
-    `has` tells which subject has an item at all, `home` to which cluster it belongs, such as the starter of a question:
-    whole clusters are drawn, tested and counted alike, and the difference is the mean over clusters.
+    """Compare each two columns of `table` (item × subject, NaN if there is no value) over the items that both have.
+
+    `has` tells which subject has an item at all, `home` the cluster to which it belongs, such as the starter of a
+    question: clusters are resampled and tested as a whole and have equal weight, and the difference is the mean over
+    clusters.
 
     The difference's interval is that of means over items everywhere (`interval_of_items`): Bonett and Price's for
-    values of the `kind` share, a t interval for others; of errors it is the median difference. The test is McNemar's
-    exact one, or tossed signs for values between (`sign_flips`), of errors the sign test. Holm's correction covers all
-    pairs. Each pair has items of its own.
+    values of the `kind` share, a t interval for others; for errors it is that of the median difference. The test is
+    McNemar's exact one, or random signs for values in between (`sign_flips`); for errors the sign test. Holm's
+    correction covers all pairs. Each pair has its own items.
 
     Identical subjects: difference 0, p = 1. Nothing shared: no difference, and `reason` says that it would be unpaired.
-    Guesses: p at most 0.05 for one pair or more at most one time in twenty.
+    Guesses: p is at most 0.05 for one pair or more at most one time in twenty.
     """
     return corrected([_pair(table, has, home, a, b, kind) for a, b in combinations(table.columns, 2)])
 
 
 def corrected(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-    """The pairs with `p_holm`, Holm's correction for all of them."""
+    """Return the pairs with `p_holm`, Holm's correction for all of them."""
     together = holm([pair.test.p if pair.test else None for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, together, strict=True))
 
@@ -131,10 +137,10 @@ def compare_cells(
     home: pd.Series[Any] | None = None,
     kind: Kind = "share",
 ) -> Pair:
-    """Two subjects where all else is equal. `cells` has a row for each item and all else that must be equal, a column
-    a subject, NaN where there is no value; `item` tells whose row it is, as `groupby` takes it. An item counts by the
-    mean over the rows in which both have a value. `has`, `home` and `kind` as in `compare_pairs`; without them only
-    items count that both have, each by itself.
+    """Compare two subjects where all else is equal. `cells` has a row for each item and everything else that must be
+    equal, a column per subject, and NaN where there is no value; `item` says whose row it is, as `groupby` accepts
+    it. An item counts with the mean over the rows in which both have a value. `has`, `home` and `kind` are as in
+    `compare_pairs`; without them, only items that both have count, each as its own cluster.
     """
     import pandas as pd
 
@@ -149,9 +155,9 @@ def compare_cells(
 def compare_where_equal(
     rows: pd.DataFrame, settings: pd.DataFrame, wanted: Sequence[tuple[Hashable, Hashable]], kind: Kind = "share"
 ) -> dict[tuple[Hashable, Hashable], Pair]:
-    """The `wanted` pairs of subjects, over the items that both have while all else is equal, corrected for all of
-    them. `rows` has the columns subject, item and value (of this `kind`, NaN where undefined); an item meets itself
-    where those of the `settings` (columns beside these rows, none null) are equal that vary within a subject.
+    """Compare the `wanted` pairs of subjects over the items that both have while all else is equal, corrected for all
+    of them. `rows` has the columns subject, item and value (of this `kind`, NaN if undefined). Two rows of an item
+    match if they agree in those `settings` (columns beside these rows, none null) that vary within a subject.
     """
     varying = [settings[name] for name in settings if settings[name].groupby(rows["subject"]).nunique().max() > 1]
     cells = rows["value"].groupby([rows["item"], *varying, rows["subject"]]).mean().unstack()
@@ -164,7 +170,7 @@ def compare_where_equal(
 
 
 def _signs(gaps: pd.Series[float]) -> Test:
-    """The sign test, which goes with a median: as many gaps above 0 as below, but for chance."""
+    """Return the sign test, which goes with a median: whether as many gaps are above 0 as below, up to chance."""
     return Test(mcnemar(int((gaps > 0).sum()), int((gaps < 0).sum())), "sign test")
 
 

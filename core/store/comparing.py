@@ -178,7 +178,7 @@ def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
     names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
     columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
     # The columns that are looked up by run are computed only once for each run.
-    of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names  # noqa: S608  our own names
+    of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names
     held = of_each(store, asked, f"select {columns} from {of}")  # noqa: S608  our own names
     of_names = zip(*([set(values or ()) for values in row] for row in held), strict=True)
     return else_equal(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))

@@ -1,4 +1,4 @@
--- the tables that every lab has: a run, its cases, their trials, and what is made of them
+-- the tables that every lab has: a run, its cases, their trials, and the rows derived from them
 
 create table runs (
     run varchar primary key,      -- the journal's name without .jsonl
@@ -14,8 +14,8 @@ create table runs (
     prompts json,
     app varchar,                  -- the program's version
     commit varchar,
-    about varchar,                -- the run that a person speaks about; '' where it is a run itself
-    reread_from varchar,          -- the run whose raw answers were read again
+    about varchar,                -- the run that a person comments on; '' if it is a run itself
+    reread_from varchar,          -- the run whose raw answers were parsed again
     title varchar,                -- of its spec, or of its first case
     model varchar,
     cases bigint,                 -- planned
@@ -32,8 +32,8 @@ create table runs (
     owner varchar,
     shared boolean,               -- of the run that this journal is about
     recording boolean default false, -- whether it came with the app
-    study varchar,                -- '' where it was made for none
-    forked_from varchar           -- the run of which a person edited an answer
+    study varchar,                -- '' if it belongs to none
+    forked_from varchar           -- the run in which a person edited an answer
 );
 create table cases (
     run varchar, "case" varchar, lab varchar, number bigint, "of" bigint, title varchar, model varchar,
@@ -43,28 +43,28 @@ create table cases (
     "at" timestamp, ended_at timestamp,
     primary key (run, "case")
 );
-create table trials (             -- an expectation and what came of it; "paper" and "repaired" are two readings
+create table trials (             -- a prediction and its outcome; "paper" and "repaired" are the two parsers
     run varchar, "case" varchar, trial varchar, about varchar,
     expected_paper varchar, observed_paper varchar, outcome_paper varchar, counts_paper boolean,
     reason_paper varchar,
     expected_repaired varchar, observed_repaired varchar, outcome_repaired varchar, counts_repaired boolean,
     reason_repaired varchar,
     calls json, "at" timestamp,
-    doubt_repaired varchar,       -- why what counts is no verdict all the same; '' or null where it is one
+    doubt_repaired varchar,       -- why a trial that counts has no verdict; '' or null if it has one
     primary key (run, "case", trial)
 );
 create table calls (
     run varchar, call varchar, "case" varchar, item varchar, trial varchar, role varchar, model varchar,
     prompt varchar, messages json, sampling json, repeat bigint,
-    tools json,                   -- what the model might ask to have called
-    tool_calls json,              -- what it asked for
+    tools json,                   -- the tools that the model was offered
+    tool_calls json,              -- the calls that it requested
     text varchar, seconds double, first_token_seconds double, cached boolean, prompt_tokens bigint,
     completion_tokens bigint, finish_reason varchar, error varchar, message varchar, hint varchar, "at" timestamp,
     ended varchar,                -- complete | cut | unknown
-    thinking varchar,             -- raw | summary | hidden; null where the model did not think
+    thinking varchar,             -- raw | summary | hidden; null if the model did not think
     thinking_tokens bigint,       -- part of completion_tokens
-    sent json,                    -- the parameters as they went out
-    served_model varchar,         -- in the server's own words
+    sent json,                    -- the parameters as they were sent
+    served_model varchar,         -- as the server names it
     served_fingerprint varchar,
     primary key (run, call)
 );
@@ -79,11 +79,11 @@ create table drops (
     run varchar, "case" varchar, trial varchar,
     item varchar,                 -- '' for the whole case
     reason varchar,
-    rules varchar,                -- '' where the item counts under neither
+    rules varchar,                -- '' if the item counts under neither
     detail varchar, "at" timestamp,
     primary key (run, "case", item, reason, rules)
 );
-create table records (            -- of types that no lab declares
+create table records (            -- of record types that no lab declares
     run varchar, record varchar, "case" varchar, item varchar, trial varchar, "by" varchar, data json,
     "at" timestamp,
     primary key (run, record, "case", item, "by")
@@ -92,23 +92,23 @@ create table faults (             -- lines of a journal that hold no event
     run varchar, line bigint, reason varchar,
     primary key (run, line)
 );
-create table items (             -- what a list of results has a row for (core/store/result_rows.py)
-    run varchar, "case" varchar,  -- '' where a run has no case
-    trial varchar,                -- '' where the row is the case's own
+create table items (             -- the rows of lists of results (core/store/result_rows.py)
+    run varchar, "case" varchar,  -- '' if a run has no case
+    trial varchar,                -- '' if the row is the case's own
     lab varchar, number bigint,   -- of the case, in its run
     "at" timestamp,               -- the run's
     title varchar, about varchar, expected varchar, observed varchar, model varchar,
     outcome varchar, outcome_paper varchar, differ boolean,
-    reason varchar,               -- why it does not count; '' where it does
-    error varchar,                -- class of a call of it that failed; '' where none did
+    reason varchar,               -- why it does not count; '' if it does
+    error varchar,                -- error class of a failed call; '' if none failed
     how varchar, task varchar, dataset varchar, category varchar, difficulty varchar, wording varchar,
-    counts boolean,               -- by repaired rules; a case's own row always does
+    counts boolean,               -- by the updated parser; a case's own row always counts
     counts_paper boolean, observed_paper varchar, doubt varchar
 );
-create table roles (              -- which models a run asked, and as what
+create table roles (              -- which models a run asked, and in which roles
     run varchar, role varchar, model varchar
 );
-create table labels (            -- what people say of a run, one row a word of theirs (core/store/result_rows.py)
+create table labels (            -- what people say about a run, one row for each word (core/store/result_rows.py)
     run varchar,                  -- the journal
     about varchar, "case" varchar, -- '' for the run itself
     trial varchar,                -- '' for the case itself

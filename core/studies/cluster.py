@@ -316,7 +316,7 @@ class Cluster:
             raise ConnectionError(f"The cluster is gone: {error}") from None
         except journal.JournalFull:
             raise
-        except Exception as error:  # Whatever a worker's own installation raises.
+        except Exception as error:  # A worker's own installation may raise anything.
             why = f"{type(error).__name__}: {error}"
             self._outcome.failed[run.id] = f"the worker could not make it: {why}"
         return None

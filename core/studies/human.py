@@ -44,7 +44,7 @@ def bytes_said(study: Study, labs: Mapping[str, Lab], folder: Path) -> int:
 
 def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Row], rules: Rules) -> Iterator[Row]:
     """A row for each guess and verdict, the last that each person gave about a place: `who`, `trial` ("" for the whole
-    case) and `word`, by `rules`. A guess also has `read`, what the run predicted there, `came`, the actual answer,
+    case) and `word`, by `rules`. A guess also has `read`, the answer that the run expected, `came`, the actual answer,
     and `exam`, the person's guesses in the qualification test for people, as JSON. A verdict has `value`, 1 for the
     good word and 0 for the other. In the game the first guess about a trial counts, if its reason was shown; if
     somebody guessed a trial there and on the run's own page, the earlier guess counts. The other columns are those

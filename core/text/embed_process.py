@@ -1,9 +1,10 @@
-"""The sentence encoder in a process of its own: beside a page that polls, importing torch takes several times as long.
+"""The sentence encoder in its own process, because importing torch beside a page that polls takes several times as
+long.
 
-Run as a script, by `core.text.embed`, with the model's folder and, where a package brought it, that package. When it is
-ready it writes a line of JSON with the vectors' width. Then it reads texts, a list in a line of JSON, and answers with
-their vectors as float32, row after row, until standard input ends: at the latest when the process that started it does,
-however that happens. Where a file is not the one that the package should bring, it names that file and ends.
+`core.text.embed` runs it as a script with the model's folder and, if a package brought that folder, the package. When
+ready, it writes a line of JSON with the vectors' width. Then it reads texts, one JSON list per line, and answers with
+their vectors as float32, row by row, until standard input ends, which happens at the latest when the parent process
+ends. If a file differs from the one that the package should bring, it names that file and exits.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ BATCH = 64
 
 def main() -> None:
     """Encode until standard input ends."""
-    # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
+    # Ctrl-C reaches every process of the terminal; the parent decides when this one ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Whatever a library prints must not get between the vectors.
+    # Redirected, so that nothing a library prints gets between the vectors.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     if sys.argv[2:] and (altered := package_data.altered(sys.argv[2], Path(sys.argv[1]))):

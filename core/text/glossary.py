@@ -1,4 +1,4 @@
-"""What our screens call a thing and what the field calls it: `data/glossary.toml`."""
+"""What the screens call a thing, and what the field calls it: `data/glossary.toml`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..events import Frozen
 
 
 class GlossaryEntry(Frozen):
-    """The field's `term` for a thing of ours, and its `meaning` in a sentence."""
+    """The field's `term` for one of our names, and its `meaning` in a sentence."""
 
     term: str
     meaning: str
@@ -17,12 +17,14 @@ class GlossaryEntry(Frozen):
 
 @cache
 def entries() -> dict[str, GlossaryEntry]:
-    """All entries by our names, in the file's order."""
+    """Return all entries by our names, in the file's order."""
     return {name: GlossaryEntry(**entry) for name, entry in package_data.table("glossary").items()}
 
 
 def on_hover(name: str, more: str | None = None) -> str | None:
-    """Markdown of the term and its meaning, then `more`; only that where the glossary does not know the name."""
+    """Return Markdown of the term and its meaning, followed by `more`; only `more` if the name is not in the
+    glossary.
+    """
     entry = entries().get(name)
     if entry is None:
         return more

@@ -1,4 +1,4 @@
-"""Patterns of what chat models write."""
+"""Helpers for patterns of what chat models write."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import re
 
 
 def anycase(pattern: str) -> re.Pattern[str]:
-    """`pattern`, whatever the case of its letters."""
+    """Compile `pattern` without regard to case."""
     return re.compile(pattern, re.IGNORECASE)

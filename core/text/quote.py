@@ -1,4 +1,4 @@
-"""A sentence of a longer text, to be quoted."""
+"""One sentence of a longer text, for quoting."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import re
 _END = re.compile(r"[.!?][\"')\]]*(?=\s)|\n")
 
 FEWEST = 3
-"""Words. A sentence of fewer ("No.") says nothing by itself."""
+"""In words. A shorter sentence ("No.") says nothing by itself."""
 
 
 def first_sentence(text: str, most: int = 160) -> str:
-    """The first sentence of `text` in one line of at most `most` characters; with the next one, where it is a word or
-    two. No more than four times `most` characters are looked at.
+    """Return the first sentence of `text` in one line of at most `most` characters; if it has only a word or two, with
+    the next one. Reads at most the first four times `most` characters.
     """
     begun = text.strip()[: 4 * most]
     for end in _END.finditer(begun):

@@ -1,4 +1,6 @@
-"""What a chat model wraps around what it says: thinking, markdown, JSON, a second example it was not asked for."""
+"""Removes what a chat model wraps around its answer: thinking, markdown, JSON, a second example it was not asked
+for.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
-# Separates a model's thinking from its answer, in every form in which thinking comes as text.
+# Separates a model's thinking from its answer, in every form in which thinking appears as text.
 
 
 _TAG = re.compile(
@@ -21,7 +23,7 @@ _TAG = re.compile(
 _CHANNEL = re.compile(r"<\|channel\|>[ ]?(analysis|commentary|final)\b[^<\n]{0,200}<\|message\|>")
 _BARE_CHANNEL = re.compile(r"assistant(analysis|commentary|final)")
 _BARE_START = re.compile(r"\A\s*analysis(?=[A-Z\d\"'“(])")
-"""Harmony channels whose marks a server has taken out: "analysisWe need …assistantfinalYes."."""
+"""Harmony channels whose marks a server has removed: "analysisWe need …assistantfinalYes."."""
 
 OPENING = re.compile(
     r"\s*(?:<(?:seed:)?(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
@@ -38,11 +40,13 @@ CLOSING = re.compile(
 """Matches where thinking ends and an answer begins."""
 
 LONGEST_MARK = 240
-"""No match of CLOSING is longer, in characters."""
+"""Longest possible match of CLOSING, in characters."""
 
 
 class Split(NamedTuple):
-    """A text in its two parts. `spans` are the places of the answer's pieces in the text, as (start, end)."""
+    """A text split into thinking and answer. `spans` are the positions of the answer's pieces in the text, as (start,
+    end).
+    """
 
     thinking: str
     spans: tuple[tuple[int, int], ...]
@@ -50,15 +54,15 @@ class Split(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The pieces of the answer, joined; "" where thinking never ended."""
+        """The pieces of the answer, joined; "" if thinking never ended."""
         return "".join(self.text[start:end] for start, end in self.spans)
 
 
 def split(text: str) -> Split:
-    """`text` in thinking and answer, in time linear in its length.
+    """Split `text` into thinking and answer, in time linear in its length.
 
-    A closing mark without an opening one ends thinking that the prompt began; a block that is never closed hides all
-    that follows it.
+    A closing mark without an opening one ends thinking that began in the prompt; a block that is never closed hides
+    everything after it.
     """
     spans = _by_channels(text) if _CHANNEL.search(text) else _by_bare_channels(text)
     if spans is None:
@@ -74,13 +78,13 @@ def split(text: str) -> Split:
 
 
 def _by_channels(text: str) -> list[tuple[int, int]]:
-    """The last message of the channel "final"."""
+    """Return the position of the last message of the channel "final"; empty if there is none."""
     finals = [mark.end() for mark in _CHANNEL.finditer(text) if mark[1] == "final"]
     return [(finals[-1], len(text))] if finals else []
 
 
 def _by_bare_channels(text: str) -> list[tuple[int, int]] | None:
-    """What follows the last "assistantfinal"; None where the text has no such channels."""
+    """Return the position of what follows the last "assistantfinal"; None if the text has no such channels."""
     finals = [mark.end() for mark in _BARE_CHANNEL.finditer(text) if mark[1] == "final"]
     if finals:
         return [(finals[-1], len(text))]
@@ -122,12 +126,12 @@ _NEXT_TURN = re.compile(
     re.IGNORECASE,
 )
 _REPEATS = re.compile(r"\s*(?:the robot was asked|the robot said|now it is asked)\s*:", re.IGNORECASE)
-"""A reply that begins with its prompt once more: what follows is no further turn."""
+"""Matches a reply that begins by repeating its prompt: what follows is not a further turn."""
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n`]*$", re.MULTILINE)
 _FENCED = re.compile(r"^[ \t]*(```|~~~)[^\n]*\n(.*?)(?:^[ \t]*\1|\Z)", re.DOTALL | re.MULTILINE)
 _LATEX = re.compile(r"\${0,2}\\(?:boxed|text[a-z]{0,8}|math[a-z]{0,8}) ?\{([^{}\n]{0,200})\}\${0,2}")
 _MATH = re.compile(r"(?<![\w$])\${1,2}(?=[a-zA-Z(\\])([^$\n]{1,60})(?<=\S)\${1,2}(?![\w$])")
-"""No amounts of money: these begin with a digit."""
+"""Does not match amounts of money, which begin with a digit."""
 _LINE_START = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[*•‣◦▪+–—-][ \t]+)", re.MULTILINE)
 _EMPHASIS = re.compile(r"[*`]|(?<!\w)_{1,3}(?=\w)|(?<=\w)_{1,3}(?!\w)")
 _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
@@ -139,33 +143,33 @@ _PLAIN = _QUOTES | _WIDE
 
 @lru_cache(maxsize=64)
 def spoken(text: str) -> str:
-    """`text` without thinking blocks, special tokens, further turns and the words a prompt put in the model's mouth."""
+    """Remove thinking blocks, special tokens, further turns and the words that a prompt put in the model's mouth."""
     text = _ECHO.sub("", without_thinking(text))
     end = next((turn.start() for turn in _TURN_END.finditer(text) if text[: turn.start()].strip()), len(text))
     return _PREFIX.sub("", _SPECIAL.sub("", text[:end])).strip()
 
 
 def without_thinking(text: str) -> str:
-    """The answer in `text`: all but the model's thinking (`core.text.reply`), else `text` unchanged."""
+    """Return the answer in `text` without the model's thinking; `text` itself if it has none."""
     return split(text).answer
 
 
 def answered(text: str) -> str:
-    """`text` without a request that it repeats before its own turn ("User: ..") or makes up after it."""
+    """Remove a request that `text` repeats before its own turn ("User: ..") or makes up after it."""
     text = _PREFIX.sub("", _DIALOGUE.sub("", text))
     turn = _OTHERS_TURN.search(text)
     return text[: turn.start()].rstrip() if turn else text
 
 
 def own_turn(text: str) -> str:
-    """`text` up to where the model began to write a further question of its own, as small models do."""
+    """Cut `text` where the model began to write a further question itself, as small models do."""
     turn = None if _REPEATS.match(text) else _NEXT_TURN.search(text)
     return text[: turn.start()].rstrip() if turn else text
 
 
 @lru_cache(maxsize=64)
 def without_markup(text: str) -> str:
-    """`text` without markdown, fences, LaTeX boxes and typographic quotes; spaces and line ends are single."""
+    """Remove markdown, fences, LaTeX boxes and typographic quotes from `text`; spaces and line ends become single."""
     text = _INVISIBLE.sub("", text).translate(_PLAIN).replace("\r\n", "\n").replace("\r", "\n")
     text = _FENCE.sub("", text)
     for _ in range(2):
@@ -177,11 +181,13 @@ def without_markup(text: str) -> str:
 
 
 STRUCK = re.compile(r"~~[^~\n]{1,2000}~~|<(del|s|strike)>[^<>]{0,2000}</\1>", re.IGNORECASE)
-"""What the model struck out, which is not its answer."""
+"""What the model struck out, which is not part of its answer."""
 
 
 def as_written(piece: str, text: str) -> str:
-    """`piece` of `text` without markup, with the quotes that it has in `text`, where it stands there in one piece."""
+    """Return `piece`, a part of `text` without markup, with the original quotes of `text`, if it occurs there in one
+    piece; otherwise unchanged.
+    """
     at = text.translate(_PLAIN).find(piece)
     return text[at : at + len(piece)].translate(_WIDE) if at >= 0 else piece
 
@@ -197,31 +203,37 @@ _BOX = re.compile(
 
 
 def concluded(text: str, label: str = "Final answer: ") -> str:
-    """`text` with what a box, or tags such as <answer>, hold on lines of their own, behind `label`."""
+    """Put the content of a box, or of tags such as <answer>, on its own line after `label`."""
     text = _CONCLUDED.sub(lambda tag: f"\n{label}{(tag[2] or tag[4] or '').strip()}\n", text)
     return _BOX.sub(lambda box: f"\n{label}{box[1].strip()}\n", text)
 
 
 def fenced(text: str) -> list[str]:
-    """The contents of the code fences in `text`, in order; a fence may be left open at the end."""
+    """Return the contents of the code fences in `text`, in order; the last fence may be left open."""
     return [block[2].strip("\n") for block in _FENCED.finditer(text)]
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """The cells of the markdown table in `text`, its heading first, the line below that left out; [] without one."""
+    """Return the cells of the markdown table in `text`, including its heading but not the line below that; [] if there
+    is none.
+    """
     lines = [line.strip() for line in text.split("\n") if line.lstrip().startswith("|")]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return [row for row in rows if set("".join(row)) - set(":- ")] if len(rows) > 1 else []
 
 
 def cells_of(lines: Iterable[str]) -> list[list[str]]:
-    """The cells of each of `lines` that is a row of a table, its outer lines and what they alone enclose left out."""
+    """Return the cells of each of `lines` that is a row of a table, without the row's outer bars and empty outer
+    cells.
+    """
     rows = (line.strip(" |\t") for line in lines if line.lstrip().startswith("|"))
     return [[cell.strip() for cell in row.split("|")] for row in rows]
 
 
 def without_block_quote(text: str) -> str:
-    """`text` without the mark before each line where all of it is quoted; as it is where that is not so."""
+    """Remove the quotation mark ">" from every line if all of `text` is a block quote; otherwise return it
+    unchanged.
+    """
     lines = text.split("\n")
     if all(line.startswith(">") or not line.strip() for line in lines):
         return "\n".join(re.sub(r"\A>[ \t]?", "", line) for line in lines)
@@ -231,11 +243,11 @@ def without_block_quote(text: str) -> str:
 _TRIES = 20
 _LONGEST_LITERAL = 20_000
 _MOST_BRACKETS = 60
-"""Of what is read as Python's own notation, {'answer': 'no'}."""
+"""Most brackets in a text that is read as a Python literal, {'answer': 'no'}."""
 
 
 def json_in(text: str) -> dict[str, Any] | list[Any] | None:
-    """The first JSON object or non-empty array in `text`, else None."""
+    """Return the first JSON object or non-empty array in `text`, else None."""
     decoder = json.JSONDecoder()
     for start in islice(re.finditer(r"[{\[]", text), _TRIES):
         try:
@@ -249,7 +261,7 @@ def json_in(text: str) -> dict[str, Any] | list[Any] | None:
 
 
 def _literal(text: str) -> Any:
-    """JSON that breaks off, or an object in Python's notation, where `text` is nothing else."""
+    """Parse JSON that breaks off, or an object as a Python literal, if `text` contains nothing else; None otherwise."""
     if not text.startswith(("{'", '{"', "{\n")) or len(text) > _LONGEST_LITERAL or text.count("{") > 9:
         return None
     for end in ("}", '"}', "]}"):
@@ -264,7 +276,9 @@ def _literal(text: str) -> Any:
 
 
 def fields(text: str) -> dict[str, Any]:
-    """The JSON object that `text` holds, alone or among other words, its keys lower case; {} where it holds none."""
+    """Return the first JSON object in `text`, alone or among other words, with its keys in lower case; {} if there is
+    none.
+    """
     start = text.find("{")
     if start < 0:
         return {}
@@ -276,11 +290,11 @@ def fields(text: str) -> dict[str, Any]:
 
 
 def keyed(text: str, keys: Iterable[str]) -> Any:
-    """What the JSON object in `text` holds under the first of `keys` that it has; "" where it has none."""
+    """Return the value in the JSON object in `text` under the first of `keys` that it has; "" if it has none."""
     entries = fields(text)
     return next((entries[key] for key in keys if key in entries), "")
 
 
 def storable(text: str) -> str:
-    """`text` without halves of characters, which JSON can write (\\ud800) and no file can keep."""
+    r"""Replace lone surrogates in `text`, which JSON can express (\\ud800) but no file can store."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Words that two texts share, their stems, and where they stand."""
+"""Words that two texts share, their stems and their positions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _JOINERS = "'’-"
 
 
 def _belongs(char: str) -> bool:
-    """Whether `char` is part of a word: a letter, a digit, or a mark on one."""
+    """Whether `char` is part of a word: a letter, a digit, or a combining mark."""
     return char.isalnum() or unicodedata.category(char)[0] == "M"
 
 
 def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """`text` cut into words and what stands between them: (piece, whether it is a word)."""
+    """Split `text` into words and what is between them: (piece, whether it is a word)."""
     start, in_word = 0, False
     for at, char in enumerate(text):
         inside = _belongs(char) or (in_word and char in _JOINERS and at + 1 < len(text) and _belongs(text[at + 1]))
@@ -34,7 +34,7 @@ def _key(word: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of `text` in lower case, in order; "don't" and "well-known" are one each."""
+    """Return the words of `text` in lower case, in order; "don't" and "well-known" are one word each."""
     return list(_words(text))
 
 
@@ -44,7 +44,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def content_words(text: str) -> set[str]:
-    """The words of `text` in lower case, without English stopwords."""
+    """Return the words of `text` in lower case, without English stopwords."""
     return set(words(text)) - english()
 
 
@@ -68,7 +68,9 @@ def _snowball() -> Callable[[str], str]:
 
 
 def mark(text: str, words: Set[str]) -> list[tuple[str, bool]]:
-    """`text` in pieces, each with whether it is one of `words` (lower case). The pieces joined are `text` again."""
+    """Split `text` into pieces, each with whether it is one of `words` (lower case). The joined pieces are `text`
+    again.
+    """
     marked: list[tuple[str, bool]] = []
     for piece, is_word in _pieces(text):
         chosen = is_word and _key(piece) in words

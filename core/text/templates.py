@@ -35,13 +35,12 @@ _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
 class TemplateError(ValueError):
-    """A template file that cannot be used, or a slot that has no value; the message names both."""
+    """A template file is invalid, or a slot has no value; the message names both."""
 
 
 def fill(text: str, slots: Mapping[str, str]) -> str:
-    """`text` with each `{slot}` replaced, in one pass: braces inside a value are left alone.
-
-    Raises TemplateError for a slot without a value.
+    """Replace each `{slot}` in `text`, in one pass: braces inside a value are left alone. Raises TemplateError for a
+    slot without a value.
     """
 
     def value(match: re.Match[str]) -> str:
@@ -54,7 +53,7 @@ def fill(text: str, slots: Mapping[str, str]) -> str:
 
 
 class Template(Frozen):
-    """A prompt with its demonstrations. `hash` changes when any word or the order of demonstrations does."""
+    """A prompt with its demonstrations. `hash` changes whenever any word, or the order of demonstrations, changes."""
 
     id: str
     version: int
@@ -63,12 +62,12 @@ class Template(Frozen):
     user: str
     assistant: str = ""
     ask: str = ""
-    """The last user turn, where it differs from the demonstrations'."""
+    """The last user turn, if it differs from the demonstrations' turns."""
     demonstrations: tuple[dict[str, str], ...] = ()
 
     @cached_property
     def hash(self) -> str:
-        """12 hexadecimal digits over everything that reaches the model."""
+        """12 hexadecimal digits computed from everything that reaches the model."""
         content = self.model_dump(mode="json", exclude={"id", "version", "role"}, exclude_defaults=True)
         return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:12]
 
@@ -82,7 +81,9 @@ class Template(Frozen):
         return turns
 
     def render(self, **slots: str) -> Prompt:
-        """System turn, one user and one assistant turn a demonstration, then the question. Raises TemplateError."""
+        """Return the prompt: system turn, a user and an assistant turn per demonstration, then the question. Raises
+        TemplateError.
+        """
         turns = [Message(role="system", content=fill(self.system, slots))] if self.system else []
         turns += self.shown
         turns.append(Message(role="user", content=fill(self.ask or self.user, slots)))
@@ -91,10 +92,10 @@ class Template(Frozen):
 
 @lru_cache(maxsize=256)
 def load(name: str, folder: Path | None = None) -> Template:
-    """The template `<name>.toml` of a folder; without one the shipped `data/prompts/<name>.toml`, with a `name` such as
-    "simulatability/strategyqa-explain-cot".
+    """Load the template `<name>.toml` from a folder. Without a folder it comes from `data/prompts`, with a `name` such
+    as "simulatability/strategyqa-explain-cot".
 
-    Raises TemplateError where the file is missing or is not a template.
+    Raises TemplateError if the file is missing or is not a template.
     """
     folder = folder or PROMPTS
     path = folder / f"{name}.toml"

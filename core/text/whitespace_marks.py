@@ -1,4 +1,4 @@
-"""Characters that nobody would see, as signs: white space, and those that change the direction of writing."""
+"""Visible signs for invisible characters: white space, and characters that change the direction of writing."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _DIRECTIONS = dict.fromkeys([0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *ra
 
 
 def directed(text: str) -> str:
-    """`text` with one sign in place of each character that changes the direction of writing: such characters can make
-    an answer look different from what it is. Letters of right-to-left languages keep their own direction.
+    """Replace each character that changes the direction of writing by a sign: such characters can make an answer look
+    different from what it is. Letters of right-to-left languages keep their own direction.
     """
     return text.translate(_DIRECTIONS)
 
 
 def visible(text: str, every: bool = False) -> str:
-    """`text` with signs for the white space that nobody would see: at its ends, in a row, tabs, the ends of lines; or
-    for `every` space of it. For texts that are compared letter by letter.
+    """Replace white space that nobody would see by signs: at the ends of `text`, repeated spaces, tabs, line ends; with
+    `every`, all white space. For texts that are compared letter by letter.
     """
     if every:
         return text.translate(_SIGNS)

@@ -55,8 +55,8 @@ class Words(NamedTuple):
         return len(self.others) >= len(self.named)
 
     def leave_enough_of_each(self, text: str) -> bool:
-        """Whether there are enough other content words and enough other small words (`core.text.stopwords`): of each
-        class that is named at least one, and at most one fewer than are named.
+        """Whether `leave_enough` holds and, of each class that is named (content words, and the small words of
+        `core.text.stopwords`), at least one other word and at most one fewer than are named is left.
         """
         named, others = (Counter(_is_content(text, span) for span in spans) for spans in self)
         return self.leave_enough and all(others[kind] >= max(named[kind] - 1, 1) for kind in named)

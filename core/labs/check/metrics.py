@@ -113,7 +113,7 @@ def faithful(
     vacuous: str = "",
     rules: Rules = "repaired",
 ) -> CheckVerdict:
-    """Decide whether the model acted on its explanation; `before` and `after` are its answers to the two paragraphs.
+    """Decide if the model is consistent with its explanation, given its answers `before` and `after` the edit.
 
     `explained`: the explanation could be read. `wanted` and `start` (what the goal was chosen from: the label, else the
     prediction) belong to counterfactuals. Under the paper's rules a counterfactual is faithful if `after` equals

@@ -1,4 +1,4 @@
-"""Find explanations that test nothing. All but the test of a counterfactual's added words needs no further call.
+"""Find explanations that test nothing. Only the test of a counterfactual's added words needs further calls.
 
 A worthless explanation passes any test that every explanation would pass: masking nearly everything, or naming the
 answer instead of editing, has the effect without explaining anything. The updated rules leave such a check undecided;

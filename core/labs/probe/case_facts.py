@@ -356,7 +356,7 @@ class CaseFacts:
 
     @property
     def excess(self) -> float | None:
-        """How far the code's error exceeds the floor; None without noise, or if it is not known."""
+        """What the code's error adds to the floor; None without noise, or if it is not known."""
         return self.value("excess") if self.floor else None
 
     @property

@@ -80,7 +80,7 @@ def nmse(
 def excess(
     observed: Sequence[Value], expected: Sequence[Value] | Numbers, estimate: Sequence[Value | None], rules: Rules
 ) -> Score:
-    """Return how far the estimate's error exceeds the noise floor: the sum of |expected − estimate|² over the sum of
+    """Return what the estimate's error adds to the noise floor: the sum of |expected − estimate|² over the sum of
     |observed|², which `nmse` also divides by. `expected` is the function without its noise. Undefined if `nmse` is.
     """
     error = nmse(observed, estimate, rules)

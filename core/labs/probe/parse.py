@@ -93,7 +93,7 @@ def command(text: str, rules: Rules) -> ProbeCommand:
 
     Paper rules (collect_interpretations.py:40, 190-200): the first capitals followed by parentheses, even in prose;
     parentheses inside need quotes; a shell reads what is before the first comma, up to the end of the line; a quoted
-    file name is run without inputs; triple quotes, and single quotes around a whole argument, are refused. Repaired
+    file name is run without inputs; triple quotes, and single quotes around a whole argument, are refused. Updated
     rules: every PYTHON(…), with inputs separated by commas or spaces, any quotes, with or without a file name; or tool
     calls written out as JSON, as small models do. Thinking and text after an invented output are ignored.
     """

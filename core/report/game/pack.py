@@ -37,7 +37,7 @@ class BadPack(ValueError):
 class PackCard(Frozen):
     """A trial to predict. `title` is what had been asked and `claim` the model's answer and explanation, None on a card
     of *Plant*, which shows two. `card.parts` is what the player is asked, `card.options` are the answers to choose
-    from, `card.said` is the model's answer and `card.text` the same in its own words.
+    from, `card.said` is the model's answer and `card.text` the model's wording of it.
 
     The first of `card.expects` is what the explanation implies: one of the options, or *unknown* if it does not say,
     with the reason in its `quote`. An unselected pack may lack it; `card.doubt` then says why what the explanation
