@@ -31,7 +31,7 @@ from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
 from core.text.stopwords import english
-from tests.chance import ALL
+from tests.support.chance import ALL
 
 Line = dict[str, Any]
 RULES = ("paper", "repaired")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core import statistics
 from core.labs.ask.metrics import compare, generality, kappa, majority, precision, simulatable
 from core.text import embed
-from tests.chance import tenth
+from tests.support.chance import tenth
 
 # Precision
 
