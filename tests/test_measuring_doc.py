@@ -30,7 +30,7 @@ from tests.core.labs.plant.played import Scripted, play
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
-RULES = {"Paper rules": "paper", "Repaired rules": "repaired"}
+RULES = {"Original rules": "paper", "Updated rules": "repaired"}
 
 
 class Case(NamedTuple):
@@ -306,7 +306,7 @@ def test_golden_cases(column):
     for number, case in enumerate(CASES):
         wanted = case.cells[column]
         if wanted == "the same":
-            wanted = case.cells["Paper rules"]
+            wanted = case.cells["Original rules"]
         value = shown(RUN[case.section](case.cells, RULES[column]))
         value_or_texts = spans(wanted) or wanted
         if value != value_or_texts and [value] != value_or_texts:
@@ -316,7 +316,7 @@ def test_golden_cases(column):
 
 def test_the_same_is_written_wherever_both_rules_agree():
     for case in CASES:
-        assert case.cells["Paper rules"] != case.cells["Repaired rules"], case
+        assert case.cells["Original rules"] != case.cells["Updated rules"], case
 
 
 def test_what_is_cited_stands_in_the_document():

@@ -1,9 +1,10 @@
 """The operating system's protection around programs, in case one ever escapes from its interpreter.
 
-On Linux, the process beside the app gives up what it never needs, and so do its workers: gaining privileges, writing
-files, and, if the kernel has Landlock (5.13 and later), every file but the code's own, and TCP from 6.7 on. If it may
-have its own, empty network, it loses every network. A worker that waits for programs may open nothing at all, neither
-files nor sockets. On other systems there is only the interpreter. `OSLimits` says which protections are active.
+On Linux, the process beside the app and its workers give up what they never need: gaining privileges, writing files,
+and, if the kernel has Landlock, opening any file but the code's own (from 5.13 on) and connecting by TCP (from 6.7 on).
+If the system allows it an empty network namespace, the process reaches no network at all. A worker that waits for
+programs may open nothing, neither files nor sockets. On other systems there is only the interpreter. `OSLimits` says
+which protections are active.
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ def run(
             outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
     except pydantic_monty.MontyCrashedError:
         return "the program crashed its worker or would not stop"
-    except Exception as error:  # whatever a hostile program provokes ends here, as a sentence
+    except Exception as error:  # whatever a hostile program provokes becomes a sentence
         return _words_for(error)
     if not isinstance(outcomes, list) or len(outcomes) != len(inputs):
         return "the program gave no values"
@@ -132,7 +132,7 @@ def _checked(outcome: Any, lists: bool) -> Outcome:
     if not (isinstance(outcome, tuple) and len(outcome) == 2):
         return None, "the program gave no value"
     value, error = outcome
-    if type(value) is float and error is None:  # most are, and there are hundreds for each program
+    if type(value) is float and error is None:  # the usual case, hundreds of times per program
         return value, None
     row = of_array(value)
     if row is not value:

@@ -83,10 +83,10 @@ DISTRIBUTIONS = {
     "poisson": Distribution(_poisson, lambda k, mean: _special("pdtr")(k, mean), 1, discrete=True),
     "binom": Distribution(_binomial, lambda k, n, p: _special("bdtr")(np.minimum(k, n), n, p), 2, discrete=True),
 }
-"""By scipy's names."""
+"""The distributions by scipy's names."""
 
 NAMES: dict[str, tuple[str, ...]] = {"stats": tuple(DISTRIBUTIONS), "special": SPECIAL, "signal": SIGNAL}
-"""What is lent of each part of scipy."""
+"""The names that are lent from each part of scipy."""
 
 LONGEST_LIST = 1_000
 

@@ -20,7 +20,7 @@ NAMED = {
     group: tuple(names.split())
     for group, names in tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8")).items()
 }
-"""By group, in the file's order."""
+"""The names by group, in the file's order."""
 
 
 NOT_RUNNABLE = "not runnable here"

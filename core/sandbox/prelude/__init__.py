@@ -64,7 +64,7 @@ TEXTS = (
     + "".join(f"class lent_{name}: pass\n" for name in _MODULES)
     + _written("texts.py")
 )
-"""For every program."""
+"""Code that is run before every program."""
 
 NUMBERS = _arrays() + _written("numbers.py")
-"""For programs that name numpy or scipy."""
+"""Code that is run before programs that name numpy or scipy."""
