@@ -276,7 +276,8 @@ export const revealed = ({ name, does, is_robot: isRobot }) =>
 
 /** What came, in a sentence: in words of its own where it is no word of the model's. */
 export const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
-export const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
+export const sizeOf = (text, most = 70) =>
+  lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 export function Options({ card, chosen, choose }) {
   const options = Object.entries(card.options);

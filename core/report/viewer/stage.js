@@ -7,9 +7,9 @@
 
 import {
   html, render, useState, useEffect, useLayoutEffect, useMemo, useRef, against, came, cameSoFar, capital, classOf,
-  counted, cut, cutText, drawWith, isGoing, isOpen, isPredictable, joined, lengthOf, nameOf, revealed, sizeOf, standing, titleOf,
-  useKeys, wordOf, ACTIONS, Actions, Bars, Button, Calls, Ending, Face, Fetched, Fold, MANY, Marked, Options, Panel,
-  Panels, Sign, STATES, Text, Tiles,
+  counted, cut, cutText, drawWith, isGoing, isOpen, isPredictable, joined, lengthOf, nameOf, revealed, sizeOf,
+  standing, titleOf, useKeys, wordOf, ACTIONS, Actions, Bars, Button, Calls, Ending, Face, Fetched, Fold, MANY,
+  Marked, Options, Panel, Panels, Sign, STATES, Text, Tiles,
 } from "./parts.js";
 import { Guess, Play } from "./game.js";
 
