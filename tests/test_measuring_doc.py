@@ -1,4 +1,4 @@
-"""The tables of docs/measuring.md, run against the code; and what is cited from that document stands in it."""
+"""The tables of docs/measuring.md give what the code gives, and every section that is cited exists."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """Every row of every table in section 5."""
+    """Yield every row of every table in section 5."""
     section, head = "", []
     for line in TEXT[TEXT.index("\n## 5 ") :].splitlines():
         if line.startswith("### "):
@@ -57,7 +57,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def spans(cell: str) -> list[str]:
-    """The code spans of a cell, line ends in place."""
+    """The code spans of a cell, with real line ends."""
     return [span.replace("\\n", "\n") for span in re.findall(r"`([^`]+)`", cell)]
 
 
@@ -66,7 +66,7 @@ def lists(cell: str) -> list[list[str]]:
 
 
 def shown(value: object) -> str | list[str]:
-    """A value as a cell holds it: a plain word, or the texts of its code spans."""
+    """A value in the form of a cell: a plain word, or the texts of its code spans."""
     return "not read" if value is None else list(value) if isinstance(value, list | tuple) else str(value)
 
 

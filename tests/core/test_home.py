@@ -1,4 +1,4 @@
-"""A home that can only be read can be looked at: a copy on a disk that is write-protected, or somebody else's."""
+"""A read-only home can be viewed: a copy on a write-protected disk, or somebody else's."""
 
 from __future__ import annotations
 

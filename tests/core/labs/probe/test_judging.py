@@ -19,6 +19,7 @@ from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scri
 from tests.support.stub_server import Fault, StubServer
 
 
+@pytest.mark.thorough
 def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated() -> None:
     spec = ProbeSpec(category="strings", seed=6, interpreter="fit")
     first, second = (play(spec)[0] for _ in range(2))

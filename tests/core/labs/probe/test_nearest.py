@@ -71,6 +71,7 @@ def test_no_answer_teaches_nothing() -> None:
     assert finding.certainty < 0.02
 
 
+@pytest.mark.thorough
 def test_hit_rate_on_functions_that_share_its_embedding() -> None:
     """An upper bound: black box and baseline use one encoder and the same words. With the published words, of which we
     have none, see benchmarks/find_nearest.py.

@@ -78,6 +78,7 @@ def test_recorded_functions_are_explained_also_where_one_pair_is_wrong(find_dir)
         assert function is not None and reproduced(wrong, function) == 9 and "contradicts" in function.note
 
 
+@pytest.mark.thorough
 @pytest.mark.outside_data
 def test_the_published_functions_are_explained(outside):
     """Every fifth of them; benchmarks/find_strings.py takes all. Two have one wrong pair each, and are explained by the
