@@ -386,7 +386,7 @@ class Asked(_Placed):
     item: str = ""
     """What the call is about."""
     prompt: str = ""
-    """The template's id and hash."""
+    """The template's id."""
     repeat: int = 0
     """Distinguishes requests that are otherwise identical."""
     fingerprint: str = ""

@@ -318,7 +318,7 @@ class Scene(Frozen):
     actions: tuple[Action, ...] = ()
     """What the visitor can do."""
     unread: int = 0
-    """How many lines of the journal are damaged."""
+    """How many records of the case cannot be read."""
     differs: str = ""
     """What depends on the choice of parser, in a sentence."""
     failure: tuple[Part, ...] = ()
