@@ -30,7 +30,7 @@ from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
-from core.text.stopwords import english, shipped
+from core.text.stopwords import english
 from tests.support.chance import ALL
 
 Line = dict[str, Any]
@@ -404,12 +404,11 @@ def _likeness(metric: str, rules: str, one: str, other: str) -> float:
         return float(np.clip(np.dot(_vector(one), _vector(other)), -1, 1))
     if rules == "paper":
         bags = [
-            set(re.split(" +", "".join(char for char in text if char not in string.punctuation).strip()))
-            - english().words
+            set(re.split(" +", "".join(char for char in text if char not in string.punctuation).strip())) - english()
             for text in (one, other)
         ]
     else:
-        bags = [set(re.findall(r"\w+(?:['’-]\w+)*", text.lower())) - shipped().words for text in (one, other)]
+        bags = [set(re.findall(r"\w+(?:['’-]\w+)*", text.lower())) - english() for text in (one, other)]
     return len(bags[0] & bags[1]) / len(bags[0] | bags[1])
 
 

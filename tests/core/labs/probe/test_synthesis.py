@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from core.labs.probe.functions.base import UndefinedInput
-from core.labs.probe.functions.benchmark import StringTask, hints, load_strings, string_function
 from core.labs.probe.functions.generate import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
-from core.labs.probe.functions.synthesis import synthesize
+from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
 from core.labs.probe.remarks import missed
 from core.labs.probe.tasks import ProbeSpec
 from tests.core.labs.probe.playing import play
