@@ -1,5 +1,5 @@
-"""What pages draw, as lines that are kept: a line an element, set in as far as it stands within others, with its key
-and all that is not as it usually is.
+"""Golden files of pages: one line for each element, indented by its depth, with its key and everything that differs
+from the defaults.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from pages.components.text import plain
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "pages"
 
 LONGEST = 160
-"""Code points of a text, of which there is the rest only in number."""
+"""The longest text in code points, beyond which only the number of the rest is given."""
 
 OF_A_MACHINE = {"ask-it-yourself"}
-"""Keys of what hangs on the memory there is, or on what is installed."""
+"""Keys of elements that depend on the machine's memory, or on what is installed."""
 
 UNKEPT = {"id", "element_id", "form_id", "deferred_file_id", "page_script_hash", "url", "spec", "config"}
 UNKEPT |= {"arrow_data", "data"}
-"""Names and addresses that Streamlit makes up, and numbers that are kept elsewhere."""
+"""Names and addresses that Streamlit makes up, and numbers that other golden files hold."""
 
 USUAL = {
     "element_type": "NATIVE",
@@ -37,11 +37,11 @@ USUAL = {
 }
 
 TOLD = {"lab", "run", "case", "status", "title", "claim", "actions", "screens", "tiles"}
-"""What of a scene is looked at here; tests/data/scenes has all of it."""
+"""The fields of a scene that are compared here; tests/data/scenes has all of them."""
 
 
 def lines(app: AppTest, made: Mapping[str, str]) -> list[str]:
-    """What stands on the page; `made` are names that differ from time to time, by what stands in their place."""
+    """The page's lines; `made` maps names that differ between runs of the test to their replacements."""
     return [line for place in (app.main, app.sidebar) for line in _within(place, 0, made)]
 
 
@@ -61,17 +61,18 @@ def _within(block: Any, depth: int, made: Mapping[str, str]) -> Iterator[str]:
 
 
 def _lasting(text: str, made: Mapping[str, str]) -> str:
-    """JSON, without what differs from time to time: names, times, seconds."""
+    """The JSON without what differs from time to time: names, times, seconds."""
     for shown, name in made.items():
         text = text.replace(name, shown).replace(json.dumps(plain(name))[1:-1], shown)
     text = re.sub(r"\d\d \w+ \d{4}, \d\d:\d\d UTC", "WHEN", text)
-    # Cases of a run go on together: which call is the first, and which finds its answer kept, is not settled.
+    # Cases of a run proceed concurrently: which call is the first, and which finds its answer in the cache, is not
+    # fixed.
     text = re.sub(r"\bc\d{4}\b", "CALL", text)
     return re.sub(r"from the cache|\d+(?:\\\\)?\.\d(?: |\\u00a0|\u00a0)s\b", "SECONDS", text)
 
 
 def _given(proto: Any) -> dict[str, Any]:
-    """What of a message is said, by name."""
+    """The set fields of a message, by name."""
     return {field.name: _said(field, value) for field, value in proto.ListFields() if field.name not in UNKEPT}
 
 
@@ -91,7 +92,7 @@ def _bare(value: Any) -> Any:
             bare = {name: _bare(one) for name, one in value.items() if name not in UNKEPT and USUAL.get(name) != one}
             return {name: one for name, one in bare.items() if one not in ("", {}, [])}
         case list():
-            # Which models are installed is no page's doing.
+            # The installed models do not depend on the page.
             return [_bare(one) for one in value if not str(one).startswith("local/")]
         case str() if len(value) > LONGEST:
             return f"{value[:LONGEST]} … {len(value)}"
@@ -99,7 +100,7 @@ def _bare(value: Any) -> Any:
 
 
 def _stage(data: dict[str, Any]) -> Any:
-    """What a stage was given: of scenes what tells them apart, of a game its name."""
+    """The data of a viewer: of scenes what distinguishes them, of a game its name."""
     for scene in data.get("scenes", ()):
         for name in scene.keys() - TOLD:
             del scene[name]
@@ -109,7 +110,7 @@ def _stage(data: dict[str, Any]) -> Any:
 
 
 def _without(value: Any) -> Any:
-    """The same without what is empty or 0."""
+    """The value without empty parts and zeros."""
     match value:
         case dict():
             return {name: _without(one) for name, one in value.items() if one}

@@ -1,7 +1,6 @@
-"""Pages are drawn as they were: what is kept of them lies in tests/data/pages.
+"""Pages are drawn as before; the golden files are in tests/data/pages.
 
-`KEPT=anew python -m pytest tests/pages/test_kept.py` writes it anew; what changed is then there to be read in the
-difference.
+`KEPT=anew python -m pytest tests/pages/test_kept.py` rewrites them; the diff then shows what changed.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ ASKED, CHECKED, PROBED, PLANTED = (RECORDED[lab] for lab in ("simulatability", "
 
 
 def held(name: str, app: AppTest, **made: str) -> None:
-    """Nothing on the page is otherwise than it was."""
+    """Check that nothing on the page differs from its golden file."""
     assert not app.exception, app.exception
     path = kept.FOLDER / f"{name}.txt"
     drawn = kept.lines(app, {"JOURNALS": str(home.journals()), **made})
@@ -79,7 +78,7 @@ def test_what_came_with_the_app_is_drawn_as_it_was(page: Page, name: str) -> Non
 
 
 def checked(model: str = "control/decoy-lexicon") -> str:
-    """A run that takes neither a real model nor vectors; of one case, so that its lines are in one order."""
+    """A run that needs neither a real model nor vectors, with one case, so that its lines have one order."""
     spec = CheckSpec(items=shipped("sentiment")[:1], explanations=("attribution",), model=model)
     return run_of("consistency", spec)
 
@@ -128,7 +127,7 @@ def test_what_went_wrong_is_drawn_as_it_was(page: Page) -> None:
     torn = checked()
     path = home.journals() / f"{torn}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
-    # Seven lines of it are broken, of which five are described.
+    # Seven of its lines are broken, five of which are described.
     path.write_text("\n".join(lines[:-8] + ["not json"] * 7 + lines[-1:]) + "\n", encoding="utf-8")
     held("damaged", page("check", run=torn), RUN=torn)
     broken_off = checked()
@@ -155,7 +154,7 @@ def test_pictures_are_drawn_as_they_were(page: Page) -> None:
 
 @contextmanager
 def going_on(run: str, lines: int) -> Iterator[None]:
-    """The run as it was after so many lines, written by another process."""
+    """The run as it was after this number of lines, written by another process."""
     path = home.journals() / f"{run}.jsonl"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:lines]))
     with Journal(path):
