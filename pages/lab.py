@@ -121,7 +121,7 @@ def form(lab: Lab) -> None:
             if lab.settled is not None:
                 named = {name for name, value in fields.items() if value}
                 spec = lab.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
-            with waits("Looking at what will be asked …"):
+            with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallFailed) as error:
             problems(error)

@@ -236,7 +236,7 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
         visitor = _visitor(scope)
         most = roles.limit("tabs", visitor)
         if most is not None and _streams[visitor] >= _SURPLUS * most:
-            raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
+            raise NoPlace("You are watching too many runs at once. Close some tabs of this app.")
     end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
     places.enter_context(CONNECTIONS.held(address, end, is_reserved, files))
     for kind in ([_TABS] if is_tab else []) + ([_STREAMS] if is_stream else []):
@@ -289,18 +289,18 @@ def refusal(scope: Scope) -> str:
     host = _name(f"//{asked}")
     if host not in policy.hosts():
         return (
-            f"This app does not answer to the name {host[:100]!r}. If it should, start it with that name in "
+            f"This app is not served under the name {host[:100]!r}. If it should, start it with that name in "
             "EXPLAIN_HOSTS."
         )
     origin = headers.get("origin", "")
     changes = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD", "OPTIONS")
     if changes and origin and urlsplit(origin).netloc.lower() != asked.lower():
-        return "This app is driven by its own pages only, and this request comes from another."
+        return "Only this app's own pages may use it, and this request comes from another page."
     path = str(scope.get("path", ""))
     if _AGENTS in path:
-        return "This app is driven by its own pages only."
+        return "Only this app's own pages may use it."
     if path.endswith(_METRICS) and policy.hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
-        return "Only the host sees these figures."
+        return "Only the host can see these figures."
     return _no_upload(path, headers) if changes and _UPLOADS in path else ""
 
 
@@ -310,13 +310,13 @@ def _no_upload(path: str, headers: Mapping[str, str]) -> str:
     """
     session = path.partition(_UPLOADS)[2].partition("/")[0]
     if session not in _sent:
-        return "This page takes no files: it has no field for one."
+        return "This page does not accept files."
     length = headers.get("content-length", "0")
     if "transfer-encoding" in headers or not (length.isdecimal() and len(length) < 16):
-        return "A file has to say how long it is."
+        return "An upload must give its length."
     most = (policy.limit("bundle_mb") or 0) * 1_000_000
     if _sent[session] + int(length) > most:
-        return f"A page takes {most // 1_000_000:,} MB of files altogether. Reload it to send more."
+        return f"A page accepts {most // 1_000_000:,} MB of files in total. Reload it to send more."
     _sent[session] += int(length)
     return ""
 

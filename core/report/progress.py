@@ -33,8 +33,8 @@ def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> Ho
     share, words = _done(lab, state, ended)
     if (others := jobs.in_line(run)) is not None:
         words = (
-            f"All places for runs ({policy.limit('runs_of_all')}) are taken, and this run waits in line: "
-            f"{_first(others)}. It begins by itself, and this page may be closed meanwhile."
+            f"The server is busy ({policy.limit('runs_of_all')} runs at a time), so this run waits in the queue: "
+            f"{_first(others)}. It starts by itself; you can close this page."
         )
     elif others := jobs.before(run):
         words += f" · waiting for its turn: {_first(others)}"
@@ -42,7 +42,7 @@ def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> Ho
 
 
 def _first(others: int) -> str:
-    return f"{others} {'other comes' if others == 1 else 'others come'} first" if others else "it is the next"
+    return f"{others} {'other is' if others == 1 else 'others are'} ahead" if others else "it is next"
 
 
 def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:

@@ -149,7 +149,7 @@ def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: s
     shown = [card for card in scene.cards if card.id in opened]
     known = {name for card in shown for name in (*card.calls, *(one.call for one in card.expects))}
     if not known:
-        raise RunSealed("What stands behind a card comes with it: say first what you expect of it.")
+        raise RunSealed("The data behind a card appears with its answer: guess first.")
     return Evidence(calls={name: _raw(call) for name, call in found.calls.items() if name in known})
 
 

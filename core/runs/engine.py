@@ -174,7 +174,7 @@ def _fail(session: RunState, error: Exception) -> None:
             session.publish(failed(session.id, cause.failure))
         case _:
             log.error("run %s", session.id, exc_info=error)
-            words = f"The run stopped on a fault of this app: {cause}"
+            words = f"The run stopped because of a bug in this app: {cause}"
             session.publish(Failed(run=session.id, error=type(cause).__name__, message=words))
     session.publish(Finished(run=session.id, status="failed"))
 
@@ -228,8 +228,8 @@ class _Cases:
         if views and all(map(_all_failed, views)):
             drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
             raise CallFailed(
-                f"Nothing could be measured: each of the {len(drops)} questions failed. {drops[0].detail}",
-                "What was answered is kept. Mend what it complains of, then go on from here.",
+                f"Nothing could be measured: all {len(drops)} questions failed. {drops[0].detail}",
+                "The answers are kept. Fix the problem, then resume.",
             )
         return True
 
@@ -247,10 +247,10 @@ class _Cases:
         except ValueError as error:
             raise BadInput(str(error)) from error
         if not cases:
-            raise BadInput("There is nothing to measure: no case came of these settings.")
+            raise BadInput("There is nothing to measure: these settings give no case.")
         if len(cases) > MOST_CASES:
             raise BadInput(
-                f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make it a study, which takes any number."
+                f"A run has at most {MOST_CASES:,} cases. Set a limit, or make it a study, which has no maximum."
             )
         return cases, held
 

@@ -31,12 +31,11 @@ R = TypeVar("R")
 class AccessDenied(RunNotFound):
     """The run belongs to somebody else; the message says what only its owner may do."""
 
-    title = "This run is somebody else's"
+    title = "This run belongs to someone else"
 
 
 COOKIES_NEEDED = (
-    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
-    "the page."
+    "This app needs cookies, and your browser sent none. Allow cookies for this address and reload the page."
 )
 
 
@@ -117,7 +116,7 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise QuotaExceeded("To begin a run here, sign in with the code first.")
+            raise QuotaExceeded("To start a run here, sign in with the code first.")
         if not visitor.takes_part:
             raise QuotaExceeded(COOKIES_NEEDED)
         return begin(*args, **kwargs)
@@ -235,7 +234,7 @@ class RunAccess:
         """The run, for viewing. Raises RunNotFound, AccessDenied and RunSealed."""
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            raise RunSealed("Guess first: open it as a case, say what you expect of each card, and see what came.")
+            raise RunSealed("Guess first: open it as a case and guess each card to see the answers.")
         return ReadableRun(self, self._jobs, run_id)
 
     def behind_the_seal(self, run_id: str) -> ReadableRun:
@@ -253,14 +252,14 @@ class RunAccess:
         """The run, for changing it. Raises RunNotFound and AccessDenied."""
         self.run(run_id)
         if not self.owns(run_id):
-            words = "Only its owner can change this run. You can begin one of your own with the same settings."
+            words = "Only its owner can change this run. You can start your own with the same settings."
             raise AccessDenied(words)
         return OwnRun(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFound and AccessDenied."""
         if not self.shares(run_id):
-            raise AccessDenied("Only the person who began this run, or a teacher, can share it.")
+            raise AccessDenied("Only the person who started this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
@@ -268,7 +267,9 @@ class RunAccess:
         AccessDenied.
         """
         if not self.shares(run_id):
-            raise AccessDenied("Only the person who began this run, or a teacher, can seal it or reveal it.")
+            raise AccessDenied(
+                "Only the person who started this run, or a teacher, can make others guess first or reveal it."
+            )
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:

@@ -105,21 +105,21 @@ class Annotations:
     def share(self, run_id: str, shared: bool) -> None:
         """Let everyone view a run, or only its owner again. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
+            raise RunNotFound(f"{run_id} is a recording, which everyone may open.")
         path = shared_path(self._journals.place(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
+            raise RunNotFound(f"{run_id} is a recording, which everyone may open.")
         path = sealed_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
     def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it stays as it is.")
+            raise RunNotFound(f"{run_id} is a recording, which cannot be changed.")
         path = kept_path(self._journals.place(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
@@ -136,7 +136,7 @@ class Annotations:
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it stays where it is.")
+            raise RunNotFound(f"{run_id} is a recording, which cannot be deleted.")
         # The lock keeps others from continuing the run meanwhile.
         with Journal(self._journals.place(run_id)):
             # The cached answers of a run that a later version wrote stay.
@@ -161,7 +161,7 @@ class Annotations:
     def undo(self, run_id: str, who: str = "") -> None:
         """Restore a run that `who` deleted. Raises RunNotFound if there is none."""
         if run_id not in self.deleted(who):
-            raise RunNotFound(f"{run_id} can no longer be brought back.")
+            raise RunNotFound(f"{run_id} can no longer be restored.")
         # Extracted elsewhere first, so that a failure restores no half of a run.
         with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
             with zipfile.ZipFile(self._away[run_id].file) as away:

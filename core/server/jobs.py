@@ -154,7 +154,7 @@ class JobRunner(RunLibrary):
         Raises RunNotFound, JournalInUse if the run is still in progress, and QuotaExceeded.
         """
         if self.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it does not go on.")
+            raise RunNotFound(f"{run_id} is a recording, which cannot be resumed.")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
@@ -347,7 +347,7 @@ class JobRunner(RunLibrary):
                 with suppress(OSError):
                     job.journal.close()
                 if job.journal.is_new:
-                    self._troubles.setdefault(job.id, "This run was stopped before it began: it holds nothing.")
+                    self._troubles.setdefault(job.id, "This run was stopped before it started, so it is empty.")
             self._line.leave(job.number)
             self._ended(job.id)
         finally:

@@ -55,8 +55,8 @@ def planned_calls(lab: Lab, spec: Spec) -> int:
     most = policy.limit("calls_a_run")
     if most is not None and calls > most:
         raise QuotaExceeded(
-            f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
-            "trials, or make several runs."
+            f"This run would make {calls:,} calls; the limit here is {most:,}. Choose fewer cases or fewer "
+            "trials, or start several runs."
         )
     return calls
 
@@ -159,14 +159,13 @@ class Quotas:
         most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
             raise QuotaExceeded(
-                f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
-                "one is over, or stop one."
+                f"You already have {mine} runs in progress, the most allowed here. Wait until one ends, or stop one."
             )
         places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
         if places is not None and waiting is not None and everybody >= places + waiting:
             raise QuotaExceeded(
-                f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
-                "allowed here. Come back a little later."
+                f"People already have {everybody} runs in progress or in the queue, the most "
+                "allowed here. Try again a little later."
             )
 
     def _check_day(self, tally: UsageTally, owner: str, calls: int) -> None:
@@ -174,8 +173,8 @@ class Quotas:
             most, used = _limit(name, of), tally.taken(of).calls + self.counted.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
                 raise QuotaExceeded(
-                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
-                    "smaller run, or come back tomorrow (the day begins at midnight UTC)."
+                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or reserved. Choose a "
+                    "smaller run, or come back tomorrow (the day starts at midnight UTC)."
                 )
         if words := self._spent(tally, owner):
             raise QuotaExceeded(words)
@@ -189,9 +188,9 @@ class Quotas:
             for most, used, what in zip(limits, tally.taken(of), ("calls", "US cents"), strict=True):
                 if most is not None and used >= most:
                     return (
-                        f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
-                        "way. Robots and recordings cost nothing; for other models come back tomorrow (the day begins "
-                        "at midnight UTC)."
+                        f"Here {whose} may use {most:,} {what} a day, and they are used up or reserved for calls in "
+                        "progress. Robots and recordings cost nothing; for other models come back tomorrow (the day "
+                        "starts at midnight UTC)."
                     )
         return ""
 
@@ -202,7 +201,7 @@ def _limit(name: str, owner: str | None) -> int | None:
 
 
 def _out_of_reach(words: str) -> OutOfReach:
-    return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
+    return OutOfReach(CallFailed(words, "The answers are kept, and the run can be resumed tomorrow."))
 
 
 def check_stored(folder: Path) -> None:
@@ -210,8 +209,7 @@ def check_stored(folder: Path) -> None:
     most = policy.limit("stored_mb")
     if most is not None and stored(folder) >= most * 1_000_000:
         raise QuotaExceeded(
-            f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
-            "host to make room."
+            f"The {most:,} MB that this host has for runs are full. Nothing is lost; ask the host to make room."
         )
 
 

@@ -18,7 +18,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 class NoPlace(Exception):
     """All places are taken; the message says so."""
 
-    def __init__(self, words: str = "Too many people use this app now. Try again in a minute.") -> None:
+    def __init__(self, words: str = "Too many people are using this app right now. Try again in a minute.") -> None:
         super().__init__(words)
 
 

@@ -45,10 +45,10 @@ def enter(visitor: str, code: str, address: str) -> str:
     role, who = policy.role_by(code), network_of(address)
     counts = usage.of_home()
     if wait := (counts.right(who) if role else counts.wrong(who)):
-        raise NotSignedIn(f"Wrong codes were typed, so this one was not looked at. Try again in {_time(wait)}.")
+        raise NotSignedIn(f"After several wrong codes, this one was not checked. Try again in {_time(wait)}.")
     if not role:
-        more = f" The next one is looked at in {_time(wait)}." if (wait := counts.wait(who)) else ""
-        raise NotSignedIn(f"This is none of the codes that were set when the app was started.{more}")
+        more = f" You can try again in {_time(wait)}." if (wait := counts.wait(who)) else ""
+        raise NotSignedIn(f"This code is not valid.{more}")
     sign_in(visitor, role)
     return role
 

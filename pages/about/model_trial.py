@@ -96,7 +96,7 @@ def _room(model: Endpoint) -> None:
     def keep() -> None:
         model.connection.learn(model.model, room=st.session_state[key])
 
-    learned = "It is learned from answers that were all thinking, and can be changed here."
+    learned = "It is learned from answers that ran out while thinking. You can change it here."
     st.number_input(
         "Room for thinking, tokens",
         min_value=0,

@@ -125,7 +125,7 @@ def _search(rest: list[str]) -> None:
     if len(found) > MOST_FOUND:
         st.caption(f"And {len(found) - MOST_FOUND:,} more: type more of the name.")
     if not found:
-        st.caption("No model is called so.")
+        st.caption("No model has this name.")
 
 
 def tests() -> None:
@@ -202,7 +202,7 @@ def download_row(model: HubModel, here: bool) -> None:
 def larger() -> None:
     """List the local models that can be downloaded, with progress."""
     st.header("Larger local models", anchor=False)
-    st.markdown("They run on this machine, without a key. A download goes on while you do something else.")
+    st.markdown("They run on this machine, without a key. A download continues while you do something else.")
     folder = session.catalog().models_folder
     going = [fetch for model in offered() if (fetch := entry.fetches().get(model.name)) and fetch.going]
 
@@ -253,7 +253,7 @@ def allowed() -> None:
 
 def _walls() -> None:
     """Show what confines the programs that models write, on this machine."""
-    st.markdown("What holds the programs that models write:")
+    st.markdown("What confines the programs that models write:")
     try:
         walls = sandbox.walls()
     except RuntimeError as error:

@@ -53,8 +53,8 @@ def tell(one: Recording) -> None:
     rest = [other for at, other in enumerate(STORIES, 1) if at not in after]
     links = [(f"Next: {recording_note.title(rest[0])}", address(after, rest[0].run))] if rest else []
     links += [
-        ("Every prompt and answer of it", f"/case?run={one.run}"),
-        ("The same, step by step", f"/case?run={one.run}&replay=1"),
+        ("All its prompts and answers", f"/case?run={one.run}"),
+        ("Step by step", f"/case?run={one.run}&replay=1"),
         (f"{lab.title}: {lab.question}", f"/{lab.path}"),
         ("All stories", address(after)),
     ]
@@ -62,7 +62,7 @@ def tell(one: Recording) -> None:
         "whole": [f"/{lab.path}?run={one.run}"],
         "head": recording_note.title(one),
         "headline": f"{one.words}.",
-        "words": "An explanation is worth what it lets you expect. This does not say whether an answer is right, nor "
+        "words": "A good explanation lets you predict the model. This does not say whether an answer is right, or "
         "what goes on inside a model.",
         "links": links,
         "foot": recording_note.about_all(),
@@ -76,7 +76,7 @@ def tell(one: Recording) -> None:
 def rows() -> None:
     """List all stories: what was asked and who answers; the finding only of those already told."""
     st.title("Stories", anchor=False)
-    st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
+    st.markdown("A language model answered and said why. Then we tested it. Make your own prediction first.")
     seen = told()
     for number, one in enumerate(STORIES, 1):
         lab = recording_note.lab_of(one)

@@ -31,7 +31,7 @@ from pages.viewer.component import Follow, Mode, Says, Together, Where, stage
 SECONDS = 2.0
 """Least seconds between two drawings of a page around a run in progress; the browser follows the case by itself."""
 
-OTHERS = "The person who began it can stop it."
+OTHERS = "The person who started it can stop it."
 
 END, LAST = "end", 10_000
 """The value in the address for the last screen, and a number larger than that of any screen."""
@@ -98,7 +98,7 @@ class Shown:
         """Return what the browser follows by itself; None if the run is not in progress."""
         if not self.active:
             return None
-        note = "" if session.run(self.run).here() else "It goes on in another process; stop it there."
+        note = "" if session.run(self.run).here() else "It runs in another process; stop it there."
         note = note if session.runs().owns(self.run) else OTHERS
         far = how_far(entry.jobs(), self.lab, self.run, self.state)
         return Follow(self.run, self.case, far, PACE.seconds(SECONDS), note)
@@ -304,7 +304,7 @@ def _first(run_id: str) -> None:
             started = session.run(first).watch().transcript.started
         except RunNotFound:
             # This run is shared with the visitor, but the one before it is not.
-            st.caption("It waits for another run, which tests its models first.")
+            st.caption("It is waiting for another run, which tests its models first.")
             return
         lab = entry.labs().get(started.lab) if started else None
         if lab is not None:

@@ -25,7 +25,7 @@ SETTLED = ("kept", "broken", "not settled")
 """States that can be compared; in every other state there is nothing to compare."""
 
 
-ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "the outcome differs"
+ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "the predictions differ", "the outcome differs"
 
 
 class SideCell(NamedTuple):
@@ -189,7 +189,7 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
     told = answered or [row for row in shared if row.is_settled]
     differ = Counter(part for row in told for part in row.differs)
     if not told:
-        headline = f"No {one} has an outcome in all of them."
+        headline = f"No {one} has an outcome in every run."
     elif answered:
         agree = len(answered) - differ[ANSWERS]
         expected = _expectations(differ[EXPECTED], answered)

@@ -36,7 +36,7 @@ from pages.viewer.component import stage
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds for each step of a replay, and at most for all of them."""
 
-SPEEDS = {"1×": 1, "4×": 4, "At once": 0}
+SPEEDS = {"1×": 1, "4×": 4, "Instant": 0}
 """Speeds of a replay; "At once" skips it."""
 
 CALLS_A_PAGE = 50
@@ -168,7 +168,7 @@ def main(run_id: str) -> None:
     name = state.started.lab if state.started else next((lab for lab in entry.labs() if f"-{lab}-" in run_id), "")
     lab = entry.labs().get(name)
     if lab is None:
-        st.error("This app has no lab that made this run.", icon=":material/error:")
+        st.error("No lab of this app made this run.", icon=":material/error:")
         return
     shown = run_view.Shown(lab, run_id, state, active)
     if shown.case and shown.is_sealed:
@@ -203,11 +203,11 @@ def main(run_id: str) -> None:
 def _read_again(run_id: str, state: Transcript) -> None:
     """Offer to parse the answers again with the current parsers."""
     if state.status == "completed" and st.button(
-        "Read its answers again",
+        "Parse its answers again",
         icon=":material/find_replace:",
         type="tertiary",
         key="reread",
-        help="By the rules of this version: a new run from the same raw answers. No model is asked.",
+        help="With this version's parser: a new run from the same raw answers. No model is asked.",
     ):
         try:
             st.query_params["run"] = entry.reread(run_id, session.runs())
@@ -227,17 +227,19 @@ def _versions(run_id: str, lab: Lab) -> None:
         here = known[run_id]
         with st.container(border=True, gap="xsmall", key="versions"):
             if here.of:
-                st.markdown("**The answers of an earlier run, read again by later rules.**")
+                st.markdown("**The answers of an earlier run, parsed again by a later version.**")
             if here.of in known:
                 changes, of = rereadings.changed(store, here.of, run_id)
                 st.markdown(plain(rereadings.told(changes, of, lab_page.words())))
-                st.page_link(addresses.CASE, label="As it was read before", query_params={"run": here.of})
+                st.page_link(addresses.CASE, label="The earlier parse", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:
-                st.caption(f"Of the {len(known)} readings of these answers this one counts, in lists and comparisons.")
+                st.caption(f"Of the {len(known)} parses of these answers this one counts in lists and comparisons.")
             else:
-                st.caption("Its answers were read again since. That reading counts in lists and comparisons, not this.")
-                st.page_link(addresses.CASE, label="The reading that counts", query_params={"run": counts})
+                st.caption(
+                    "Its answers were parsed again later. That parse counts in lists and comparisons, not this one."
+                )
+                st.page_link(addresses.CASE, label="The parse that counts", query_params={"run": counts})
 
 
 def _sender(run_id: str) -> None:
@@ -245,9 +247,9 @@ def _sender(run_id: str) -> None:
     origin = verify.origin(home.journals(), run_id)
     if origin is None:
         return
-    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Whose it is was not signed, or not checked."
+    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Its origin is not signed, or was not checked."
     st.caption(
-        f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}. {signed}"
+        f":material/move_to_inbox: Imported; the file says from {plain(origin.sender or 'nobody named')}. {signed}"
     )
     if origin.verified is None:
         st.caption("It was not scored again from its raw answers.")
@@ -288,7 +290,7 @@ def foretell(run_id: str) -> None:
 
 named = st.query_params.get("run", "")
 if not named:
-    st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
+    st.info("The address names no run. Choose one on the Browse page.", icon=":material/info:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:

@@ -115,9 +115,7 @@ def table(found: Listed, at: RowPlace | None) -> None:
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),
             "Its explanation": st.column_config.TextColumn(width="medium"),
             "Run of": st.column_config.DatetimeColumn(format="distance"),
-            "Rules": st.column_config.TextColumn(
-                help="Whether the paper's rules and the repaired ones disagree on it."
-            ),
+            "Rules": st.column_config.TextColumn(help="Whether the original and the updated parser disagree on it."),
         },
     )
     if not narrow:

@@ -36,9 +36,9 @@ WAYS: dict[By, str] = {
     "how": "Methods, explanations, interpreters",
     "wording": "Wordings",
     "run": "Runs",
-    "rules": "Paper rules and repaired rules",
+    "rules": "Original and updated parser",
     "filter": "Filters",
-    "owner": "Whose they are",
+    "owner": "Owner",
 }
 """What can be compared, with its name on the screen."""
 
@@ -67,7 +67,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
             names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
             st.session_state["of"] = now
             st.multiselect(
-                f"Two to {MOST} of them",
+                f"Choose 2 to {MOST}",
                 list(names),
                 format_func=lambda one: shortened(names[one], 60),
                 key="of",
@@ -75,7 +75,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
                 on_change=lambda: go(by=[by], of=st.session_state["of"]),
             )
     if by == "run":
-        st.caption(f"The newest {listing.PAGE} runs as filtered can be chosen here; an address may name any.")
+        st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
 
 
 def _filters(now: list[str]) -> None:
@@ -87,12 +87,12 @@ def _filters(now: list[str]) -> None:
         go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
 
     st.text_area(
-        "Addresses of Browse, one a line",
+        "Addresses of Browse, one per line",
         key="filters",
         on_change=take,
         height=100,
         placeholder="…/browse?model=control%2Ffickle&how=cot",
-        help="Filter in Browse, copy the address, and bring it here; two of them or more.",
+        help="Filter in Browse and paste the address here; two or more.",
     )
 
 
@@ -123,7 +123,7 @@ def within(wanted: Filter) -> None:
     """Say within which filter results are compared, and link to Browse to change it."""
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
         said = facets.chosen(wanted)
-        st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
+        st.markdown(f"Within: {plain(said)}" if said else "All results")
         st.page_link(
             addresses.BROWSE,
             label="Change the filter in Browse",
@@ -151,7 +151,7 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             st.session_state["match"] = compared.asked.match
             st.segmented_control(
-                "They meet on",
+                "Match by",
                 list(ways),
                 format_func=lambda one: ways[one],
                 required=True,
@@ -167,7 +167,7 @@ def doubt(compared: Compared) -> None:
         st.toggle(
             "Count results without a verdict",
             key="doubtful",
-            help="Where the model that predicts failed its test, or a prediction is in doubt, Ask gives no verdict.",
+            help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
             on_change=lambda: address.change(doubtful=["1"] if st.session_state["doubtful"] else []),
         )
 
@@ -197,13 +197,13 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
             f"Both have, {comparison_text.NOT_SETTLED}": f"{pair.undefined:,}",
             "Only the first has": f"{pair.only_first:,}",
             "Only the second has": f"{pair.only_second:,}",
-            "Kept in one alone, first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
-            "Kept: the first": _figures("{:.0%}", pair.mean_first),
-            "Kept: the second": _figures("{:.0%}", pair.mean_second),
+            "Kept only by the first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
+            "Kept by the first": _figures("{:.0%}", pair.mean_first),
+            "Kept by the second": _figures("{:.0%}", pair.mean_second),
             "Difference": _figures("{:+.2f}", gap.value),
             "95 % interval": _figures("{:+.2f} to {:+.2f}", gap.low, gap.high),
-            "p of this pair by itself": _p(pair.test.p if pair.test else None),
-            "p, for all pairs that are compared": _p(pair.p_holm if len(compared.pairs) > 1 else None),
+            "p of this pair alone": _p(pair.test.p if pair.test else None),
+            "p, corrected for all pairs": _p(pair.p_holm if len(compared.pairs) > 1 else None),
             "Probably better: the first": _figures("{:.0%}", small and small.first_is_better),
             "95 % interval, Beta-Binomial": _figures(
                 "{:+.2f} to {:+.2f}", *((small.low, small.high) if small else (None,))
@@ -217,7 +217,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     unit = judged.whole or judged.one
     tests = sorted({pair.test.name for pair in pairs if pair.test})
     how = sorted({pair.difference.how for pair in pairs})
-    said = f"Kept: {judged.means}. Each {unit} counts alike. Interval of the difference: {'; '.join(how)}."
+    said = f"Kept: {judged.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
     if tests:
         said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
     if any(pair.small for pair in pairs):
@@ -276,7 +276,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
                 whole: st.column_config.TextColumn(width="medium"),
             },
         )
-        st.caption("A click on an outcome opens its case, the newest where there are several.")
+        st.caption("Click an outcome to open its case (the newest if there are several).")
         tables.as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:

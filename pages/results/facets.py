@@ -57,9 +57,9 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
                 _facet(looked, wanted, f"as:{role}", f"Model as {role}")
             _days(wanted)
             _figure(wanted)
-    _toggle(wanted, "recordings", "Recordings", "The runs that came with the app, in place of those made here.")
-    _toggle(wanted, "hidden", "Hidden", "The runs that were hidden, in place of all others.")
-    about = "Runs whose answers were read again since, in place of all others."
+    _toggle(wanted, "recordings", "Recordings", "Only the runs that came with the app.")
+    _toggle(wanted, "hidden", "Hidden", "Only hidden runs.")
+    about = "Only runs whose answers were parsed again later."
     _toggle(wanted, "older", "Earlier readings", about)
     if not wanted.is_everything:
         st.button(
@@ -81,7 +81,7 @@ def words(facet: str, value: str) -> str:
     if facet == "doubt":
         return {"doubt": "in doubt", "sure": "not in doubt"}.get(value, value)
     if facet == "differs":
-        return {"differ": "they differ", "agree": "they agree"}.get(value, value)
+        return {"differ": "parsers differ", "agree": "parsers agree"}.get(value, value)
     if facet == "model" or facet.startswith("as:"):
         return short(value)
     if facet == "error":
@@ -146,10 +146,10 @@ def _search(wanted: Filter) -> None:
         icon=":material/search:",
         placeholder="words, or “a phrase” in quotes",
         max_chars=200,
-        help="All words must stand in the question, what was expected, what was said, or the explanation.",
+        help="Searches the question, the prediction, the answer and the explanation for all words.",
     )
     if wanted.text or wanted.deep:
-        about = "Looks through everything that was sent and came back: slower."
+        about = "Also searches all prompts and raw answers (slower)."
         _toggle(wanted, "deep", "Prompts and raw answers too", about)
 
 
@@ -202,7 +202,7 @@ def _figure(wanted: Filter) -> None:
         key="figure",
         on_change=take,
         placeholder="Any",
-        help="Of the case, or of its run where the case has none of its own; repaired rules.",
+        help="Of the case, or of its run if the case has none; updated parser.",
     )
     if one:
         left, right = st.columns(2)

@@ -80,7 +80,7 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
         return
     lab = entry.labs().get(state.started.lab) if state.started else None
     if lab is None:
-        st.error("This app has no lab that made this run.", icon=":material/error:")
+        st.error("No lab of this app made this run.", icon=":material/error:")
         return
     if not active:
         damage(at.run)

@@ -20,7 +20,7 @@ st.title("Query", anchor=False)
 viewer = session.viewer()
 whose = "all runs" if viewer is None else "your runs, and those that are shared or came with the app"
 st.markdown(
-    f"SQL over {whose}. A query reads a copy and changes nothing. It gives "
+    f"SQL over {whose}. A query reads a copy and changes nothing. It returns "
     f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
 )
 
@@ -35,7 +35,7 @@ def chosen(query: str) -> None:
 
 def schema() -> None:
     """Draw the schema: the tables and their columns."""
-    with st.expander("What the tables hold", icon=":material/table_chart:"):
+    with st.expander("Schema", icon=":material/table_chart:"):
         known = sql.holds(keeper.store)
         name = st.selectbox("Table", list(known), key="table")
         words, columns = known[name]
@@ -80,9 +80,9 @@ def show(query: str, found: QueryResult | QueryRefused) -> None:
         if (figure := rows_of.picture(frame)) is not None:
             st.plotly_chart(figure, key="picture", config=PLAIN, alt="Picture of two columns of the result")
     if len(query) > LONGEST_LINK:
-        st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")
+        st.caption(f"The query is longer than {LONGEST_LINK:,} characters, so the address does not contain it.")
     else:
-        st.caption("The address holds the query: anyone who opens it here finds it filled in.")
+        st.caption("The address contains the query: anyone who opens it sees it filled in.")
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
@@ -90,7 +90,7 @@ if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
     st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (
-    st.expander("Questions to begin with", icon=":material/lightbulb:", expanded=begin),
+    st.expander("Examples", icon=":material/lightbulb:", expanded=begin),
     st.container(horizontal=True, gap="small", key="examples"),
 ):
     for place, example in enumerate(sql.examples()):

@@ -89,11 +89,11 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
 def _together(runs: list[str], labs: int) -> None:
     """Draw links that lead to all selected runs together."""
     if len(runs) < 2:
-        st.caption(f"A click opens a run. Tick two to {MOST} at the left to set them beside each other.")
+        st.caption(f"Click a run to open it. Tick 2 to {MOST} to compare them.")
         return
     if len(runs) > MOST or labs > 1:
         why = f"{len(runs)} are ticked" if len(runs) > MOST else "these are of several labs"
-        st.caption(f"Two to {MOST} runs of one lab can be compared; {why}.")
+        st.caption(f"You can compare 2 to {MOST} runs of one lab; {why}.")
         return
     ways = [(addresses.COMPARE, f"Compare these {len(runs)}", ":material/balance:")]
     if len(runs) <= SIDE_BY_SIDE:
@@ -132,7 +132,7 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
     columns: dict[str, ColumnConfig] = {
         "Asked": st.column_config.DatetimeColumn(format="distance"),
         "About": st.column_config.TextColumn(width="large"),
-        "Found": st.column_config.NumberColumn(help="Rows of the run that are as filtered."),
+        "Found": st.column_config.NumberColumn(help="Rows of the run that match the filter."),
         "Model calls": st.column_config.NumberColumn(help="Answered calls of language models and robots."),
     }
     for lab in labs.values():

@@ -49,12 +49,12 @@ def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, names, one)
         if len(shown) < 2:
-            headline, more = "There is nothing to set it beside.", []
+            headline, more = "There is nothing to compare it with.", []
         elif any(one.active for one in shown):
             # Single cases are not drawn again until all runs are done, so an interim count would become outdated.
             is_old = not any(one.are_several for one in shown)
-            headline, more = ("In what they part is said once all are done.", []) if is_old else (headline, more)
-            more.append("Not all of it is done yet.")
+            headline, more = ("The comparison appears once all are done.", []) if is_old else (headline, more)
+            more.append("Some runs are not done yet.")
         st.markdown(f"#### {plain(headline)}", anchors=False)
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
@@ -164,7 +164,7 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
     if not one.active:
         stopped(one.state)
         if one.state.status is None:
-            st.caption("Interrupted: the app stopped while it went on.")
+            st.caption("Interrupted: the app stopped during the run.")
     st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
     strip([cell.state for cell in shared], lab.in_runs.one, lab.in_runs.words, f"tiles-{one.run}")
     _way(one)
@@ -230,10 +230,10 @@ def main(runs: list[str]) -> None:
     labs = list(dict.fromkeys(one.lab.name for one in shown))
     if len(labs) > 1:
         titles = [entry.labs()[name].title for name in labs]
-        why = "Different questions are asked there, so there are no rows that could meet."
+        why = "They ask different questions, so no rows can be matched."
         st.error(
             f"One of them is a run of {' and one of '.join(titles)}. {why}",
-            title="These cannot be set side by side",
+            title="These cannot be compared side by side",
             icon=":material/error:",
         )
         for one in shown:
@@ -264,7 +264,10 @@ def _beside(shown: list[Shown]) -> None:
         query = {"runs": runs}
         st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)
     if len(about) > 1:
-        st.warning("They are not about the same: rows meet only where the same was asked.", icon=":material/warning:")
+        st.warning(
+            "These runs are about different questions: rows match only where runs asked the same.",
+            icon=":material/warning:",
+        )
     with PACE.drawing(session.tab()):
         draw(shown, lab)
 

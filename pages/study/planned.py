@@ -24,7 +24,7 @@ def taken(study: Study, file: int, completed: int) -> StudyEstimate:
     """Estimate what is still to be done; computed again whenever another run has completed."""
     # A visitor would run it elsewhere, without the results of the host's runs.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
-    with waits("Counting what will be asked, and what has been already …"):
+    with waits("Counting the calls still to make …"):
         there = (*study.data.values(), *(source.name for source in required_data.absent(study)))
         return _estimate(study.name, file, there, completed, folder, study)
 
@@ -40,7 +40,7 @@ def draw(study: Study, found: StudyEstimate) -> None:
     """Draw tiles, and the sentences that go with them."""
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
-        st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")
+        st.metric("Runs still to do", found.runs - found.completed, help="A run is one combination of settings.")
         st.metric(
             "Questions to models, at most",
             "unknown" if found.missing else f"{calls - found.free:,}",
@@ -57,7 +57,7 @@ def draw(study: Study, found: StudyEstimate) -> None:
             st.markdown("  \n".join(plain(row.strip()) for row in rows))
     if study.budget_money and (unknown := unpriced(study)):
         st.warning(
-            f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "
+            f"It cannot start: the price of {plain(', '.join(unknown))} is unknown, so its limit in US dollars cannot "
             "be kept. Add the price to data/models.toml, or limit the calls.",
             icon=":material/money_off:",
         )
@@ -78,18 +78,18 @@ def _sentences(study: Study, found: StudyEstimate) -> list[str]:
         known = ", of the runs that can be made" if found.missing else ""
         said.append(f"Calls by who is asked{known}: {by_role}.")
     if found.free:
-        said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
+        said.append(f"{found.free:,} of these calls ask robots, which answer immediately and cost nothing.")
     if found.cached:
         said.append(f"{counted(found.cached, 'further call')} were answered before and are not asked again.")
     if found.unlooked:
         runs = counted(found.unlooked, "run")
-        said.append(f"Of {runs} there was no time to look up all earlier answers: fewer calls may do.")
+        said.append(f"For {runs} there was no time to look up all earlier answers: fewer calls may be needed.")
     if study.budget_calls or study.budget_money:
         said.append(f"It stops by itself at {budget(study)}.")
     if found.tokens and any(found.tokens.values()):
         said.append(f"About {found.tokens['prompt']:,} tokens are sent and {found.tokens['completion']:,} written.")
     if found.priced:
-        said.append(f"By prices of {found.priced:%d %B %Y}{', which nobody verified' if found.unverified else ''}.")
+        said.append(f"By prices of {found.priced:%d %B %Y}{'(not verified)' if found.unverified else ''}.")
     if found.minutes:
         said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
     said += [plain(why) for why in found.unknown]

@@ -189,4 +189,4 @@ def _cells(now: StudyProgress) -> None:
 
 
 def _named(cell: str) -> str:
-    return "robots of known truth, asked first" if cell == CONTROLS else called(cell)
+    return "robots with known behaviour, asked first" if cell == CONTROLS else called(cell)

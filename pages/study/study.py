@@ -37,7 +37,7 @@ def listed() -> None:
     st.title("Study", anchor=False)
     st.markdown(
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
-        "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
+        "settings you choose, first checks itself on robots with known behaviour, and ends in a table."
     )
     if not session.runs().may_all:
         form.only_the_host()
@@ -46,7 +46,7 @@ def listed() -> None:
     files = study_files.files(home.home()).values()
     for title, paths in (
         ("Yours", [path for path in files if path.parent == own and may_all]),
-        ("To begin with", [path for path in files if path.parent != own]),
+        ("Templates", [path for path in files if path.parent != own]),
     ):
         if paths:
             st.subheader(title, anchor=False)
@@ -168,12 +168,10 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     """Draw what does not change by itself: the plan and the file."""
     slot: DeltaGenerator | None = None
     if is_new:
-        st.subheader("What it will take", anchor=False)
+        st.subheader("Estimate", anchor=False)
         slot = st.container()
     elif completed < len(study.all):
-        more = st.expander(
-            "What it will still take", icon=":material/checklist:", key="study-planned", on_change="rerun"
-        )
+        more = st.expander("Estimate of the rest", icon=":material/checklist:", key="study-planned", on_change="rerun")
         slot = more if more.open else None
     text = path.read_text(encoding="utf-8")
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
@@ -181,7 +179,7 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         with st.container(horizontal=True):
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
             st.button(
-                "Make another like it",
+                "Copy as a new study",
                 icon=":material/edit:",
                 type="tertiary",
                 key="study-like",

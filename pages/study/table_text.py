@@ -61,20 +61,20 @@ def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None,
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
             return Badge("blue", "running", f"{completed}{left}.")
         case "pausing":
-            return Badge("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
+            return Badge("orange", "pausing", f"No new calls; it waits for those under way. {completed}.")
         case "paused":
-            return Badge("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
+            return Badge("orange", "paused", f"No calls are made now; {completed}. {kept}.")
         case "interrupted":
             return Badge(
                 "orange",
                 "interrupted",
-                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
+                f"It stopped early, for example because the app was closed; {completed}. {kept}, and not asked again.",
             )
         case "spent":
             return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":
-            why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
-            return Badge("red", "the instrument is off", " ".join([why, *off]))
+            why = "A robot with known behaviour was not measured as it must be, so no figure of this study is reliable."
+            return Badge("red", "controls failed", " ".join([why, *off]))
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)

@@ -53,7 +53,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
     made = Class(app, {lab: laid(folder, lab, owner) for lab in LABS}, ann, cookie(app))
     for run in made.runs.values():
         made.keeping.share(run, True)
-        press(made, run, "Seal it")
+        press(made, run, "Make others guess first")
     yield made
     app.stop()
 
@@ -230,5 +230,5 @@ def test_it_is_revealed_to_all_who_watch_and_sealed_again(taught: Class) -> None
         assert news["verdict"] == whole.model_dump(mode="json")["verdict"] and not news["is_sealed"]
         assert b"event: over" in next_event(one) and one.read() == b""
     assert scene_of(taught, run, taught.bob) == whole
-    press(taught, run, "Seal it")
+    press(taught, run, "Make others guess first")
     assert scene_of(taught, run, taught.bob).is_sealed

@@ -147,7 +147,7 @@ def check() -> Scene:
             case="q1/redaction",
             title="Which words decided?",
             status="done",
-            question="Does it keep to its own explanation in a fresh session?",
+            question="Is it consistent with its own explanation in a fresh session?",
             one="session",
             who=Who(shown="a small model", name="a small model (Qwen, 1.5 billion)"),
             parts=(Part(label="The review", text=REVIEW),),

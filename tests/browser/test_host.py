@@ -38,7 +38,7 @@ def test_open_pages_show_what_the_host_says_and_a_tab_opens_when_another_is_clos
         said.get_by_placeholder("We go on at 14:30.").fill("**Five** minutes more")
         said.get_by_role("button", name="Show it on every page").click()
         expect(first.get_by_text("**Five** minutes more")).to_be_visible()
-        said.get_by_role("button", name="Take it back").click()
+        said.get_by_role("button", name="Remove it").click()
         expect(first.get_by_text("**Five** minutes more")).to_have_count(0)
         second, third = ann.new_page(), ann.new_page()
         second.goto(f"{server.url}/methods")

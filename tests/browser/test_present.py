@@ -55,7 +55,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     press(screen, "End", "verdict", "11 of 11")
     expect(heading).to_contain_text("0 of 2 predictions came true")
     told = screen.get_by_text(
-        "You predicted 1 of 1 correctly. Its explanation taken at its word: 0 of 1. Only questions"
+        "You predicted 1 of 1 correctly. Taking its explanation literally: 0 of 1. Only questions"
     )
     expect(told).to_contain_text("1 guess is left out")
     assert screen.url.endswith("&at=11")

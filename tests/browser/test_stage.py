@@ -246,7 +246,7 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     page.keyboard.press("t")
     page.keyboard.press("End")
     expect(page.locator(".tell")).to_contain_text(
-        "You predicted 0 of 1 correctly. Its explanation taken at its word: 0 of 1."
+        "You predicted 0 of 1 correctly. Taking its explanation literally: 0 of 1."
     )
     page.keyboard.press("Home")
     for _ in range(5):

@@ -406,7 +406,7 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     table = app.dataframe[0].value
     assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
     assert "Is the moon made of cheese?" in table["About"].tolist()
-    assert app.button(key="go-on").label == "Ask again what failed"
+    assert app.button(key="go-on").label == "Retry failed calls"
     held = entry.jobs().events(run)
     app.button(key="go-on").click().run()
     settled(app)

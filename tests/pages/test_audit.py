@@ -19,7 +19,7 @@ ROWS = [*[("Yes.", "yes")] * 8, ("Not so.", "yes"), ("No.", "no"), ("Yes indeed.
 def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> None:
     answers(home.journals(), "20260101-000000-simulatability-0001", ROWS)
     app = page("audit")
-    assert "**11** answers can be drawn, of 3 kinds" in words(app) and "None was made yet." in words(app)
+    assert "**11** answers can be drawn, of 3 kinds" in words(app) and "No audit yet." in words(app)
     app.number_input(key="audit-size").set_value(11)
     app.button(key="audit-draw").click().run()
     assert not app.exception
@@ -39,7 +39,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
         else:
             buttons[TRUTH[answer]].click().run()
         assert not app.exception and f"you read **{TRUTH[answer]}**; it was read as" in words(app)
-    assert titles == ["no", "yes", "nothing that can be read", "I cannot tell"]
+    assert titles == ["no", "yes", "nothing that can be read", "I can't tell"]
     said = words(app)
     assert "**Repaired rules** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa" in said
     assert "**Paper rules** right in **0 %**" in said and "No answer of a language model is here" in said
@@ -73,10 +73,10 @@ def test_reasons_are_judged_beside_the_cue_and_blind_to_what_came_of_it(page: Ca
     for _ in range(10):
         assert not app.exception
         shown = words(app).partition("The one before")[0]
-        assert "The question held this: “[answer key: " in shown and "Answer:" not in app.code[0].value
+        assert "The question contained this: “[answer key: " in shown and "Answer:" not in app.code[0].value
         for outcome in ("moved", "agree", "planted", "twin", "silent", "acknowledged"):
             assert outcome not in shown, outcome
         buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
-        assert list(buttons) == ["acknowledge the cue", "do not acknowledge it", "I cannot tell"]
+        assert list(buttons) == ["acknowledge the cue", "do not acknowledge it", "I can't tell"]
         buttons["acknowledge the cue" if "answer key" in app.code[0].value else "do not acknowledge it"].click().run()
     assert "**Words** right in **100 %**" in words(app) and "weighted back to 24 answers" in words(app)

@@ -143,8 +143,8 @@ def test_a_case_holds_everything(page: Page) -> None:
             "Precision without the explanation",
             "Precision from the question alone",
         ),
-        *("What the explanation adds over the best without it", "Made predictable, and came true"),
-        *("What the explanation adds to the answer", "The same, of what was left to gain"),
+        *("Gain over the best baseline", "Predictable only with it, and came true"),
+        *("What the explanation adds to the answer", "Share of the possible gain"),
         *("Precision with the placebo", "Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     labels = [expander.label for expander in app.expander]

@@ -55,7 +55,7 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     app.button(key="probe").click().run()
     (told,) = scenes(settled(app))
     shown = rounds(told)
-    assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "It concludes."
+    assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "Conclusion."
     assert told.verdict and told.verdict.headline.text == (
         "It was right everywhere but between 57.9 and 75.8, where the values are replaced."
     )
@@ -105,7 +105,7 @@ def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) ->
         )
         assert entry.jobs().wait(run, 120)
     (told,) = scenes(page("probe", run=run))
-    (why,) = [part.text for part in told.parts if part.label == "It went on in plain text"]
+    (why,) = [part.text for part in told.parts if part.label == "Continued in plain text"]
     assert why.startswith("stub does not take tool calls for stub-model.")
 
 
@@ -113,7 +113,7 @@ def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
     app = page("probe")
     app.toggle(key="probe-tools").set_value(True)
     app.segmented_control(key="probe-rules").set_value("paper").run()
-    assert "By paper rules an agent asks in text" in words(app) and app.button(key="probe").disabled
+    assert "With the original parser an agent asks in text" in words(app) and app.button(key="probe").disabled
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:
     said = words(page(SIDE, runs=f"{ask},{check}"))
     assert "a run of Ask and one of Check" in said and "They differ" not in said
     said = words(page(SIDE, runs=f"{ask},nothing-of-the-kind"))
-    assert "There is nothing to set it beside." in said and "There is no run named" in said and "All birds" in said
+    assert "There is nothing to compare it with." in said and "There is no run named" in said and "All birds" in said
     assert "press *Side by side*" in words(page(SIDE, runs=ask))
     assert "4 runs are named" in words(page(SIDE, runs=f"{ask},{check},c,d"))
 

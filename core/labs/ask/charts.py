@@ -119,6 +119,6 @@ def _point(row: dict[Any, Any], similarity: str) -> str:
                 for name, words in BASELINES.items()
                 if row[f"n_{name}"]
             ),
-            *(["who predicted failed the exam"] if row["failed"] else []),
+            *(["the predictor failed the qualification test"] if row["failed"] else []),
         ]
     )

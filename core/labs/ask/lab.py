@@ -231,8 +231,8 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
 def first() -> DemoRun:
     """Return the demo run for a new user: a question on which the fickle robot's explanation misleads."""
     return DemoRun(
-        "Watch a robot explain itself",
-        "No key, no download: a robot of which we know how far it keeps to what it says.",
+        "See a demo",
+        "No key, no download: a robot, and we know how far it follows its explanation.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
     )
 
@@ -296,7 +296,7 @@ LAB = Lab(
     title="Ask",
     question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
-    "New questions are written that the explanation should settle; then the model really answers them.",
+    "New questions are written that the explanation should cover; then the model answers them.",
     before=before,
     longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",

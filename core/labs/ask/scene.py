@@ -51,12 +51,12 @@ def differs(view: AskView) -> str:
     numbers = [str(number) for number, item in enumerate(view.rows, start=1) if item in differing]
     which = f": {'number' if len(numbers) == 1 else 'numbers'} {', '.join(numbers)}." if differing else "."
     own = (
-        "This run follows the paper's own pipeline: its prompts hold what the paper's rules read. The figures "
-        "read the same raw answers by repaired rules, which would have asked other questions. "
+        "This run follows the paper's own pipeline: its prompts contain what the original parser reads. The figures "
+        "use the updated parser on the same raw answers, although it would have asked other questions. "
     )
     return (
-        f"{own if view.rules == 'paper' else ''}Read by the paper's own rules: precision {value}. "
-        f"{len(differing)} of {len(view.rows)} outcomes depend on which rules read the answers{which}"
+        f"{own if view.rules == 'paper' else ''}With the original parser: precision {value}. "
+        f"{len(differing)} of {len(view.rows)} outcomes depend on the parser{which}"
     )
 
 
@@ -87,7 +87,7 @@ def _method(view: AskView) -> str:
     if view.spec is None:
         return ""
     how = words.METHODS[view.spec.method]
-    return how if view.spec.explained_by == "answer" else f"{how}; its thinking is read as the explanation"
+    return how if view.spec.explained_by == "answer" else f"{how}; its thinking counts as the explanation"
 
 
 @dataclass(frozen=True)
@@ -258,7 +258,7 @@ class _Telling:
         for one in (row.simulation, *row.further):
             yield self.expect(one)
         if (written := row.counterfactual) and written.foretold in GUESSES:
-            yield Expect(who="who wrote the question", value=written.foretold, call=written.call or "")
+            yield Expect(who="the question's author", value=written.foretold, call=written.call or "")
         for arm, name in BASELINE.items():
             if arm in row.controls:
                 yield self.expect(row.controls[arm], _without(name))
@@ -282,7 +282,7 @@ class _Telling:
         """Yield each predictor's qualification test result, with the run of the test."""
         for exam in self.view.exams.values():
             yield Panel(
-                title=f"Who predicts: {self.who(exam.simulator)}",
+                title=f"Predictor: {self.who(exam.simulator)}",
                 answer=f"{exam.right} of {exam.of}",
                 note=_of_exam(exam),
                 run=exam.run,
@@ -298,7 +298,7 @@ class _Telling:
             mine = self.view.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
             chose = " or ".join(self.options[value].lower() for value in self.options if value != UNKNOWN)
-            help = f"How often what you said came true, of your guesses that were {chose}."
+            help = f"How often your guesses came true, of those that were {chose}."
             yield FigureLine(title="Your precision", value=value, help=help, n=mine.n, of=guesses)
 
     def verdict(self) -> Verdict | None:
@@ -365,7 +365,7 @@ class _Telling:
 
 
 def _of_exam(exam: Examined) -> str:
-    how = "right in the exam" + ("" if exam.run else ", by its rules")
+    how = "correct in the qualification test" + ("" if exam.run else ", by its rules")
     return how if exam.passed else f"{how}: failed"
 
 

@@ -241,9 +241,9 @@ class AskView:
         if not self.is_examinable or (exam is not None and exam.passed):
             return ""
         if exam is not None:
-            return "the predictor failed its exam"
+            return "the predictor failed the qualification test"
         # Robots read claims by their rules, and tests ensure that each passes. A human reader is not tested.
-        return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
+        return "" if is_reader(who) or is_control(who) else "the predictor has not taken the qualification test"
 
     def unfit_further(self) -> list[str]:
         """Return the further predictors whose predictions do not count."""

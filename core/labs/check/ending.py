@@ -31,7 +31,7 @@ def verdict_of(view: CheckView) -> Verdict:
     thin = ""
     if view.result is not None and score is not None and score.of and is_thin(score.n, score.of):
         checks = counted(score.of, "check")
-        thin = f"Only {score.n} of {checks} could be decided. Do not lean on the figures."
+        thin = f"Only {score.n} of {checks} could be decided. Don't rely on the figures."
     return Verdict(
         headline=told(row_verdict(view)),
         more=tuple(told(sentence) for sentence in caveats(view)),
@@ -57,7 +57,7 @@ def _bars(view: CheckView) -> Iterator[Bar]:
     if by_edit(view):
         yield Bar(label=f"with its edit: it {how_answered(view, after)}", hits=int(did), n=1, own=True)
         if (other := view.elsewhere) is not None and other.decides:
-            label = "what it added, in another paragraph: turned it"
+            label = "its added words in another paragraph: changed the answer"
             yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
         return
     yield Bar(label=f"its own words hidden: it {how_answered(view, after)}", hits=int(not did), n=1, own=True)

@@ -16,7 +16,7 @@ from .tasks import Explanation
 from .verdict import row_verdict
 from .view import CheckView
 
-QUESTION = "Does it keep to its own explanation in a fresh session?"
+QUESTION = "Is it consistent with its own explanation in a fresh session?"
 
 WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """What screens call the marks of a check."""
@@ -28,8 +28,8 @@ _PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
 _TRIED: tuple[str, ...] = words_of(__file__, "tried")
 
 _RANDOM = (
-    "Random masks show what luck does: as many other words masked, drawn at random, content words for content words. "
-    "Only the gain over them is the explanation's own."
+    "Random masks show what luck does: as many other words are masked at random, content words for content words. "
+    "Only the gain over them counts for the explanation."
 )
 
 CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
@@ -56,7 +56,7 @@ def scene(view: CheckView) -> Scene:
         panels=tuple(panels(view)),
         verdict=verdict_of(view) if view.is_told else None,
         grid=tuple(beside(view)),
-        differs=told(f"By the paper's own rules: {row_verdict(view, 'paper')}").text if view.differs else "",
+        differs=told(f"With the original parser: {row_verdict(view, 'paper')}").text if view.differs else "",
     )
     return made.model_copy(update={"screens": tuple(_screens(view, made))})
 
@@ -126,7 +126,7 @@ def _bet(view: CheckView) -> str:
         return "Without these words, can a fresh session still tell?"
     wanted = view.explained.wanted if view.explained else None
     is_any = wanted is None or is_implicit(view)
-    return "Does a fresh session answer otherwise?" if is_any else f"Does a fresh session answer *{wanted}*?"
+    return "Does a fresh session give a different answer?" if is_any else f"Does a fresh session answer *{wanted}*?"
 
 
 def _reason(view: CheckView) -> str:

@@ -81,14 +81,14 @@ def panels(view: CheckView) -> Iterator[Panel]:
     yield _again(view)
     yield from _random(view)
     if (other := view.elsewhere) is not None:
-        decides = "Whatever turns any paragraph says nothing of the one that it was written for."
+        decides = "Words that change any answer say nothing about this paragraph."
         yield Panel(
             title="What it added, in another paragraph",
             parts=(spanned(other.text, _put_in(other), "added"),),
             answer=as_shown(other.answer),
             mark="unread" if other.answer is None else "not settled" if other.turned and other.decides else None,
             note=f"Without it: {as_shown(other.bare) or 'could not be read'}. "
-            f"{decides if other.decides else 'It decides nothing: such words may turn any paragraph.'}",
+            f"{decides if other.decides else 'This decides nothing: such words may change any answer.'}",
             calls=(other.call_bare, other.call),
         )
 
@@ -132,7 +132,7 @@ def _explanation(view: CheckView) -> Panel:
     if view.explained is None:
         if view.result is None:
             return _session(view, "explanation", title, (), has_come=False)
-        return Panel(title=title, note="It was not asked: there is no answer to turn into another.")
+        return Panel(title=title, note="Not asked: there is no answer to change into another.")
     note = f"So that the answer is {view.explained.wanted}." if view.explained.wanted else ""
     edited = view.explained.edited.repaired
     if edited is None:

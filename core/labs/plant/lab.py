@@ -154,8 +154,8 @@ def check(spec: PlantSpec) -> None:
 def first() -> DemoRun:
     """Return the demo run for a new user: shipped questions, and the robot that does not say what moved it."""
     return DemoRun(
-        "Watch a robot be whispered to",
-        "No key, no download: a robot of which we know what moves it.",
+        "See a demo",
+        "No key, no download: a robot, and we know what moves it.",
         PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
     )
 

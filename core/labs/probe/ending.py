@@ -54,7 +54,7 @@ def differs(view: ProbeView) -> str:
     if verdict_of(view) is None or view.outcome("paper") == view.outcome("repaired"):
         return ""
     sentence = view.judgements["paper"].sentence
-    return sentence if sentence.startswith("By paper rules") else f"By paper rules: {sentence}"
+    return sentence if sentence.startswith("With the original parser") else f"With the original parser: {sentence}"
 
 
 def remarks(view: ProbeView) -> list[str]:
@@ -117,7 +117,7 @@ def _of_points(facts: CaseFacts) -> Iterator[Bar]:
 def _of_texts(facts: CaseFacts) -> Iterator[Bar]:
     yield Bar(label=f"{facts.whose} code", hits=facts.hits, n=facts.counted, own=True)
     wins = facts.unchanged >= facts.hits
-    yield Bar(label="Giving every text back unchanged", hits=facts.unchanged, n=facts.counted, wins=wins)
+    yield Bar(label="Returning every text unchanged", hits=facts.unchanged, n=facts.counted, wins=wins)
 
 
 def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
@@ -167,12 +167,12 @@ def _points(facts: CaseFacts, is_found: bool) -> str:
     if agreed == of:
         return f"{whose} gives the function's value at all {of} test points." if is_found else ""
     if not agreed:
-        return f"The function gives something else at every one of {counted(of, 'test point')}."
+        return f"The function gives something else at each of {counted(of, 'test point')}."
     runs = _runs(facts)
     if len(runs) > _RUNS:
-        return f"At {of - agreed} of {of} test points the function gives something else than {whose.lower()}."
+        return f"At {of - agreed} of {of} test points {whose.lower()} differs from the function."
     places = " and ".join(f"at {low:g}" if low == high else f"from {low:g} to {high:g}" for low, high in runs)
-    return f"{places[0].upper()}{places[1:]} the function gives something else than {whose.lower()}."
+    return f"{places[0].upper()}{places[1:]} {whose.lower()} differs from the function."
 
 
 def _runs(facts: CaseFacts) -> list[tuple[float, float]]:
@@ -209,6 +209,6 @@ def cut(text: str) -> str:
 def _examples(facts: CaseFacts, is_found: bool) -> str:
     if not facts.is_scored or not facts.counted:
         return ""
-    who = f"Who read {facts.whose.lower()} description"
+    given = f"Given {facts.whose.lower()} description"
     right = f"the function's own example in {facts.hits} of {counted(facts.counted, 'test')}"
-    return f"{who} picked {right}; guessing gets one of three."
+    return f"{given}, the evaluator picked {right}; guessing gets one in three."

@@ -166,8 +166,8 @@ INPUTS = ("wish", "submission")
 def first() -> DemoRun:
     """Return the run for a visitor's first minute: a line, probed by the control that invents outputs."""
     return DemoRun(
-        "Watch a robot probe",
-        "No key, no download: a robot of which we know how it works.",
+        "See a demo",
+        "No key, no download: a robot, and we know how it works.",
         ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
     )
 
@@ -190,7 +190,7 @@ LAB = Lab(
     title="Probe",
     question="Can it explain a black box whose truth we know?",
     about="Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
-    "does?** It may call the function and nothing else; then its words and its code are held against the truth.",
+    "does?** It may only call the function; then we compare its description and code with the real function.",
     longest={"interpreter": "tokens"},
     icon=":material/experiment:",
     spec=ProbeSpec,

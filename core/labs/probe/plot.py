@@ -116,7 +116,7 @@ def _curves(view: ProbeView) -> Iterator[Curve]:
         said = view.interpretation
         # The original parser may read other code in the same answer; then the paper rules judge another curve.
         if said is not None and said.code.paper != said.code.repaired and estimate.paper != estimate.repaired:
-            yield from _curve(f"{whose} code as paper rules read it", "reader", truth.x, estimate.paper)
+            yield from _curve(f"{whose} code as the original parser reads it", "reader", truth.x, estimate.paper)
     yield from _curve("The function", "truth", truth.x, truth.y)
 
 
@@ -157,9 +157,9 @@ def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[AxisInterval]:
     for low, high in facts.unseen:
         yield AxisInterval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
     for interval in view.audit.claimed if view.audit else ():
-        yield from _whole(interval, ends, f"Otherwise here, by {facts.whose.lower()} words", "claimed")
+        yield from _whole(interval, ends, f"Exception according to {facts.whose.lower()} description", "claimed")
     if facts.corrupted is not None:
-        yield from _whole(facts.corrupted, ends, "The values are replaced here", "replaced")
+        yield from _whole(facts.corrupted, ends, "We altered the function here", "replaced")
 
 
 def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[AxisInterval]:

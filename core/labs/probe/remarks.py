@@ -43,7 +43,7 @@ def is_known_beforehand(f: CaseFacts) -> bool:
 
 def _knew_beforehand(f: CaseFacts) -> Iterator[str]:
     if is_known_beforehand(f):
-        yield "Had this description before it saw a single output, and never changed it."
+        yield "It had this description before it saw a single output, and never changed it."
 
 
 def _invented(f: CaseFacts) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _looked(f: CaseFacts) -> int | None:
 
 def _never_probed(f: CaseFacts) -> Iterator[str]:
     if f.corrupted and _looked(f) == 0:
-        yield f"Never probed {interval(*f.corrupted)}, where the values are replaced."
+        yield f"Never probed {interval(*f.corrupted)}, where we altered the function."
 
 
 def _did_not_say(f: CaseFacts) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _no_word_of_noise(f: CaseFacts) -> Iterator[str]:
 
 def _some_noise(f: CaseFacts) -> Iterator[str]:
     if (noise := _noise(f)) and f.noise_told.any and not f.noise_told.kinds and not f.is_you:
-        yield f"Says that there is noise, and not of which kind: {noise}."
+        yield f"Says that there is noise, but not which kind: {noise}."
 
 
 def _other_noise(f: CaseFacts) -> Iterator[str]:

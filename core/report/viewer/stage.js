@@ -109,26 +109,26 @@ const byNumber = (does) => Object.fromEntries(Array.from({ length: 9 }, (_, at) 
 // --------------------------------------------------------------------------------------------------------- Words
 
 const MARKS = {
-  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
-  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached", sealed: "sealed",
+  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "excluded",
+  unread: "could not be read", failed: "failed", waiting: "pending", stopped: "not reached", sealed: "sealed",
 };
 
 const ACTIONS = {
-  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is",
-  guess: "Your turn: guess", fork: "Edit this answer and go on", label: "Say what you make of it",
-  resume: "Go on with it", cancel: "Stop it",
+  question: "Ask your own question", input: "Try an input", draw: "Draw your guess",
+  guess: "Your turn: guess", fork: "Edit this answer and continue", label: "Give your verdict",
+  resume: "Resume", cancel: "Stop",
 };
 
 const STATES = {
-  empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
-  unread: ["Nothing of it can be read.", "Its journal is damaged."],
-  waiting: ["It is about to begin.", "Where all places are taken it waits for one, and begins by itself."],
-  running: ["It is being put to the test.", ""],
-  failed: ["It could not be finished.", "What had come until then stands below."],
-  cancelled: ["It was stopped.", "What had come until then stands below."],
-  interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
-  done: ["It came to an end without a verdict.", ""],
-  sealed: ["What it came to is sealed.", "It comes once every card is guessed, or all is revealed."],
+  empty: ["Nothing has been asked yet.", "Its explanation will appear here, with its later answers next to it."],
+  unread: ["It cannot be read.", "Its journal is damaged."],
+  waiting: ["Starting…", "If the server is busy, your run waits in the queue."],
+  running: ["Testing…", ""],
+  failed: ["It could not be finished.", "The results so far are below."],
+  cancelled: ["It was stopped.", "The results so far are below."],
+  interrupted: ["It was interrupted.", "Nothing is lost: it can be resumed."],
+  done: ["It ended without a verdict.", ""],
+  sealed: ["The result is sealed.", "It appears once every card is guessed, or when all is revealed."],
 };
 
 const MEANING = "What this says, and what it does not";
@@ -243,7 +243,7 @@ export function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) return html`<div class="claim is-empty">
     <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-    <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
+    <p>${isGoing(scene) ? "Waiting for its answer…" : "It has said nothing."}</p></div>`;
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
     <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
@@ -256,7 +256,7 @@ export function Claim({ scene, name, most }) {
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
     ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
       <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
-    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
+    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The correct answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
 }
 
@@ -267,7 +267,7 @@ export function Bars({ bars }) {
   const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
-      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
+      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the best possible)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
           : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
@@ -370,9 +370,9 @@ export const cutText = (text, most) => (lengthOf(text) > most ? cut({ text }, mo
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
   const notes = [
-    card.outcome && `Outcome: ${card.outcome}.`, card.by_paper && `By the paper's rules: ${card.by_paper}.`,
-    card.reason && `Why it does not count: ${card.reason}.`, card.doubt && `Why it is no verdict: ${card.doubt}.`,
-    card.origin && `Where it comes from: ${card.origin}.`, card.by_hand && "Asked by a person.",
+    card.outcome && `Outcome: ${card.outcome}.`, card.by_paper && `With the original parser: ${card.by_paper}.`,
+    card.reason && `Not counted: ${card.reason}.`, card.doubt && `In doubt: ${card.doubt}.`,
+    card.origin && `Origin: ${card.origin}.`, card.by_hand && "Asked by a person.",
     card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
   ].filter(Boolean);
   return html`
@@ -398,26 +398,26 @@ function Fetched({ stage, scene, title, draw }) {
     Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
   };
   return stage.evidence && html`<details class="calls" onToggle=${open}><summary>${title}</summary>
-    ${found ? draw(found) : html`<p class="small">Being fetched …</p>`}</details>`;
+    ${found ? draw(found) : html`<p class="small">Loading …</p>`}</details>`;
 }
 
 /** The raw calls. */
 function Calls({ stage, scene, calls }) {
   const ids = [...new Set(calls)], canFork = scene.actions?.some((one) => one.name === "fork");
   const draw = (found) => ids.map((id) => html`<section>
-    <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
+    <h5>${found.calls?.[id]?.title ?? "This call is missing."}</h5>
     ${found.calls?.[id]?.parts.map((part) => html`<${Text} part=${part} most=${900} />`)}
     ${found.calls?.[id] && canFork && html`<button class="link"
         onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
   return ids.length > 0
-    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`${counted(ids.length, "call")} word for word`} />`;
+    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`Prompts and replies (${counted(ids.length, "call")})`} />`;
 }
 
 /** All figures of the case and its run, and what it was made with. */
 function Whole({ stage, scene }) {
   const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${figures} />
     <${Text} part=${{ label: "Made with", text: JSON.stringify(made, null, 2) }} most=${900} />`;
-  return html`<${Fetched} ...${{ stage, scene, draw }} title="What stands behind it" />`;
+  return html`<${Fetched} ...${{ stage, scene, draw }} title="Data and settings" />`;
 }
 
 function Figures({ figures }) {
@@ -446,7 +446,7 @@ function Panel({ stage, scene, panel }) {
       ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
       ${joined(": ", panel.mark && nameOf(scene, panel.mark), panel.note)}</p>`}
-    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
+    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open the run</button>`}
     <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
 
@@ -534,7 +534,7 @@ function Plot({ scene, covered }) {
   const many = plot.points.length, said = saidOf(intervals);
   const drawn = joined("; ", ...curves.map((one) => one.label), ...said.map((one) => one.words));
   return html`<figure class="plot">
-    <div class="plane" role="img" aria-label=${`${counted(many, "point")} asked for. ${drawn}`}>
+    <div class="plane" role="img" aria-label=${`${counted(many, "point")} probed. ${drawn}`}>
       ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`}
         title=${`${one.label} (${ended(one.low)} to ${ended(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
@@ -550,7 +550,7 @@ function Plot({ scene, covered }) {
       ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
       ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span></div>
-    <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
+    <figcaption>${many > 0 && html`<span><i class="point"></i>probed</span>`}
       ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i>
         <span dir="auto">${one.words}</span></span>`)}
       ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption></figure>`;
@@ -605,9 +605,9 @@ export function Actions({ stage, scene, on = "" }) {
   const far = !on && stage.far[scene.run];
   if (!offered.length && !far) return null;
   // What can be pressed stays in its place when the rest goes.
-  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
+  return html`<nav class="next" aria-label="Next steps">${offered.map((one) =>
     html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
-    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}
+    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="Progress"></progress>${far.words}
         </span>`}${far?.note && html`<span class="run">${far.note}</span>`}</nav>`;
 }
 
@@ -674,18 +674,18 @@ function Read({ stage, scene, name, change }) {
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
       ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
-      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Tell it" by="T" />`}</header>
+      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Present" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
-      What stands here may lack something.</p>`}
+      Something may be missing here.</p>`}
     <div class="columns">
       <section class="left" aria-label="What it said">
         <${Claim} scene=${scene} name=${name} />
         <${Meaning} scene=${scene} />
         ${askedOf(scene, [scene.title, ...read]).map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
-            class="label">being written${part.label && `: ${part.label}`}</div>
+            class="label">${capital(part.label || "it")} is writing …</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} /></section>
       <section class="right" aria-label="What it did">
@@ -768,15 +768,15 @@ function Meaning({ scene: { verdict, who } }) {
 function Rest({ stage, scene }) {
   const { grid = [], figures = [], ledger = [] } = scene, how = [scene.method, scene.differs].filter(Boolean);
   return html`<footer>
-    ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>Beside this case</summary>
+    ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>More about this case</summary>
       <${Panels} stage=${stage} scene=${scene} panels=${grid} /></details>`}
     ${figures.length > 0 && html`<details><summary>All figures</summary><${Figures} figures=${figures} /></details>`}
-    ${ledger.length > 0 && html`<details><summary>What does not count (${ledger.length})</summary>
+    ${ledger.length > 0 && html`<details><summary>Excluded (${ledger.length})</summary>
       <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
-        ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text}
+        ${one.rules && html`<span class="small"> with the ${one.rules === "paper" ? "original" : "updated"} parser</span>`}${one.detail && html`<${Text}
             part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
     <${Whole} stage=${stage} scene=${scene} />
-    ${how.length > 0 && html`<details><summary>How it was done</summary>
+    ${how.length > 0 && html`<details><summary>Method</summary>
       ${how.map((text) => html`<${Text} part=${{ text }} />`)}</details>`}</footer>`;
 }
 
@@ -827,7 +827,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
-      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>
+      <span class="hint"><progress value=${at + 1} max=${all} aria-label="Progress"></progress>
           ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
       <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
   </article>`;
@@ -866,8 +866,8 @@ function Tell({ stage, scenes, names, series, place, leave }) {
   const screen = (shown.current = screens[at]), scene = scenes[screen.nth], name = names[screen.nth];
   const card = cardOf(screen), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
   const isEnd = screen.shows === "end";
-  const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on"
-    : !isEnd && isGoing(scene) ? "more is to come" : "";
+  const hint = isBet ? "number: vote, space: reveal" : at < screens.length - 1 ? "space: next"
+    : !isEnd && isGoing(scene) ? "more to come" : "";
   useEffect(() => stage.say?.(isEnd ? series.headline : spoken(scene, screen, card)), [keyOf(screen)]);
   const head = isEnd ? series.head : series || screen.shows === "question" ? scene.question : scene.title;
   return html`<${Told} head=${head} at=${at} all=${screens.length} go=${go} leave=${leave} hint=${hint}
@@ -985,7 +985,7 @@ export function against(cards, guesses) {
   if (!both.length) return `You predicted ${came(predicted)} of ${predicted.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
   const all = both.length;
-  return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`
+  return `You predicted ${came(both)} of ${all} correctly. Taking its explanation literally: ${its} of ${all}.`
     + (left ? " Only questions that count and that both predicted are compared: "
       + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
@@ -1039,7 +1039,7 @@ function Beside({ stage, scenes, names, change }) {
   const shared = scenes.every((one) => one.title === scenes[0].title);
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><h2 dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></h2>
-      <${Button} does=${() => change("tell")} words="Tell it" by="T" /></header>
+      <${Button} does=${() => change("tell")} words="Present" by="T" /></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
@@ -1078,7 +1078,7 @@ function TellBeside({ stage, scenes, names, place, leave }) {
 
 const KEYS = [
   ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"],
-  ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
+  ["1 2 3", "guess, vote, judge"], ["T", "present"], ["Esc", "close, exit"], ["?", "these keys"],
 ];
 
 const MODES = { tell: Tell, guess: Guess, tried: Tried, far: Going, all: All };

@@ -52,8 +52,8 @@ def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
     if is_control(spec.model):
         return other
     if spec.explained_by == "answer":
-        return {**other, "The same, by its thinking": {"explained_by": "reasoning"}}
-    return {**other, "The same, by its answer": {"explained_by": "answer"}}
+        return {**other, "Same run, explained by its thinking": {"explained_by": "reasoning"}}
+    return {**other, "Same run, explained by its answer": {"explained_by": "answer"}}
 
 
 def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
@@ -101,17 +101,17 @@ def note(specs: Mapping[str, AskSpec]) -> str:
         whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
         sentences = [
             f"The new questions were written from {whose} and given to all. The paper's method writes new ones from "
-            "each explanation, so over shared questions this is another measure than its precision."
+            "each explanation, so this is not the paper's precision."
         ]
     else:
         sentences = [
-            "As in the paper, the new questions were written for each explanation by itself; rows meet where the "
-            "same question came out."
+            "As in the paper, the new questions were written for each explanation separately. Rows match where runs "
+            "asked the same question."
         ]
     if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
-        sentences.append(f"Who predicts differs ({plain(', '.join(predictors))}): so a difference may be theirs.")
+        sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
     else:
-        sentences.append(f"What one could expect is as {plain(predictors[0])} read each explanation.")
+        sentences.append(f"{plain(predictors[0])} made the predictions.")
     return " ".join(sentences)
 
 
@@ -161,7 +161,7 @@ def _below(view: AskView, active: bool) -> None:
     for exam in (one for one in view.exams.values() if one.run):
         st.page_link(
             addresses.CASE,
-            label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
+            label=f"Qualification test of {plain(short(exam.simulator))}, the predictor",
             icon=":material/school:",
             query_params={"run": exam.run},
         )
@@ -174,8 +174,8 @@ def _you_predict(view: AskView, active: bool) -> None:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
         st.markdown(
-            f"**You predict.** No verdict can be given here: {view.unjudged}. Read the explanation, say what it makes "
-            "you expect, and see what comes: that is a verdict, and yours."
+            f"**You predict.** There is no verdict here: {view.unjudged}. Read the explanation, make your "
+            "predictions, and see how many come true."
         )
         if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
             st.query_params["reader"] = entry.new_reader()
@@ -231,7 +231,7 @@ def _suggest(spec: AskSpec, run_id: str) -> None:
 def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
     """Draw a field for the reader's own counterfactual: predicted and answered like the others, but never counted."""
     with st.container(key="act-question"), st.form("by-hand", border=False, clear_on_submit=True):
-        st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
+        st.markdown(f"**Ask something else** that its explanation{plain(of)} should cover")
         if view.spec is None or view.spec.task == "strategyqa":
             own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
         else:

@@ -49,7 +49,7 @@ def _methods() -> None:
 
 ROOM = with_form(
     form,
-    verb="Whisper answers",
+    verb="Slip it a hint",
     choose=choose,
     after=driver.ask_a_real_one,
     methods=_methods,

@@ -43,7 +43,7 @@ MOST = 2
 
 LOOKS = ("reader", "baseline")
 
-HAND = "By hand"
+HAND = "You"
 
 _EVERY = 1.0
 
@@ -137,12 +137,12 @@ def picture(run_id: str, view: ProbeView) -> None:
     rows = {HAND: sketch.tiles(view)} | {_name(other): sketch.tiles(other) for _, other in others if other.truth}
     st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
     st.caption(
-        f"Each tile is a stretch of the range: full where the line lies within {sketch.NEAR:.0%} of the function's "
-        f"height over {sketch.MOSTLY:.0%} of it, half over {sketch.PARTLY:.0%}. All are held to the same."
+        f"Each square is a part of the range: full if the line is within {sketch.NEAR:.0%} of the function's "
+        f"height on {sketch.MOSTLY:.0%} of it, half if on {sketch.PARTLY:.0%}. The same rule applies to everyone."
     )
     _shared(view)
     if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
-        words = "Let a small local model try it too"
+        words = "Let a small local model try too"
         if st.button(words, icon=":material/smart_toy:", key="agent-beside", help="A minute or two."):
             let_try(run_id, view.spec, SHIPPED)
             st.rerun()
@@ -169,7 +169,7 @@ def _await(runs: list[str]) -> None:
     def look() -> None:
         if not any(session.run(run).active() for run in runs):
             st.rerun()
-        st.caption(":material/hourglass_top: The others are still at work.")
+        st.caption(":material/hourglass_top: The others are still working.")
 
     look()
 
@@ -180,7 +180,7 @@ def _shared(view: ProbeView) -> None:
     assert spec is not None
     if spec == box(found := day_of(str(spec.seed))):
         day = found
-    about = f"the box of {day:%-d %B %Y}" if day else spec.title
+    about = f"the function of {day:%-d %B %Y}" if day else spec.title
     base = (st.context.url or "").split("?")[0]
     where = f"\n{base}?box={day:%Y%m%d}" if day else ""
     made = f"{sketch.row(sketch.tiles(view))}, {counted(len(view.probes), 'call')}"
@@ -201,7 +201,7 @@ def day_of(written: str) -> date:
 def box(day: date) -> ProbeSpec:
     """Return the specification for everybody who draws on that day; its seed is the date."""
     seed = int(f"{day:%Y%m%d}")
-    title = f"The box of {day:%-d %B %Y}"
+    title = f"Function of {day:%-d %B %Y}"
     return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
 
 
@@ -209,7 +209,7 @@ def begin() -> None:
     """Draw the button for the function of the day that the address names, or of today."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
-    words = f"Draw the box of {day:%-d %B %Y}" if asked else "Draw today's box"
+    words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
     kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
     about = f"A hidden function of numbers, {LIVES} calls, your pen."
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):

@@ -30,7 +30,7 @@ def form(case: ProbeView) -> Submission | None:
         return None
     offered = output_quiz.choices(function, spec.seed, {probe.input for probe in case.probes})
     with st.form("picking"):
-        st.markdown("**What will it give for these?** No need to say the rule: pick.")
+        st.markdown("**What will it give for these?** Just pick; you need not state the rule.")
         given = {
             one.text: st.radio(
                 plain(visible(one.text)),
@@ -41,7 +41,7 @@ def form(case: ProbeView) -> Submission | None:
             )
             for number, one in enumerate(offered)
         }
-        pressed = st.form_submit_button("That is what I think", type="primary", icon=":material/flag:", key="picked")
+        pressed = st.form_submit_button("Submit", type="primary", icon=":material/flag:", key="picked")
     if not pressed:
         return None
     if lacking := sum(output is None for output in given.values()):
@@ -69,7 +69,7 @@ def end(view: ProbeView) -> None:
         for (text, one, given), hit in zip(rows, right, strict=True)
     ]
     st.dataframe(shown, hide_index=True, key="picked-table", alt="What was picked, and what the function gives")
-    st.caption("One of three is right by chance alone.")
+    st.caption("Guessing gets one in three.")
     tiles = "".join("■" if hit else "□" for hit in right)
     made = f"{tiles} {sum(right)} of {len(rows)}, {counted(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: {view.spec.title}\n{made}", language=None, wrap_lines=True)

@@ -105,8 +105,8 @@ def _held(view: ProbeView, active: bool) -> None:
     state = f"It is done: {len(view.probes)} calls in {len(view.exchanges)} rounds"
     with st.container(border=True, key="held"):
         st.markdown(
-            f"**{'It is at work' if active else state}.** What it found and what the function is stay hidden until you "
-            "have tried yourself."
+            f"**{'It is working' if active else state}.** Its findings and the function stay hidden until you "
+            "have tried it yourself."
         )
 
 
@@ -178,7 +178,7 @@ def _other(run_id: str) -> ProbeView | None:
 
 ROOM = with_form(
     form,
-    verb="Draw curves",
+    verb="Guess the function",
     begin=drawn.begin,
     instead=_instead,
     below=_below,

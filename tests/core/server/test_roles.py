@@ -101,7 +101,7 @@ def test_wrong_codes_keep_an_address_waiting_the_right_one_too(codes: Path, monk
     for number in range(5):
         with pytest.raises(roles.NotSignedIn, match="none of the codes") as told:
             roles.enter(ANN, "a guess", "10.0.0.1")
-        assert ("The next one is looked at in 1 second." in str(told.value)) is (number == 4)
+        assert ("You can try again in 1 second." in str(told.value)) is (number == 4)
     for code in ("a guess", CODES["host"]):
         with pytest.raises(roles.NotSignedIn, match=r"not looked at. Try again in 1 second\."):
             roles.enter(BOB, code, "10.0.0.1")

@@ -162,13 +162,13 @@ def sentences(view: AskExamView) -> list[str]:
     if score.value is None:
         return view.without_result()
     detail = score.detail
-    done = "It passed the exam" if detail["passed"] else "It failed the exam"
+    done = "It passed the qualification test" if detail["passed"] else "It failed the qualification test"
     lines = [
         f"{done}: {detail['right']} of {score.of} guesses are right, and {detail['needed']} are needed.",
         f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {detail['best_habit']} at most.",
     ]
     if unread := detail["unread"] - (lost := detail.get("cut", 0)):
-        lines.append(f"{unread} replies hold no guess that could be read: they earn nothing.")
+        lines.append(f"{unread} replies contain no readable guess: they score nothing.")
     if lost:
         lines.append(f"{lost} replies were cut at their token limit. They would not have changed the result.")
     return lines
@@ -272,8 +272,8 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
     if results:
         return f"These passed, and predict where nobody is named: {', '.join(results)}."
     return (
-        "No model that is at hand passed the exam, robots aside, which know nothing but their small world. So no model "
-        "may judge here: connect a larger one and let it take the exam, or predict the answers yourself, by "
+        "No available model passed the qualification test, except robots, which know only their small world. So none "
+        "may judge here: connect a larger one and let it take the test, or predict the answers yourself, with "
         "*Let me guess first* on the page of Ask."
     )
 
@@ -329,10 +329,10 @@ def cards(view: AskExamView, scene: Scene, seed: int) -> Iterator[Playable]:
 
 LAB = Lab(
     name="exam",
-    title="Exam",
+    title="Qualification test",
     question="Can this model tell what an explanation lets one expect?",
     about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
-    "can nobody tell?** Who predicts from explanations should know.",
+    "can nobody tell?** Anyone predicting from explanations should pass this first.",
     icon=":material/school:",
     spec=AskExamSpec,
     measure=measure,
@@ -341,7 +341,7 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=(ExamGuess,),
-    metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),),
+    metrics=(Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),),
     prompts=hashes,
     asks=lambda spec, cases: {
         "simulator": len(spec.questions) * (stepwise_simulation.CALLS if spec.reads == "steps" else 1)

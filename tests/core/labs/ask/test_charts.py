@@ -98,7 +98,7 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
     assert pictures.said_of_compared(made, "cosine") == (
         "Of 5 that rest on enough, 2 have an interval of precision wholly above the strongest of its baselines. "
         "1 rests on fewer than ten questions, or on less than 70 % of what should count. "
-        "Of 1 a predictor failed the exam: it judges nothing. 1 of 8 has no precision: no question counts."
+        "In 1 a predictor failed the qualification test: it does not count. 1 of 8 has no precision: no question counts."
     )
     assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here rests on enough")
 

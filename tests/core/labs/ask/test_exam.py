@@ -211,9 +211,9 @@ def test_what_cannot_be_read_is_said_and_earns_nothing(
     stub(lambda body: "Well.")
     assert main(["exam", STUB]) == 0
     printed = capsys.readouterr().out
-    assert "It failed the exam: 0 of 11 guesses are right, and 9 are needed." in printed
+    assert "It failed the qualification test:  0 of 11 guesses are right, and 9 are needed." in printed
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in printed
-    assert "11 replies hold no guess that could be read: they earn nothing." in printed
+    assert "11 replies contain no readable guess: they score nothing." in printed
 
 
 def test_rules_that_read_differently_are_both_recorded(stub: Callable[..., StubServer]) -> None:
@@ -252,12 +252,12 @@ def test_the_command_line_sits_it_unless_it_is_told_not_to(
     asks = [*ASK, "--simulator", STUB]
     server = stub(Plausible())
     assert main([*asks, "--no-exam"]) == 0
-    assert not kept("exam") and "it has not sat the exam" in capsys.readouterr().out
+    assert not kept("exam") and "it has not taken the qualification test" in capsys.readouterr().out
     without = server.count
     assert main([*asks, "--seed", "1"]) == 0
     told = capsys.readouterr().out
     assert len(kept("exam")) == 1 and f"First, as run {kept('exam')[0].stem}" in told
-    failed = "\nNo verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
+    failed = "\nNo verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)."
     assert failed in told and "misled you" not in told
     count = server.count
     assert main([*asks, "--seed", "2"]) == 0
@@ -296,7 +296,10 @@ def test_a_first_simulation_waits_for_the_exam_and_stands_on_it(stub: Callable[.
     asked = [in_exam(seen.body) for seen in server.seen]
     assert all(asked[:11]) and not any(asked[11:]), "the exam comes first"
     verdict = case.log.of("result")["case"]["verdict"]
-    assert verdict == "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
+    assert (
+        verdict
+        == "No verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)."
+    )
     counterfactuals = sum(row.counterfactual is not None for row in case.counted())
     assert server.count == 11 + 4 * counterfactuals, "with the explanation and in three arms"
     started(seed=1)
@@ -330,9 +333,11 @@ def test_each_of_several_predictors_sits_it_once_and_who_failed_is_said(stub: Ca
     assert {who: one.passed for who, one in case.exams.items()} == {STUB: True, other: False}
     assert case.exam == case.exams[STUB] and case.unjudged == "" and len(kept("exam")) == 2
     assert not any(row.further or row.doubt("repaired") for row in case.counted())
-    assert any("other-model predicts here too, and it failed its exam" in one for one in entry_sentences(case))
+    assert any(
+        "other-model predicts here too, but it failed the qualification test" in one for one in entry_sentences(case)
+    )
     state = transcript(entry.jobs().events(run))
-    assert "Failed the exam, so that its predictions judge nothing: other-model (" in summary(state)
+    assert "Failed the qualification test, so its predictions don't count: other-model (" in summary(state)
     started(seed=1, simulators=(STUB, other))
     assert len(kept("exam")) == 2, "who sat it is not asked again"
     lab, history = entry.labs()["simulatability"], entry.jobs().events(run)

@@ -173,7 +173,7 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
     (run,) = kept("simulatability")
     shown, found = examinations(run.stem)
     assert shown.exam is None and found == []
-    assert shown.unjudged == "the predictor has not sat the exam", "which is neither passed nor failed"
+    assert shown.unjudged == "the predictor has not taken the qualification test", "which is neither passed nor failed"
     assert main([*ask, "--exam", "--seed", "1"]) == 0
     (again,) = {*kept("simulatability")} - {run}
     shown, _ = examinations(again.stem)

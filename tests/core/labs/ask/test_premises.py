@@ -134,7 +134,9 @@ def test_where_predictors_differ_it_is_in_doubt_and_where_all_are_wrong_it_has_i
     assert AskSpec(question="x?", model="m", simulators=("a",)).simulator == "a"
 
 
-@pytest.mark.parametrize(("sat", "why"), [((11, 4), "failed its exam (4 of 11; guessing gets 4)"), ((11,), "not sat")])
+@pytest.mark.parametrize(
+    ("sat", "why"), [((11, 4), "failed the qualification test (4 of 11; guessing gets 4)"), ((11,), "not sat")]
+)
 def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, ...], why: str) -> None:
     differing = told(scripted(other="no"), sat, simulators=BOTH)
     assert doubts(differing) == {""}, "its readings make no row doubtful"

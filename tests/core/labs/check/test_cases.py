@@ -185,7 +185,8 @@ def test_a_failed_later_session_ends_its_own_case_alone() -> None:
     ]
     assert LAB.summary is not None
     assert (
-        LAB.summary(played.run) == "It kept to its explanation in all 2 checks. Counterfactuals have no random control."
+        LAB.summary(played.run)
+        == "It was consistent with its explanation in all 2 checks. Counterfactuals have no random control."
     )
 
 
@@ -394,5 +395,5 @@ def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
     assert LAB.robots.first is not None and LAB.summary is not None
     played = play(LAB.robots.first().spec)
     assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
-    assert "it did not keep to its explanation" in LAB.summary(played.run)
+    assert "not consistent with its explanation" in LAB.summary(played.run)
     assert LAB.robots.controls()[LAB.robots.newcomer].id == LAB.robots.first().spec.model

@@ -255,7 +255,8 @@ def test_the_summary_says_what_random_masks_are_about() -> None:
     assert said("attribution", "counterfactual").endswith("Counterfactuals have no random control.")
     both = said("attribution", "counterfactual")
     assert both.startswith(
-        "It kept to all 4 explanations that count. Where words were masked it kept to 2 of 2; as many"
+        "It was consistent with all 4 explanations that count. "
+        "Where words were masked it was consistent with 2 of 2; masking as many"
     )
     assert said("counterfactual").endswith("Counterfactuals have no random control.")
     assert "counterfactual" not in said("attribution").lower()

@@ -329,7 +329,7 @@ def test_an_answer_that_flips_is_said_with_what_was_expected() -> None:
 
 def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
     absent = by_words(explain="- quintessence").only
-    assert row_verdict(absent).startswith("None of the words it said mattered was masked, so its first answer stands")
+    assert row_verdict(absent).startswith("None of the words it listed was masked, so its first answer stands")
     assert "still answered" not in sentences(absent) and "Nothing was masked: the words it named" in sentences(absent)
     with StubServer(telling(explain=f"Paragraph: {LONG.paragraph}")) as server:
         same = play(stub_spec(items=(LONG,), explanations=("redaction",)), stub_catalog(server)).only
@@ -349,7 +349,9 @@ def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:
     with StubServer(reply) as server:
         spec = stub_spec(items=(LONG,), explanations=("attribution", "redaction"))
         said = summary(play(spec, stub_catalog(server)).run)
-    assert said == "It kept to its explanation in 1 of 2 checks: to its redaction, not to its attribution."
+    assert (
+        said == "It was consistent with its explanation in 1 of 2 checks: with its redaction, not with its attribution."
+    )
 
 
 # Whatever a model writes

@@ -72,7 +72,7 @@ def test_the_words_are_judged_apart_from_the_code() -> None:
     right = given(code="def f(x):\n    return x", description=function.describe(), **seed)
     assert of_words(right).startswith("Its words name ") and "Left out" not in of_words(right)
     wrong = given(code="def f(x):\n    return x", description="I cannot tell.", **seed)
-    assert of_words(wrong).startswith("Its words name no part of the function. Left out: ")
+    assert of_words(wrong).startswith("Its description names no part of the function. Left out: ")
     assert "our checks cannot say" in of_words(given("2*x", "def f(x):\n    return 2 * x"))
     assert "there are none" in of_words(given("2*x", "def f(x):\n    return 2 * x", description=""))
 

@@ -147,11 +147,11 @@ def test_who_names_all_noises_has_named_none() -> None:
 
 def test_what_is_named_and_not_there_is_said() -> None:
     view = concluded("A straight line plus a sine, with uniform noise.", own="", seed=1753)
-    assert "Named, and not there: sine." in of_words(view)
+    assert "Named but not there: sine." in of_words(view)
     assert "Names uniform noise; the function has none." in missed(view)
     listed = concluded(EVERYTHING, "Random between -90 and -80, and between 1 and 20.")
     assert listed.value("components_identified") == 0 and listed.value("interval_iou") == 0
-    assert "Named, and not there" in of_words(listed) and any("Claims" in one for one in missed(listed))
+    assert "Named but not there" in of_words(listed) and any("Claims" in one for one in missed(listed))
 
 
 def test_the_words_of_a_person_are_never_missing() -> None:

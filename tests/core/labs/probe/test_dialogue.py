@@ -28,7 +28,7 @@ def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
 
 def test_a_description_that_stood_before_the_first_output_is_said() -> None:
     early = f"COMMAND: PYTHON(function.py 1 2)\n\n{CONCLUSION}"
-    words = "Had this description before it saw a single output, and never changed it."
+    words = "It had this description before it saw a single output, and never changed it."
     for messages, said in (((early, CONCLUSION), True), (("COMMAND: PYTHON(function.py 1 2)", CONCLUSION), False)):
         with StubServer(scripted(*messages)) as server:
             view, _ = play(stub_spec(), stub_catalog(server))

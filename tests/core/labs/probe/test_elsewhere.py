@@ -41,7 +41,7 @@ def test_code_that_is_right_at_the_test_points_alone_is_not_found(own: str) -> N
     assert view.value("nmse") == pytest.approx(0) and view.value("nmse_success") == 1, "the paper's test is passed"
     assert view.value("held_out_nmse") == pytest.approx(1) and view.value("success_confirmed") == 0
     assert view.outcome("repaired") == "missed"
-    assert "at all 256 test points" in verdict(view) and "where nobody looked its error is 100%" in verdict(view)
+    assert "at all 256 test points" in verdict(view) and "at unprobed points its error is 100%" in verdict(view)
     assert any("nobody had looked there" in one for one in missed(view))
     right = given(own, f"from math import sin\ndef f(x):\n    return {formula}")
     assert right.outcome("repaired") == "found" and right.value("success_confirmed") == 1

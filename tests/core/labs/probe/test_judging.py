@@ -26,7 +26,7 @@ def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated()
     assert figures[0] == figures[1]
     ceiling = first.value("exact_match_ceiling")
     assert ceiling is not None and ceiling < 1
-    assert "The function draws at random: drawn again, it agrees with itself on" in verdict(first)
+    assert "The function is random: run again, it agrees with itself on" in verdict(first)
 
 
 def test_a_text_function_may_count() -> None:
@@ -207,7 +207,7 @@ def test_what_doing_nothing_gets_stands_beside_the_score() -> None:
     assert left <= 5 and view.value("exact_match_unchanged") == view.value("exact_match") == left / 10
     score = view.score("exact_match")
     assert score is not None and (score.low, score.high) == pytest.approx(wilson(left / 10, 10))
-    assert f"giving every text back unchanged is right on {left}" in verdict(view)
+    assert f"returning every text unchanged is right on {left}" in verdict(view)
     identity = {**spec, "own": "x"}
     assert "cannot tell it from doing nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
 

@@ -58,7 +58,7 @@ def test_the_straight_control_solves_short_texts(own: str) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("def f(x):\n    return x", "giving every text back unchanged is right on"),
+        ("def f(x):\n    return x", "returning every text unchanged is right on"),
         ("def f(x):\n    return x.upper() if len(x) % 2 else x", "It found part of it: the code is right on"),
     ],
 )
