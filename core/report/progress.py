@@ -33,7 +33,7 @@ def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> Ho
     share, words = _done(lab, state, ended)
     if (others := jobs.in_line(run)) is not None:
         words = (
-            f"The server is busy ({policy.limit('runs_of_all')} runs at a time), so this run waits in the queue: "
+            f"The server is busy (limit: {policy.limit('runs_of_all')}), so this run waits in the queue: "
             f"{_first(others)}. It starts by itself; you can close this page."
         )
     elif others := jobs.before(run):

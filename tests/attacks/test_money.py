@@ -208,7 +208,7 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
         runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
         until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
     assert not quick.asked and jobs.in_line(first) is None
-    with pytest.raises(QuotaExceeded, match=r"waiting in line \(4\)"):
+    with pytest.raises(QuotaExceeded, match=r"already have 4 runs"):
         jobs.start("echo", PAID, owner="eve")
     jobs.cancel(runs["bob"])
     assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0

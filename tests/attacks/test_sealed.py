@@ -122,7 +122,7 @@ def test_no_address_tells_what_is_sealed(taught: Class, lab: str) -> None:
             reply = send(taught.app, "GET", f"/scene/{run}/{place}", Cookie=cookies)
             assert reply.status == 200 and not tells(reply.words, hidden)
             reply = send(taught.app, "GET", f"/evidence/{run}/{place}", Cookie=cookies)
-            assert reply.status == 404 and "say first what you expect" in reply.words
+            assert reply.status == 404 and "guess first" in reply.words
             stream, event = first_events(taught.app, cookies, f"/told/{run}/{place}")
             stream.close()
             assert b"event: scene" in event and not tells(event, hidden)

@@ -166,11 +166,13 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     expect(page.get_by_text("First the qualification test")).to_be_visible()
     slow.go_on()
     verdict = page.locator(VERDICT)
-    expect(verdict).to_contain_text("predicts here, and it failed the qualification test (4 of 11; guessing gets 4).")
+    expect(verdict).to_contain_text(
+        "made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
+    )
     assert slow.count == 51 + 11
     expect(page.locator(".st-key-actions")).to_be_visible()
     page.locator(".stage .read > footer").get_by_role("button", name="Open").click()
-    expect(page.locator(VERDICT)).to_contain_text("It failed the qualification test:  4 of 11 guesses are right")
+    expect(page.locator(VERDICT)).to_contain_text("It failed the qualification test: 4 of 11 guesses are right")
 
 
 def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:

@@ -25,7 +25,7 @@ def test_from_the_empty_form_to_a_table_and_the_cases_behind_it(serve: Callable[
     settle(page)
     page.locator(".st-key-study-ask-limit input").fill("5")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("2 combinations, a run for each.")).to_be_visible()
+    expect(page.get_by_text("2 combinations, one run each.")).to_be_visible()
     page.get_by_role("button", name="Plan").click()
     page.wait_for_url(re.compile("study=who-keeps-to-it"))
     expect(page.get_by_text("Runs still to do")).to_be_visible()

@@ -86,16 +86,16 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
         resolve = catalog().get
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3, arms=(), exam=False)
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
-        with pytest.raises(QuotaExceeded, match="would make 10 calls, and here one may make 9"):
+        with pytest.raises(QuotaExceeded, match="would make 10 calls; the limit here is 9"):
             jobs.start("simulatability", spec, resolve, "ann")
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
         monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "1")
         begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
-        with pytest.raises(QuotaExceeded, match="you have going on now"):
+        with pytest.raises(QuotaExceeded, match="You already have"):
             jobs.start("simulatability", spec, resolve, "ann")
-        with pytest.raises(QuotaExceeded, match="people have going on now or waiting"):
+        with pytest.raises(QuotaExceeded, match="People already have"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])

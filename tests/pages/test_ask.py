@@ -196,7 +196,7 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
         written = path.read_bytes()
         app = page("ask", run=run, reader="ada")
         told = words(app)
-        assert "It goes on in another process" in told
+        assert "It runs in another process" in told
         assert not [one for one in scenes(app)[0].actions if one.name == "cancel"]
         guess(run, "ada", "cf-01", "yes")
         app.run()

@@ -152,7 +152,7 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
     app.text_area(key="paragraph-sentiment").set_value("  ").run()
     assert app.button(key="check").disabled and "There is no paragraph" in words(app)
     app.pills(key="explanations").set_value([]).run()
-    assert "at least one way to explain" in words(app) and app.button(key="check").disabled
+    assert "at least one kind of explanation" in words(app) and app.button(key="check").disabled
     app.pills(key="explanations").set_value(["redaction"])
     app.segmented_control(key="source").set_value("dataset").run()
     assert "there is nothing at" in words(app) and app.button(key="check").disabled

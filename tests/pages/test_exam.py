@@ -43,13 +43,16 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     app.run()
     assert "No result yet." in words(app)
     button = app.button(key="take-exam-control/fickle")
-    assert button.label == "Take the qualification test ·  11 calls"
+    assert button.label == "Take the qualification test · 11 calls"
     button.click().run()
     assert not app.exception
     (run,) = exams()
     assert entry.jobs().wait(run, 120)
     told = words(app.switch_page("pages/about/models.py").run())
-    assert "control/fickle" in told and "It passed the qualification test:  11 of 11 guesses are right, and 9 are needed." in told
+    assert (
+        "control/fickle" in told
+        and "It passed the qualification test: 11 of 11 guesses are right, and 9 are needed." in told
+    )
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in told
     taken = page("about/models.py")
     taken.session_state["models-chosen"] = ["control/vague", "control/straight"]
@@ -65,7 +68,7 @@ def test_the_exam_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))
     assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
-    assert "Exam of a predictor" in told and "It passed the qualification test:  11 of 11" in told
+    assert "Exam of a predictor" in told and "It passed the qualification test: 11 of 11" in told
     (scene,) = scenes(page("results/case.py", run=run))
     (bat,) = (card for card in scene.cards if "Can a bat fly?" in card.parts[0].text)
     assert (bat.expects[0].value, bat.said, bat.outcome) == ("no", "no", "right")
@@ -89,7 +92,8 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     app.button(key="change").click().run()
     assert app.button(key="ask").label == "Ask · 62 calls", "it has been taken"
     assert (
-        "No verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)." in told
+        "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
+        in told
     )
     (scene,) = scenes(app)
     assert scene.verdict and scene.verdict.mark == "in doubt" and not scene.verdict.bars, "the verdict has no colour"
@@ -108,7 +112,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     assert greyed() == [False], "Browse greys it"
     again = page("ask", run=run_named(app))
     assert (
-        "No verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)."
+        "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
         in words(again)
     ), "a link tells the same"
     replayed = page("results/case.py", run=run_named(app), replay="step")
@@ -194,7 +198,7 @@ def test_nobody_is_sent_away_from_who_passed_or_sat_none(page: Page) -> None:
 
 def test_the_model_that_ships_has_its_result_on_the_models_page(page: Page) -> None:
     app = page("about/models.py")
-    assert "It failed the qualification test:  4 of 11 guesses are right, and 9 are needed." in words(app)
+    assert "It failed the qualification test: 4 of 11 guesses are right, and 9 are needed." in words(app)
     assert "take-exam-local/smollm2-135m" not in [one.key for one in app.button], "it came with the app"
     assert "no available model passed the qualification test" in words(app).lower()
 

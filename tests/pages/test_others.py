@@ -144,7 +144,7 @@ def test_a_case_holds_everything(page: Page) -> None:
             "Precision from the question alone",
         ),
         *("Gain over the best baseline", "Predictable only with it, and came true"),
-        *("What the explanation adds to the answer", "Share of the possible gain"),
+        *("Gain over the answer alone", "Share of the possible gain"),
         *("Precision with the placebo", "Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     labels = [expander.label for expander in app.expander]
@@ -156,7 +156,7 @@ def test_a_case_holds_everything(page: Page) -> None:
 
 
 def test_a_case_without_a_name_or_of_no_run_says_so(page: Page) -> None:
-    assert "No run is named" in words(page("results/case.py"))
+    assert "The address names no run" in words(page("results/case.py"))
     assert "no run named" in words(page("results/case.py", run="nothing"))
 
 

@@ -73,7 +73,7 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         until(lambda: entry.jobs().here(run))
         entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
-        assert "The person who began it can stop it" in words(bob) and not scenes(bob)[0].actions
+        assert "The person who started it can stop it" in words(bob) and not scenes(bob)[0].actions
         ann = as_visitor(page("ask", run=run), "ann", "ask")
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}
@@ -99,7 +99,7 @@ def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> No
     bob.query_params["show"] = "runs"
     until(lambda: len(bob.run().dataframe[0].value) == 2)
     assert sorted(bob.dataframe[0].value["Model"]) == ["fickle", "vague"]
-    assert "Your runs, and those that are shared" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
+    assert "Your runs and shared runs" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
     assert hidden
 
 
@@ -114,7 +114,7 @@ def sign_in(app: AppTest, code: str) -> AppTest:
 def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
     run = a_run("ann")
     app = as_visitor(page("about/signin.py"), "carl", "about/signin.py")
-    assert "none of the codes" in words(sign_in(app, "a code of somebody else"))
+    assert "not valid" in words(sign_in(app, "a code of somebody else"))
     assert "You are the host" in sign_in(app, CODE).success[0].value
     app.query_params["run"] = run
     assert "penguin" in words(turned(app, "results/case.py"))
@@ -154,9 +154,9 @@ def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeyp
             runs[code] = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor(code))
             until(lambda code=code: server.count if code == "ann" else entry.jobs().in_line(runs[code]) is not None)
         first, second, third = (words(as_visitor(page("ask", run=runs[code]), code, "ask")) for code in runs)
-        assert "waits in line" not in first
-        assert "All places for runs (1) are taken, and this run waits in line: it is the next." in second
-        assert "this run waits in line: 1 other comes first. It begins by itself" in third
+        assert "waits in the queue" not in first
+        assert "The server is busy (limit: 1), so this run waits in the queue: it is next." in second
+        assert "this run waits in the queue: 1 other is ahead. It starts by itself" in third
         for run in reversed(runs.values()):
             entry.jobs().cancel(run)
 

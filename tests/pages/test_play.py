@@ -161,7 +161,10 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
     assert (human["value"], human["n"]) == (1.0, len(predicted)) and human["of"] == 2 * len(pack.cards)
     assert (machine["value"], machine["n"]) == (pytest.approx(right / len(predicted)), len(predicted))
     best = max(sum(card.card.said == word for card in examined.cards) for word in ("yes", "no"))
-    assert f"mean over 2 people; where both predict; 1 of 2 passed the exam (11 of 11, {best} of 11)" in human["note"]
+    assert (
+        f"mean over 2 people; where both predict; 1 of 2 passed the qualification test (11 of 11, {best} of 11)"
+        in human["note"]
+    )
     agreed = cells["reader/1", "Agreement with people (kappa)"]
     read = [card.card.expects[0].value for card in pack.cards]
     ann = kappa(["yes" if card.card.said == "yes" else "no" for card in pack.cards], read).value

@@ -57,11 +57,11 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     shown = rounds(told)
     assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "Conclusion."
     assert told.verdict and told.verdict.headline.text == (
-        "It was right everywhere but between 57.9 and 75.8, where the values are replaced."
+        "It was right everywhere except between 57.9 and 75.8, where we altered the function."
     )
     more = [part.text for part in told.verdict.more]
-    assert "Its words name 1 part of the function: linear." in more
-    assert "Never probed between 57.9 and 75.8, where the values are replaced." in more
+    assert "Its description names 1 part of the function: linear." in more
+    assert "Never probed between 57.9 and 75.8, where we altered the function." in more
     assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
     assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
     figures = next(one.value for one in app.dataframe if "Paper rules" in one.value.columns)
@@ -226,7 +226,7 @@ def test_an_agent_follows_the_reader(page: Page) -> None:
     app.text_area(key="description").set_value("no idea")
     app.button(key="conclude").click().run()
     assert not app.exception
-    assert "could not be tested by it" in words(app)
+    assert "its description could not be tested" in words(app)
     assert app.button(key="agent")
 
 
@@ -340,7 +340,7 @@ def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Pag
     app.text_area(key="description").set_value("a line")
     app.text_area(key="code").set_value("return x.upper(")
     app.button(key="conclude").click().run()
-    assert "This code cannot be run" in words(app) and "Mend it, or leave it out" in words(app)
+    assert "This code cannot be run" in words(app) and "Fix it, or leave it out" in words(app)
     app.text_area(key="code").set_value("2 * x + 1")
     app.button(key="conclude").click().run()
     assert "You found the function" in words(settled(app))

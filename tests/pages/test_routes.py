@@ -166,7 +166,7 @@ def test_without_a_cookie_nothing_is_kept_where_others_are_served(run: str, host
         by = TestClient(Starlette(routes=ROUTES), cookies=cookies)
         answered = by.post("/said", json={"said": [{"id": "1", **guess}]})
         assert answered.status_code == 403 and answered.json()["title"] == "Cookies are needed"
-        assert answered.json()["why"].startswith("Cookies are needed to take part")
+        assert answered.json()["why"].startswith("This app needs cookies")
     assert sorted(home.journals().iterdir()) == before
 
 

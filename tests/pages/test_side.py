@@ -71,7 +71,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
         "1 that only one has; 2 that only two has.",
     ]
     assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
-        "No check has an outcome in all of them."
+        "No check has an outcome in every run."
     )
     assert told_apart([["m", "cot"], ["m", "posthoc"]]) == ["cot", "posthoc"]
     assert told_apart([["m", "cot"], ["m", "cot"]]) == ["m · cot (1)", "m · cot (2)"]
@@ -198,7 +198,7 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     texts = [{card.id: card.parts[0].text for card in scene.cards} for scene in scenes(app)]
     assert all(len({by_id[id] for by_id, id in zip(texts, ids, strict=True)}) == 1 for ids, _ in stage["rows"])
     assert len(stage["rows"]) == len(steadfast)
-    assert "What one could expect is as control/steadfast read each explanation." in said
+    assert "control/steadfast made the predictions." in said
     marks = [card.mark for card in scenes(app)[1].cards]
     assert marks.count("broken") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said

@@ -56,7 +56,7 @@ def test_the_bars_of_check_are_its_checks_and_masks_counted_again(robot: str, ma
     assert (at_random.hits, at_random.n) == (round(2 * sum(shares)), 2 * len(views))
     assert at_random.wins == (sum(shares) >= kept)
     titles = {figure.title: figure for figure in made.figures}
-    assert titles["Faithfulness with the original parser"].help.endswith("which rules read the answers.")
+    assert titles["Faithfulness with the original parser"].help.endswith("which parser reads the answers.")
 
 
 def test_a_run_of_one_question_has_the_bars_of_its_question() -> None:

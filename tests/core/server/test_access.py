@@ -147,7 +147,7 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, ANN).seal(run, True)
     stranger = RunAccess(jobs, BOB._replace(is_known=False))
-    with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
+    with pytest.raises(CookiesNeeded, match="This app needs cookies"):
         stranger.foretell(run, "all/1-yes", "1", "yes")
     assert stranger.foretold(run, "all/1-yes") == {}
     RunAccess(jobs, ANN).seal(run, False)
@@ -269,7 +269,7 @@ def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: JobRunne
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).share(run, True)
     for sealed in (True, False):
-        with pytest.raises(AccessDenied, match="can seal it or reveal it"):
+        with pytest.raises(AccessDenied, match="can make others guess first"):
             RunAccess(jobs, BOB).seal(run, sealed)
         RunAccess(jobs, ANN).seal(run, sealed)
         assert RunAccess(jobs, BOB).is_sealed(run) is sealed and not RunAccess(jobs, ANN).is_sealed(run)

@@ -158,7 +158,7 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     busy.set()
     canceller.join(5)
     assert not going.here(run)
-    with pytest.raises(RunNotFound, match="stopped before it began"):
+    with pytest.raises(RunNotFound, match="stopped before it started"):
         going.active(run)
 
 

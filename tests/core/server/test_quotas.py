@@ -131,7 +131,7 @@ def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pyte
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs))
     assert quotas.planned_calls(LAB, TWO) == needs == 3
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs - 1))
-    with pytest.raises(QuotaExceeded, match="would make 3 calls, and here one may make 2"):
+    with pytest.raises(QuotaExceeded, match="would make 3 calls; the limit here is 2"):
         quotas.planned_calls(LAB, TWO)
 
 
@@ -140,7 +140,7 @@ def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
-    with pytest.raises(QuotaExceeded, match=f"{needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceeded, match=f"{needs:,} are made or reserved"):
         jobs.start("echo", TWO, owner="ann")
     jobs.cancel(run)
 
@@ -153,7 +153,7 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
     assert asked(jobs, ran(jobs, "ann")) == needs
     models.pop(0)
     begun = [jobs.start("echo", TWO, owner="ann"), jobs.start("echo", TWO, owner="ann")]
-    with pytest.raises(QuotaExceeded, match=f"{3 * needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceeded, match=f"{3 * needs:,} are made or reserved"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)

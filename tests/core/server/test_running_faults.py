@@ -225,7 +225,7 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     until(lambda: bool(model.asked))
     second = jobs.start("echo", SLOW, owner="ann")
     for owner in ("ann", "ann"):
-        with pytest.raises(QuotaExceeded, match=f"{2 * needs:,} are made or on their way"):
+        with pytest.raises(QuotaExceeded, match=f"{2 * needs:,} are made or reserved"):
             jobs.start("echo", SLOW, owner=owner)
     third = jobs.start("echo", SLOW, owner="bob")
     with pytest.raises(QuotaExceeded, match=f"all people together may make {3 * needs:,}"):

@@ -172,9 +172,9 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
         taken = export.rows(store, Filter({"outcome": ("misled",)}))
         doubts = taken[taken["trial"] == "cf-05"].set_index("rules")["doubt"]
         assert doubts["repaired"] == "the predictor failed the qualification test" and pd.isna(doubts["paper"])
-        assert b"the predictor failed the qualification test" in export.table(taken, "csv") and b'"doubt":null' in export.table(
-            taken, "jsonl"
-        )
+        assert b"the predictor failed the qualification test" in export.table(
+            taken, "csv"
+        ) and b'"doubt":null' in export.table(taken, "jsonl")
 
 
 def test_runs_a_page_at_a_time(store: Store) -> None:

@@ -132,7 +132,7 @@ def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsy
     # Right, wrong, and right before the game; the steadfast robot always does as its simulator expects.
     assert (human["value"], human["n"], human["of"]) == (pytest.approx(2 / 3), 3, 3)
     assert (machine["value"], machine["n"]) == (1.0, 3)
-    assert human["note"].startswith("one person; where both predict; nobody sat the exam")
+    assert human["note"].startswith("one person; where both predict; nobody took the qualification test")
 
 
 def test_precision_and_plausibility_go_together_as_one_counts_by_hand(

@@ -341,7 +341,9 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=(ExamGuess,),
-    metrics=(Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),),
+    metrics=(
+        Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
+    ),
     prompts=hashes,
     asks=lambda spec, cases: {
         "simulator": len(spec.questions) * (stepwise_simulation.CALLS if spec.reads == "steps" else 1)

@@ -211,7 +211,7 @@ def test_what_cannot_be_read_is_said_and_earns_nothing(
     stub(lambda body: "Well.")
     assert main(["exam", STUB]) == 0
     printed = capsys.readouterr().out
-    assert "It failed the qualification test:  0 of 11 guesses are right, and 9 are needed." in printed
+    assert "It failed the qualification test: 0 of 11 guesses are right, and 9 are needed." in printed
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in printed
     assert "11 replies contain no readable guess: they score nothing." in printed
 
@@ -257,7 +257,7 @@ def test_the_command_line_sits_it_unless_it_is_told_not_to(
     assert main([*asks, "--seed", "1"]) == 0
     told = capsys.readouterr().out
     assert len(kept("exam")) == 1 and f"First, as run {kept('exam')[0].stem}" in told
-    failed = "\nNo verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)."
+    failed = "\nNo verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."  # noqa: E501
     assert failed in told and "misled you" not in told
     count = server.count
     assert main([*asks, "--seed", "2"]) == 0
@@ -298,7 +298,7 @@ def test_a_first_simulation_waits_for_the_exam_and_stands_on_it(stub: Callable[.
     verdict = case.log.of("result")["case"]["verdict"]
     assert (
         verdict
-        == "No verdict: stub-model predicts here, and it failed the qualification test (4 of 11; guessing gets 4)."
+        == "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."  # noqa: E501
     )
     counterfactuals = sum(row.counterfactual is not None for row in case.counted())
     assert server.count == 11 + 4 * counterfactuals, "with the explanation and in three arms"
@@ -444,7 +444,7 @@ def test_each_of_many_questions_says_what_it_stood_on(stub: Callable[..., StubSe
     for case in state.cases:
         shown = view(state.case(case))
         assert shown.exam is not None and shown.exam.right == 4
-        assert entry_sentences(shown)[0].startswith("No verdict: stub-model predicts here, and it failed")
+        assert entry_sentences(shown)[0].startswith("No verdict: stub-model made the predictions, and it failed")
 
 
 def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:

@@ -135,7 +135,7 @@ def test_where_predictors_differ_it_is_in_doubt_and_where_all_are_wrong_it_has_i
 
 
 @pytest.mark.parametrize(
-    ("sat", "why"), [((11, 4), "failed the qualification test (4 of 11; guessing gets 4)"), ((11,), "not sat")]
+    ("sat", "why"), [((11, 4), "failed the qualification test (4 of 11; guessing gets 4)"), ((11,), "not taken")]
 )
 def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, ...], why: str) -> None:
     differing = told(scripted(other="no"), sat, simulators=BOTH)
@@ -146,7 +146,7 @@ def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, 
     for played in (differing, alike):
         said = [one for one in sentences(played.view) if one.startswith("other-model predicts here too")]
         assert len(said) == 1 and why in said[0] and not any("both predictors" in one for one in sentences(played.view))
-    assert ("Failed the exam" in summary(alike.run)) is (len(sat) == 2)
+    assert ("Failed the qualification test" in summary(alike.run)) is (len(sat) == 2)
 
 
 def test_where_the_first_failed_no_row_is_unanimous() -> None:

@@ -116,7 +116,7 @@ def test_a_robot_that_breaks_its_rule() -> None:
     wording = "I know no reason, so I go by the wording alone."
     assert expected == [
         ("the robot itself", "", "yes", 'The explanation says: "All birds can fly."'),
-        ("who wrote the question", "", "yes", ""),
+        ("the question's author", "", "yes", ""),
         ("the robot itself", "question alone", "yes", wording),
         ("the robot itself", "answer alone", "yes", wording),
         ("the robot itself", "answer with another question's reasons", "unknown",
@@ -132,9 +132,7 @@ def test_a_robot_that_breaks_its_rule() -> None:
         ("answer with another question's reasons", 0, 5, False), ("always guessing yes", 3, 5, True),
     ]  # fmt: skip
     assert [bar.own for bar in told.verdict.bars] == [True, False, False, False, False]
-    assert told.grid[0].answer == "11 of 11" and told.differs.startswith(
-        "Read by the paper's own rules: precision 0.60"
-    )
+    assert told.grid[0].answer == "11 of 11" and told.differs.startswith("With the original parser: precision 0.60")
     assert [(screen.shows, screen.of) for screen in screens(told)] == [
         ("question", ""), ("claim", ""), ("card", "cf-01"), ("turned", "cf-01"), ("card", "cf-02"), ("turned", "cf-02"),
         ("card", "cf-05"), ("turned", "cf-05"), ("tiles", ""), ("bars", ""), ("verdict", ""),
@@ -263,7 +261,7 @@ def test_what_a_reader_guessed_stands_beside_it() -> None:
     assert shown.verdict is not None and shown.verdict.more[-1].text.startswith("You 1 of 1, the predictor 0 of 1.")
     (own,) = shown.figures
     assert (own.title, own.value, own.n, own.of) == ("Your precision", "1.00", 1, 1)
-    assert own.help == "How often what you said came true, of your guesses that were yes or no."
+    assert own.help == "How often your guesses came true, of those that were yes or no."
 
 
 def test_a_rewording_names_the_question_that_it_repeats() -> None:
@@ -475,7 +473,7 @@ def test_a_recording_is_told_in_its_own_words(name: str) -> None:
     hold(shown, case)
     assert shown.verdict is not None and shown.verdict.mark == "in doubt", "each mistake was made without it too"
     assert all(card.text and card.expects[0].quote for card in shown.cards if card.said)
-    assert {one.who for card in shown.cards for one in card.expects} - {"who wrote the question"} == {
+    assert {one.who for card in shown.cards for one in card.expects} - {"the question's author"} == {
         "reader 1",
         "reader 2",
     }

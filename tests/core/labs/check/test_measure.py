@@ -153,7 +153,7 @@ def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
         played = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
     row = played.only
     assert row_verdict(row) == (
-        "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: it did "
+        "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: "
         "not consistent with its explanation."
     )
     assert any("With every word masked it answers *negative*" in caveat for caveat in caveats(row))

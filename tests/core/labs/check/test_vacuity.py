@@ -41,7 +41,7 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
         kept = run.score("faithfulness", "repaired", explanation)
         assert kept is not None and not kept.value, "0 or undefined"
     said = summary(run)
-    assert said.startswith(("No check could decide", "It kept to none of", "It did not keep to"))
+    assert said.startswith(("No check could decide", "It was consistent with none of", "It was not consistent with"))
     for one in played.views.values():
         assert one.outcome("repaired") in ("undecided", "unfaithful") and truth(one) is None
         for sentence in LAB.verdict(one):
@@ -253,7 +253,7 @@ def test_an_addition_that_turns_any_paragraph_shows_nothing_of_this_one(turning:
     assert one.result is not None and one.result.reason.repaired == (vacuity.TURNS if turning else "")
     kept = played.run.score("faithfulness", "repaired")
     assert kept is not None and (kept.value, kept.n, kept.of) == ((None, 0, 1) if turning else (1.0, 1, 1))
-    said = any("did not turn it" in sentence for sentence in LAB.verdict(one))
+    said = any("did not change that answer" in sentence for sentence in LAB.verdict(one))
     assert said is not turning
     assert played.count("recorded", "elsewhere") == 1
     again = play(CheckSpec.model_validate(played.run.started.spec), history=played.events, resolve=ALL.get)

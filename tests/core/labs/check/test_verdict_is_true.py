@@ -479,7 +479,7 @@ def as_listed(sentence: str) -> str:
     """A sentence as the table has it: answers are *x*, numbers N, kinds of explanation K."""
     sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %);])", "N", sentence))
     kinds = "|".join(KINDS)
-    return re.sub(rf"to its (?:{kinds})(?: and (?:{kinds}))*", "to its K", sentence)
+    return re.sub(rf"with its (?:{kinds})(?: and (?:{kinds}))*", "with its K", sentence)
 
 
 def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> None:

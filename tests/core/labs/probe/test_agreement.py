@@ -70,11 +70,11 @@ def test_the_words_are_judged_apart_from_the_code() -> None:
     seed = {"own": "", "category": "strings", "function": "strings-3"}
     function = ProbeSpec.model_validate({**seed, "interpreter": "you"}).load()
     right = given(code="def f(x):\n    return x", description=function.describe(), **seed)
-    assert of_words(right).startswith("Its words name ") and "Left out" not in of_words(right)
+    assert of_words(right).startswith("Its description names ") and "Left out" not in of_words(right)
     wrong = given(code="def f(x):\n    return x", description="I cannot tell.", **seed)
     assert of_words(wrong).startswith("Its description names no part of the function. Left out: ")
-    assert "our checks cannot say" in of_words(given("2*x", "def f(x):\n    return 2 * x"))
-    assert "there are none" in of_words(given("2*x", "def f(x):\n    return 2 * x", description=""))
+    assert "our checks cannot judge it" in of_words(given("2*x", "def f(x):\n    return 2 * x"))
+    assert "none, only code" in of_words(given("2*x", "def f(x):\n    return 2 * x", description=""))
 
 
 def test_both_values_of_the_worst_point_are_told_apart() -> None:

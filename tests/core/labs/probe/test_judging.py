@@ -209,7 +209,7 @@ def test_what_doing_nothing_gets_stands_beside_the_score() -> None:
     assert score is not None and (score.low, score.high) == pytest.approx(wilson(left / 10, 10))
     assert f"returning every text unchanged is right on {left}" in verdict(view)
     identity = {**spec, "own": "x"}
-    assert "cannot tell it from doing nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
+    assert "so they show nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
 
 
 def test_typed_pairs_are_their_own_test() -> None:
@@ -328,7 +328,7 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
         for rules in BOTH:
             assert (view.value("components_identified", rules) is None) == differs
             assert ("too far from the formula" in view.reason("components_identified", rules)) == differs
-        assert of_words(view).startswith("Its words name") != differs
+        assert of_words(view).startswith("Its description names") != differs
 
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
@@ -339,7 +339,7 @@ def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     view, _ = play(ProbeSpec.model_validate(spec))
     floor = view.value("noise_floor")
     assert floor is not None and floor > 0.1
-    assert "nobody could get below it" in verdict(view) or "cannot be told from its noise" in verdict(view)
+    assert "nobody could get below it" in verdict(view) or "cannot be told apart from its noise" in verdict(view)
 
 
 def test_corruption_that_was_never_looked_at_is_said() -> None:

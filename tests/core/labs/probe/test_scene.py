@@ -181,11 +181,11 @@ def ending(name: str) -> Scene:
     ("name", "words"),
     [
         ("a line found", "code gives the function's value at all 256 test points."),
-        ("made up", "The function gives something else at every one of 256 test points."),
-        ("close", "From 120.5 to 127.5 the function gives something else than its code."),
-        ("two holes", "From -9.5 to -5.5 and from 20.5 to 24.5 the function gives something else than its code."),
+        ("made up", "The function gives something else at each of 256 test points."),
+        ("close", "From 120.5 to 127.5 its code differs from the function."),
+        ("two holes", "From -9.5 to -5.5 and from 20.5 to 24.5 its code differs from the function."),
         ("texts found", "Its code gives what the function gives, on all 10 test texts."),
-        ("a subject", "guessing gets one of three."),
+        ("a subject", "guessing gets one in three."),
     ],
 )
 def test_the_verdict_is_told_in_what_was_said(name: str, words: str) -> None:
@@ -290,7 +290,7 @@ def test_each_round_is_a_panel_with_what_it_made_up() -> None:
     assert first.parts[0].label == "Made up in its message" and first.calls
     assert ("f(1)", "2") in [(part.label, part.text) for part in first.parts]
     quoted = next(panel for panel in told.panels if panel.title == "Calls that its description quotes")
-    assert quoted.answer == "0 of 2 calls that it quotes came out as it says."
+    assert quoted.answer == "0 of 2 quoted calls correct."
     assert {part.text for part in quoted.parts} == {"not what it was shown", "never tried"}
 
 
@@ -399,7 +399,7 @@ def test_a_thousand_calls_are_told() -> None:
     is_true(told, view)
     assert told.plot and len(told.plot.points) == sum(len(panel.parts) for panel in told.panels) == 1_000
     assert told.verdict and told.verdict.words.startswith("You said: It doubles. Your code gives")
-    assert told.claim and told.claim.note == "Behaves otherwise below 3, in two numbers."
+    assert told.claim and told.claim.note == "Exception, given as two numbers: below 3."
     claimed = [(one.low, one.high) for one in told.plot.intervals if one.kind == "claimed"]
     assert claimed == [(-128.0, 3.0)], "an open end is the picture's"
 
