@@ -10,8 +10,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .functions.base import Category
-from .functions.source import CATEGORIES
+from .functions.names import CATEGORIES, Category
 from .tasks import Given
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
 from core.labs.probe.functions.entities import LEAST, EntityFunction, all_right, concepts, draw_entity, keeps
-from core.labs.probe.functions.modules import Backbone
+from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets
