@@ -43,7 +43,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     app.run()
     assert "No result yet." in words(app)
     button = app.button(key="take-exam-control/fickle")
-    assert button.label == "Take the qualification test · 11 calls"
+    assert button.label == "Take the exam · 11 calls"
     button.click().run()
     assert not app.exception
     (run,) = exams()
@@ -127,7 +127,7 @@ def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer)
     run = entry.jobs().start("simulatability", spec)
     until(lambda: bool(entry.jobs().prior(run)))
     told = words(page("ask", run=run))
-    assert "First the qualification test: Can this model tell what an explanation lets one expect?" in told
+    assert "First the exam: Can this model tell what an explanation lets one expect?" in told
     entry.jobs().cancel(run)
 
 

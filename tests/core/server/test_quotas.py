@@ -177,7 +177,7 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
         thread.join()
     assert len(begun) == 2
     monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "1")
-    with pytest.raises(QuotaExceeded, match=r"going on now \(2\)"):
+    with pytest.raises(QuotaExceeded, match=r"already have 2 runs"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)

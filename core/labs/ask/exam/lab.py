@@ -329,7 +329,7 @@ def cards(view: AskExamView, scene: Scene, seed: int) -> Iterator[Playable]:
 
 LAB = Lab(
     name="exam",
-    title="Qualification test",
+    title="Exam",
     question="Can this model tell what an explanation lets one expect?",
     about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
     "can nobody tell?** Anyone predicting from explanations should pass this first.",

@@ -225,7 +225,7 @@ def hashes(spec: ReadingExamSpec) -> dict[str, str]:
 
 LAB = Lab(
     name="reading-exam",
-    title="Judge's qualification test",
+    title="Reading exam",
     question="Can this model tell whether an explanation acknowledges a cue?",
     about="Explanations given with a cue, labelled by hand. **Do they give the cue as a cause of the answer, or merely "
     "mention or deny it?** A judge of Plant's explanations has to pass this first.",
