@@ -156,7 +156,7 @@ def test_what_went_wrong_is_drawn(page: Page) -> None:
 
 
 def test_what_is_not_there_is_drawn(page: Page) -> None:
-    is_drawn(page("results/case.py"), "No run is named in the address.", runs=0)
+    is_drawn(page("results/case.py"), "The address names no run.", runs=0)
     is_drawn(page("results/side.py", runs=ASKED[0]), "two or three runs", runs=0)
     is_drawn(page("results/side.py", runs="a,b,c,d"), "4 runs", runs=0)
     is_drawn(page("results/side.py", runs=f"{ASKED[0]},{CHECKED[0]}"), "a run of Ask and one of Check", runs=0)
