@@ -79,7 +79,7 @@ class WorkerOutOfMemory(Exception):
 Task = TypeVar("Task", bound=_Bounds)
 
 
-def asked(module: str, task: _Bounds) -> bytes:
+def run_worker(module: str, task: _Bounds) -> bytes:
     """Run `module` in a new process and return its result for `task`. Raises WorkerRefused, WorkerTimeout,
     WorkerOutOfMemory, and OSError if no process can be started.
     """

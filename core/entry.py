@@ -70,7 +70,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
     that `visit` may see. To a visitor of a hosted app it offers only the models in EXPLAIN_MODELS from the host's
     endpoints.
     """
-    served = visit is not None and policy.hosted() and not visit.visitor.is_host
+    served = visit is not None and policy.is_hosted() and not visit.visitor.is_host
     return Catalog(
         home=home.home(),
         journals=home.journals(),
@@ -111,7 +111,7 @@ def lent_index() -> Path:
     """
     index = keeper()
     index.looked.wait()
-    index.look()
+    index.update_now()
     return sql.copied(index.store)
 
 
@@ -132,7 +132,7 @@ def jobs() -> JobRunner:
 @cache
 def studies() -> Studies:
     """Return the studies that are running in this process."""
-    return Studies(labs(), home.home(), home.journals(), jobs().beside, ended=lambda: _wake(""))
+    return Studies(labs(), home.home(), home.journals(), jobs().run_on_loop, ended=lambda: _wake(""))
 
 
 def reread(run_id: str, visit: RunAccess) -> str:

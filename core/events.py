@@ -263,7 +263,7 @@ class OutOfReach(Exception):
 OnText = Callable[[str], None]
 
 
-def unheard(text: str) -> None:
+def ignore_text(text: str) -> None:
     """The `OnText` for callers that need only the whole answer; a model may then deliver it in one piece."""
 
 

@@ -20,7 +20,7 @@ class BadFile(ValueError):
     """The file cannot be used; the message can be shown to the user."""
 
 
-def named(path: str | Path) -> Path:
+def resolve_named(path: str | Path) -> Path:
     """Resolve the file or folder that a person named. Raises BadFile, and NotAllowed if visitors may not name files."""
     try:
         resolved = Path(path).expanduser().resolve()
@@ -44,7 +44,7 @@ def _no_device(path: str | Path) -> None:
         raise BadFile(f"{path} is a device, not a file with data.")
 
 
-def opened(path: Path) -> BinaryIO:
+def open_file(path: Path) -> BinaryIO:
     """Open a file for reading. Raises BadFile if it is missing or not a regular file."""
     _no_device(path)
     try:
@@ -63,7 +63,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
     """Return the content of a file of at most `limit` bytes. Raises BadFile if it is missing, larger, or not a regular
     file.
     """
-    with opened(path) as file:
+    with open_file(path) as file:
         try:
             # `read(limit)` would allocate a buffer of that size, however small the file is.
             size = min(os.fstat(file.fileno()).st_size, limit)

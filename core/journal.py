@@ -65,7 +65,7 @@ class Contents(NamedTuple):
     faults: list[Fault]
 
 
-def found(run_id: str, *folders: Path | None) -> Path | None:
+def find(run_id: str, *folders: Path | None) -> Path | None:
     """Return the run's journal from the first of the folders that has it, as a file or in its archives. None if no
     folder has it, if it `is_blank`, or if the name leads out of the folder.
     """
@@ -81,12 +81,12 @@ def found(run_id: str, *folders: Path | None) -> Path | None:
     return None
 
 
-def at(folder: Path, run_id: str) -> Path:
+def path_for(folder: Path, run_id: str) -> Path:
     """Return the path of the run's journal in the folder, whether it exists or not."""
     return folder / f"{run_id}.jsonl"
 
 
-def listed(folder: Path, pattern: str = "*") -> list[Path]:
+def list_journals(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the journals of the folder whose names without suffix match `pattern`, sorted."""
     return sorted(folder.glob(f"{pattern}.jsonl"))
 
@@ -107,7 +107,7 @@ def remove_blank(folder: Path) -> None:
     for path in folder.glob("*.jsonl"):
         with contextlib.suppress(OSError, JournalInUse):
             if is_blank(path):
-                with held(path):
+                with exclusive(path):
                     # A writer may have started in the meantime.
                     if not _has_line(path):
                         path.unlink()
@@ -126,7 +126,7 @@ def read(path: Path) -> Contents:
     return Contents([found[number] for number in sorted(found)], faults)
 
 
-def begun(path: Path) -> Started | None:
+def first_event(path: Path) -> Started | None:
     """Return the journal's first event; None if its first line is lost or not yet written. Raises FileNotFoundError and
     NewerSchemaError.
     """
@@ -294,7 +294,7 @@ def _taken(path: Path) -> Lease:
 
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
+def exclusive(path: Path) -> Iterator[None]:
     """Keep others from writing this journal within the context. Raises JournalInUse."""
     lease = _taken(path)
     try:
@@ -303,12 +303,12 @@ def held(path: Path) -> Iterator[None]:
         lease.release()
 
 
-def put(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, data: bytes) -> None:
     """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUse and
     JournalFull.
     """
     beside = path.with_name(f".{path.name}.new")
-    with held(path):
+    with exclusive(path):
         try:
             with beside.open("wb") as file:
                 file.write(data)
@@ -331,7 +331,7 @@ def is_written(path: Path) -> bool:
     return is_held(_lease(path))
 
 
-def written(folder: Path) -> list[str]:
+def being_written(folder: Path) -> list[str]:
     """Return the names of the folder's runs whose journals are being written now, leaving out journals about other
     runs.
     """

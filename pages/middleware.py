@@ -230,7 +230,7 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
     def is_reserved() -> bool:
         return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
 
-    if is_tab and policy.hosted() and not _NEW_TABS.take(address) and not is_reserved():
+    if is_tab and policy.is_hosted() and not _NEW_TABS.take(address) and not is_reserved():
         raise NoPlace("Too many tabs were opened from your network. Try again in a minute.")
     if is_stream:
         visitor = _visitor(scope)
@@ -238,9 +238,9 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
         if most is not None and _streams[visitor] >= _SURPLUS * most:
             raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
     end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
-    places.enter_context(CONNECTIONS.held(address, end, is_reserved, files))
+    places.enter_context(CONNECTIONS.reserve(address, end, is_reserved, files))
     for kind in ([_TABS] if is_tab else []) + ([_STREAMS] if is_stream else []):
-        places.enter_context(kind.held(address, end, is_reserved))
+        places.enter_context(kind.reserve(address, end, is_reserved))
     if is_stream:
         _streams[visitor] += 1
         places.callback(_stream_closed, visitor)
@@ -287,7 +287,7 @@ def refusal(scope: Scope) -> str:
     headers = _headers(scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
-    if host not in policy.hosts():
+    if host not in policy.allowed_hosts():
         return (
             f"This app does not answer to the name {host[:100]!r}. If it should, start it with that name in "
             "EXPLAIN_HOSTS."
@@ -299,7 +299,7 @@ def refusal(scope: Scope) -> str:
     path = str(scope.get("path", ""))
     if _AGENTS in path:
         return "This app is driven by its own pages only."
-    if path.endswith(_METRICS) and policy.hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
+    if path.endswith(_METRICS) and policy.is_hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
         return "Only the host sees these figures."
     return _no_upload(path, headers) if changes and _UPLOADS in path else ""
 
@@ -332,7 +332,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
-    if code_in(given) or (policy.hosted() and not _NEW_COOKIES.take(_address(scope))):
+    if code_in(given) or (policy.is_hosted() and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions did not sign the code, and a key may be lost. A browser keeps its code, and with it the person's
     # runs.

@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from tools.sizes import ROOT, imported_modules, module_name
 
 SECONDS = 80

@@ -61,9 +61,9 @@ def json_option(printed: str) -> Callable[[Decorated], Decorated]:
 event_option = json_option("one event a line, as in the journal")
 
 
-def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
+def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
     """Return the lab of a run, its first event, and all its events. Raises RunNotFound."""
-    path = journal.found(run_id, *folders)
+    path = journal.find(run_id, *folders)
     if path is None:
         raise RunNotFound(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
@@ -104,7 +104,7 @@ def run(
         catalog.get(model)
     driver = Driver(entry.labs(), resolve or catalog.get, folder)
     with Journal(folder / f"{going.id}.jsonl", new=not going_on) as written:
-        history, mend = driver.left_off(going.id, failed_too)
+        history, mend = driver.resume_point(going.id, failed_too)
         state = transcript(history)
         printer = _Printer(as_json, state, going.lab)
 
@@ -117,14 +117,14 @@ def run(
         async def make(first: RunRequest) -> None:
             if not as_json:
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
-            await driver.make(first)
+            await driver.execute_new(first)
 
-        if not as_json and not going_on and (words := going.lab.before(going.spec)):
+        if not as_json and not going_on and (words := going.lab.advance_note(going.spec)):
             print(words, file=sys.stderr, flush=True)
 
         async def go() -> None:
-            heed_ctrl_c()
-            await driver.go(replace(going, history=history, mend=mend), written, publish, make)
+            cancel_on_sigint()
+            await driver.execute(replace(going, history=history, mend=mend), written, publish, make)
 
         try:
             asyncio.run(go())
@@ -133,7 +133,7 @@ def run(
         except (JournalFull, JournalInUse) as error:
             print(error, file=sys.stderr)
         printer.end()
-    into_the_store(folder)
+    index_run(folder)
     code = exit_code(state)
     if not as_json:
         print(f"Run {going.id}")
@@ -152,13 +152,13 @@ def exit_code(state: Transcript) -> int:
     """
     if state.status == "completed":
         figures = [score for score in state.scores if not score.case]
-        return UNREACHABLE if state.lost and all(score.value is None for score in figures) else DONE
+        return UNREACHABLE if state.failed_items and all(score.value is None for score in figures) else DONE
     if state.status != "failed":
         return INTERRUPTED
     return BAD_INPUT if any(failure.bad_input for failure in state.failures) else UNREACHABLE
 
 
-def into_the_store(journals: Path) -> None:
+def index_run(journals: Path) -> None:
     """Index the run, unless the app has the store open and will index the journal itself.
 
     Errors of the store are only reported, because the run is safe in its journal.
@@ -173,7 +173,7 @@ def into_the_store(journals: Path) -> None:
             print(error, file=sys.stderr)
 
 
-def heed_ctrl_c() -> None:
+def cancel_on_sigint() -> None:
     """Make Ctrl-C cancel the calling task in an orderly way, so that journals record how their runs ended."""
     task = asyncio.current_task()
     assert task is not None
@@ -182,7 +182,7 @@ def heed_ctrl_c() -> None:
 
 
 @contextlib.contextmanager
-def index_of_all() -> Iterator[Store]:
+def open_fresh_index() -> Iterator[Store]:
     """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusy."""
     with contextlib.ExitStack() as stack:
         try:
@@ -231,7 +231,7 @@ class _Printer:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
             elif isinstance(event, Recorded) and event.record == "loaded":
-                held = Loaded.of(event.data)
+                held = Loaded.from_journal(event.data)
                 self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")

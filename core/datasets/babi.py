@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import file_for, lines_of, part_of_train
-from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
+from .items import BrokenRow, DatasetError, Item, Read, Split, broken, read_items
 
 # The official files use tabs; some copies in circulation use bars instead.
 _CELL_ENDS = re.compile(r"[\t|]")
@@ -72,7 +72,7 @@ def _story(path: Path, story: int, lines: list[tuple[int, str]]) -> Read:
             about = " Then, ".join(sentences)
             rows.append((line_number, {"id": id, "paragraph": about, "question": cells[0], "label": cells[1]}))
     choices = tuple(sorted({row["label"] for _, row in rows if isinstance(row, dict)}))
-    return each(path, rows, lambda line, fields: Item(task="multi_choice", choices=choices, **fields))
+    return read_items(path, rows, lambda line, fields: Item(task="multi_choice", choices=choices, **fields))
 
 
 def _fault(path: Path, line: int, number: str, expected: int, text: str) -> BrokenRow | None:

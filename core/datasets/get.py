@@ -46,7 +46,7 @@ class ExpectedFile(NamedTuple):
         return UNKNOWN if self.sha256 is None else f"{self.sha256} ({self.whence})"
 
 
-def look(source: Source) -> list[ExpectedFile]:
+def list_files(source: Source) -> list[ExpectedFile]:
     """Ask the servers about every file of a source, and compare the answers with what is known. Raises
     DownloadFailed.
     """
@@ -87,8 +87,8 @@ def get(
     expected: list[ExpectedFile] | None = None,
 ) -> Path:
     """Download `source` into its folder, unless the folder exists already, and return the folder. Blocks. Resumes an
-    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `look`, if it was
-    called before.
+    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `list_files`, if it
+    was called before.
 
     Raises DownloadFailed, DownloadStopped and DiskFull.
     """
@@ -97,7 +97,7 @@ def get(
     place = home() / "downloads" / source.name
     with _alone(source, place):
         try:
-            return _get(source, place, progress, stop, look(source) if expected is None else expected)
+            return _get(source, place, progress, stop, list_files(source) if expected is None else expected)
         except OSError as error:
             reason = error.strerror or str(error)
             raise failure("unwritten", title=source.title, folder=place, reason=reason) from None
@@ -218,7 +218,7 @@ def _check_readable(source: Source, fresh: Path, place: Path) -> None:
     """Raises DownloadFailed if a loader finds no items, for example in an error page or a changed layout."""
     try:
         for name in source.datasets:
-            registry.some(registry.find(name).read(fresh, None), name)
+            registry.require_items(registry.find(name).read(fresh, None), name)
     except DatasetError as error:
         shutil.rmtree(place)
         wrong = str(error).replace(f"{fresh}/", "").rstrip(".")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
-from .items import BrokenRow, Item, Read, Split, Task, broken, each
+from .items import BrokenRow, Item, Read, Split, Task, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.tsv", "validation.tsv"),
@@ -54,7 +54,7 @@ def _read(
             {"id": f"{name}-{file.stem}-{row.number}", "task": task, "label": labels[label], **texts}
         )
 
-    items = each(file, rows, item)
+    items = read_items(file, rows, item)
     return items if split == "test" or path.is_file() else part_of_train(items, split)
 
 

@@ -66,7 +66,7 @@ class Loaded(Frozen):
     broken: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: object) -> Loaded | None:
+    def from_journal(cls, data: object) -> Loaded | None:
         """Read the record from the journal; None if it is missing or unreadable."""
         try:
             return cls.model_validate(data)
@@ -104,7 +104,7 @@ def broken(path: Path, line: int, problem: str) -> BrokenRow:
     return BrokenRow(f"{path}, line {line}: {problem}")
 
 
-def whole(path: Path, line: int, item: Item) -> Item:
+def checked_item(path: Path, line: int, item: Item) -> Item:
     """Return the item unchanged. Raises BrokenRow if its texts contain bytes that are not valid characters."""
     texts = (item.id, item.paragraph, item.question, item.hypothesis, item.label or "", *item.choices, *item.facts)
     try:
@@ -114,20 +114,20 @@ def whole(path: Path, line: int, item: Item) -> Item:
     return item
 
 
-def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
+def read_items(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
     """Apply `item(line, value)` to each row. A row that it refuses, or that is broken already, is left out."""
     read: Read = []
     for line, value in rows:
         try:
             if isinstance(value, BrokenRow):
                 raise value
-            read.append(whole(path, line, item(line, value)))
+            read.append(checked_item(path, line, item(line, value)))
         except BrokenRow as error:
             read.append(LeftOut(BROKEN, str(error)))
     return read
 
 
-def loaded(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
+def loaded_record(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
     """Build the record of a data set with `items` to draw from, counting the LeftOut entries among `rows`."""
     left_out: dict[str, int] = {}
     named: list[str] = []

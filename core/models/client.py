@@ -46,7 +46,7 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
             timeout=timeout,
             verify=safe_http.certificates(trust_env),
             trust_env=trust_env,
-            transport=safe_http.public_only() if config.of_visitor else None,
+            transport=safe_http.public_transport() if config.of_visitor else None,
             event_hooks=safe_http.hooks(httpx2.URL(config.base_url)),
         ),
     )

@@ -57,7 +57,7 @@ class Throttle:
         """
         leave.check()
         while self.wait:
-            await leave.rest(self.wait)
+            await leave.sleep(self.wait)
             leave.check()
         return self._change
 

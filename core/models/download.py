@@ -74,7 +74,7 @@ class Remote(NamedTuple):
 
 
 @cache
-def offered() -> Sequence[HubModel]:
+def downloadable() -> Sequence[HubModel]:
     """The models that can be downloaded, smallest first."""
     return tuple(sorted(package_data.rows("models", "model", HubModel), key=lambda model: model.size_bytes))
 

@@ -132,7 +132,7 @@ class Endpoint:
                 left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
-                await self._leave.rest(min(config.backoff * 2.0**tries, _LOADING_WAIT))
+                await self._leave.sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
                 tries += 1
                 limit.reschedule(loop.time() + config.timeout)
                 deadline = loop.time() + config.timeout
@@ -146,7 +146,7 @@ class Endpoint:
             tries += 1
             passed_on.again()
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
-            await self._leave.rest(wait)
+            await self._leave.sleep(wait)
 
     def _learn(self, **news: Any) -> None:
         if news:

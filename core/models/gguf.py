@@ -30,7 +30,7 @@ def context(path: Path) -> int:
     try:
         if not path.exists():
             raise failure("no_file", path=path)
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             if file.read(4) != b"GGUF":
                 raise failure("no_gguf", path=path, why="is not a GGUF model (it does not begin with GGUF)")
             version, _tensors, fields = struct.unpack("<IQQ", file.read(20))
@@ -55,7 +55,7 @@ def thinks(path: Path) -> bool:
     Raises BadModelFile for a file that cannot be read.
     """
     try:
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             head = file.read(_LONGEST_HEAD)
     except (files.BadFile, OSError) as error:
         raise failure("not_readable", why=error) from None

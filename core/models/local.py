@@ -24,9 +24,9 @@ from typing import IO
 from pydantic import SecretStr
 
 from .. import files, package_data
-from ..events import CallFailed, ModelAnswer, OnText, Request, unheard
+from ..events import CallFailed, ModelAnswer, OnText, Request, ignore_text
 from ..policy import NotAllowed, child_environment
-from ..runs.fairness import Leave, beside
+from ..runs.fairness import Leave, run_in_thread
 from . import gguf
 from .connection import Connection
 from .endpoint import Endpoint
@@ -85,7 +85,7 @@ def weights(name: str, folder: Path) -> Path:
     """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
     if name.startswith(FILE_PREFIX):
         try:
-            path = files.named(name.removeprefix(FILE_PREFIX))
+            path = files.resolve_named(name.removeprefix(FILE_PREFIX))
         except (files.BadFile, NotAllowed) as error:
             raise failure("bad_file", why=error) from None
     elif (known := installed(folder).get(name)) is not None:
@@ -120,9 +120,9 @@ class LocalModel:
         the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
         always streamed: otherwise llama.cpp includes the end token among them.
         """
-        server = await beside(_server, self.path)
+        server = await run_in_thread(_server, self.path)
         try:
-            streams = on_text is not unheard or request.sampling.top_logprobs is not None
+            streams = on_text is not ignore_text or request.sampling.top_logprobs is not None
             name = self.id.removeprefix("local/")
             server.connection.learn(name, thinks=server.thinks)
             endpoint = Endpoint(server.connection, name, streams, self._leave)

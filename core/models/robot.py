@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..events import ModelAnswer, OnText, Request, ToolCall
-from ..package_data import beside
+from ..package_data import sibling_toml
 from .errors import Refused
 
 R = TypeVar("R", bound="Robot")
@@ -36,7 +36,7 @@ class Robot:
     def __init_subclass__(cls, named: str = "") -> None:
         if named:
             cls.id = f"control/{named}"
-            for name, value in beside(inspect.getfile(cls), "robots.toml")[named].items():
+            for name, value in sibling_toml(inspect.getfile(cls), "robots.toml")[named].items():
                 setattr(cls, name, value)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:

@@ -49,7 +49,7 @@ def certificates(trust_env: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=trust_env)
 
 
-def public_only() -> httpx2.AsyncBaseTransport:
+def public_transport() -> httpx2.AsyncBaseTransport:
     """A transport that sends requests only to public addresses: a name is looked up and checked here, and then asked by
     its IP address, so that it cannot lead elsewhere between the check and the connection.
     """

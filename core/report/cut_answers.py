@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..labs.base.lab import Lab
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Transcript
 
 
@@ -12,7 +12,7 @@ def cut_answers(lab: Lab, run: Transcript) -> str:
     cut = run.cut.total()
     if not cut:
         return ""
-    of = counted(max(run.ended, cut), "answer")
+    of = count_noun(max(run.finished_calls, cut), "answer")
     were = "was cut at its token limit" if cut == 1 else "were cut at their token limit"
     return f"{cut:,} of {of} {were}. {_help(lab, run)}"
 

@@ -129,7 +129,7 @@ def write(
     written, left_out = [], {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as bundle:
         for run in dict.fromkeys(runs):
-            path = journal.found(run, *folders)
+            path = journal.find(run, *folders)
             if path is None:
                 left_out[run] = "there is no such run"
                 continue
@@ -142,7 +142,7 @@ def write(
                 if _NAME.fullmatch(one.stem) and not (one != path and _unfit(one)):
                     data = one.read_bytes()
                     bundle.writestr(f"{_FOLDER}{one.name}", data)
-                    entries.append(_entry(one.stem, data, journal.begun(one)))
+                    entries.append(_entry(one.stem, data, journal.first_event(one)))
         manifest = Manifest(sender=_sender(sender), app=app_version(), commit=commit(), journals=tuple(entries))
         told = manifest.model_dump_json(by_alias=True, indent=1).encode()
         bundle.writestr(MANIFEST, told)
@@ -151,7 +151,7 @@ def write(
     return Written(written, left_out)
 
 
-def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
+def import_path(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
     """Import the runs of a bundle, of a journal, or of a folder of journals into the first of `folders`; a run in any
     of these folders counts as here already. `sender` says whose the runs are; if it is empty, the manifest or the
     file's name does.
@@ -161,14 +161,14 @@ def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
     if path.is_dir():
         return _Import(folders, sender or path.resolve().name).keep_files(sorted(path.glob(f"*{_ENDING}")))
     try:
-        with files.opened(path) as file:
-            return take_file(file, path.name, folders, sender)
+        with files.open_file(path) as file:
+            return import_file(file, path.name, folders, sender)
     except files.BadFile as error:
         raise BundleRefused(str(error)) from None
 
 
-def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
-    """Import from an open file called `name`, as `take` does. Raises BundleRefused."""
+def import_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
+    """Import from an open file called `name`, as `import_path` does. Raises BundleRefused."""
     if not name.lower().endswith(".zip"):
         return _Import(folders, sender or name).keep_stream(file, name)
     try:
@@ -192,7 +192,7 @@ def clean(folder: Path) -> None:
     # The files of an import in another process are not leftovers.
     with suppress(OSError, LeaseHeld), _alone(folder.parent):
         for mark in folder.glob(f"*~~from{_ENDING}"):
-            if journal.found(mark.stem.partition("~")[0], folder) is None:
+            if journal.find(mark.stem.partition("~")[0], folder) is None:
                 mark.unlink()
 
 
@@ -227,7 +227,7 @@ def _unfit(path: Path) -> str:
     if journal.is_written(path):
         return "it is still going on"
     try:
-        return "" if journal.begun(path) else "its first line is lost"
+        return "" if journal.first_event(path) else "its first line is lost"
     except NewerSchemaError as error:
         return str(error)
 
@@ -366,7 +366,7 @@ class _Import:
                     self._passed_over[path.name] = "it tells what holds at its own place only"
                     continue
                 try:
-                    with files.opened(path) as source:
+                    with files.open_file(path) as source:
                         self._put_aside(source, path.name)
                 except files.BadFile as error:
                     raise BundleRefused(str(error)) from None
@@ -425,7 +425,7 @@ class _Import:
         with path.open("rb") as file:
             whole = file.readline(journal.LONGEST_LINE).endswith(b"\n")
         try:
-            begun = journal.begun(path) if whole else None
+            begun = journal.first_event(path) if whole else None
         except NewerSchemaError as error:
             raise BundleRefused(f"{shown}: {error}") from None
         if begun is None:
@@ -441,7 +441,7 @@ class _Import:
         """Move the new journals to their folder. Raises BundleRefused."""
         taken = ImportResult([], [], [], self._passed_over, self._signed)
         for name, about in self._about.items():
-            here = journal.found(name, *self._folders)
+            here = journal.find(name, *self._folders)
             if here is not None:
                 if here.read_bytes() != (self._aside / name).read_bytes():
                     raise BundleRefused(
@@ -449,7 +449,7 @@ class _Import:
                         "nothing was imported."
                     )
                 taken.same.append(name)
-            elif about and about not in self._about and journal.found(about, *self._folders) is None:
+            elif about and about not in self._about and journal.find(about, *self._folders) is None:
                 taken.passed_over[name] = "the run that it speaks of is not here"
             else:
                 (taken.said if about else taken.runs).append(name)

@@ -31,9 +31,9 @@ from ..policy import child_environment
 from ..rulesets import PerRuleset
 from ..score import Figure
 from ..transcript import Transcript, name_of
-from .context import CaseContext, RunState, bounded, failed
+from .context import CaseContext, RunState, failed, for_each_bounded
 from .context import RunIO as RunIO
-from .fairness import beside
+from .fairness import run_in_thread
 
 log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class UserInput(NamedTuple):
     item: str
 
 
-def given(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
+def user_inputs(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
     """The records that people, or chance, added to a run, so that a reread run gets them too."""
     kinds = {name_of(kind): kind for kind in lab.records}
     return [
@@ -195,11 +195,11 @@ class _Cases:
         Raises BadInput, and CallFailed if every case failed.
         """
         # Reading or downloading a data set may take minutes.
-        cases, held = await beside(self._planned)
+        cases, held = await run_in_thread(self._planned)
         if isinstance(held, Loaded):
             self._tell(held)
-        if self.lab.warm is not None:
-            asyncio.get_running_loop().run_in_executor(None, self.lab.warm, self.spec)
+        if self.lab.preload is not None:
+            asyncio.get_running_loop().run_in_executor(None, self.lab.preload, self.spec)
         many = len(cases) > 1
 
         async def one(numbered: tuple[int, Case]) -> None:
@@ -217,7 +217,7 @@ class _Cases:
             if many and failure is None:
                 await publish_figures(run, self.lab.scores([view]))
 
-        await bounded(enumerate(cases, start=1), one)
+        await for_each_bounded(enumerate(cases, start=1), one)
         if len(self.views) < len(cases):
             return False
         if self.failures and len(self.failures) == len(cases):
@@ -243,7 +243,7 @@ class _Cases:
     def _planned(self) -> tuple[list[Case], Frozen | None]:
         try:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
-            held = self.lab.loaded(self.spec)
+            held = self.lab.dataset_record(self.spec)
         except ValueError as error:
             raise BadInput(str(error)) from error
         if not cases:
@@ -298,7 +298,7 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
         title=view.title,
         model=model,
         explanation=view.explanation,
-        outcome=PerRuleset.of(view.outcome),
+        outcome=PerRuleset.read_by_each(view.outcome),
         verdict=sentences[0] if sentences else "",
         trials=len(trials),
         counted=sum(trial.repaired.counts for trial in trials.values()),

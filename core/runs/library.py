@@ -76,7 +76,7 @@ def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
 
 
 class Watch:
-    """A run as someone views it: each call of `look` reads what is new, no matter who writes the journal.
+    """A run as someone views it: each call of `refresh` reads what is new, no matter who writes the journal.
 
     `case` is the case to follow in full; of the others only the progress is stored. "" stores everything.
     """
@@ -93,13 +93,13 @@ class Watch:
         kept = {"", self._case, *ancestors(self._case)}
         return Transcript(keep=lambda place: place in kept)
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
         news = self._tail.news().events
         for event in news:
             self.transcript.apply(event)
         partial = self._partial()
-        self.transcript.see(partial)
+        self.transcript.set_partial(partial)
         return bool(news) or bool(partial)
 
 
@@ -137,16 +137,16 @@ class RunLibrary:
 
     def path(self, run_id: str) -> Path:
         """The path of the run's journal. Raises RunNotFound."""
-        path = journal.found(run_id, self.folder, self._recordings, home.priors())
+        path = journal.find(run_id, self.folder, self._recordings, home.priors())
         if path is not None:
             return path
         raise RunNotFound(f"There is no run named {run_id!r} in {self.folder}.")
 
-    def place(self, run_id: str) -> Path:
+    def local_path(self, run_id: str) -> Path:
         """Where the run's journal would be if it were not a recording; journals about the run are stored beside it."""
         return self.folder / self.path(run_id).name
 
-    def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
+    def lab_and_spec(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
         """The lab and the specification of the run with that history. Raises RunNotFound if this app cannot continue
         it.
         """
@@ -164,7 +164,7 @@ class RunLibrary:
         """The name of the run's owner; empty for a run of the command line. Raises RunNotFound."""
         if run_id not in self._owners:
             with of_today():
-                begun = journal.begun(self.path(run_id))
+                begun = journal.first_event(self.path(run_id))
             if begun is None:
                 # The first line is not written yet, or lost.
                 return ""
@@ -178,12 +178,12 @@ class RunLibrary:
 
     def shared(self, run_id: str) -> bool:
         """Whether everyone may view the run. Raises RunNotFound."""
-        return self.is_recording(run_id) or is_shared(self.place(run_id))
+        return self.is_recording(run_id) or is_shared(self.local_path(run_id))
 
     def sealed(self, run_id: str) -> bool:
         """Whether others see only what they have predicted of the run. Raises RunNotFound."""
         with of_today():
-            return not self.is_recording(run_id) and is_sealed(self.place(run_id))
+            return not self.is_recording(run_id) and is_sealed(self.local_path(run_id))
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run so far. Raises RunNotFound."""

@@ -55,7 +55,7 @@ class OSLimits(NamedTuple):
     workers: bool = False
 
     @property
-    def told(self) -> list[tuple[bool, str]]:
+    def described(self) -> list[tuple[bool, str]]:
         """Each, whether it holds, in words."""
         return [
             (True, "The interpreter that carries programs out knows no files and no network."),

@@ -164,7 +164,7 @@ def _plainly(error: str) -> str:
     return names.sub(lambda match: f"module '{match[1].replace('_', '.')}'", error[:LONGEST_MESSAGE])
 
 
-def written(outcomes: list[Outcome] | str) -> bytes:
+def to_line(outcomes: list[Outcome] | str) -> bytes:
     """`outcomes` as a line of JSON, all values before all errors; a complex number is a list of its parts."""
     if isinstance(outcomes, str):
         return json.dumps(outcomes).encode() + b"\n"
@@ -172,8 +172,8 @@ def written(outcomes: list[Outcome] | str) -> bytes:
     return json.dumps([values, [error for _, error in outcomes]]).encode() + b"\n"
 
 
-def read(line: bytes) -> list[Outcome] | str:
-    """What `written` wrote. Raises ValueError where it is no such line."""
+def from_line(line: bytes) -> list[Outcome] | str:
+    """What `to_line` wrote. Raises ValueError where it is no such line."""
     outcomes = json.loads(line)
     if isinstance(outcomes, str):
         return outcomes
@@ -216,7 +216,7 @@ def main() -> None:
         answers.flush()
         threading.Thread(target=listen, name="listen", daemon=True).start()
         while True:
-            answers.write(written(run(pool, **json.loads(programs.get()), ready=bound)))
+            answers.write(to_line(run(pool, **json.loads(programs.get()), ready=bound)))
             answers.flush()
 
 

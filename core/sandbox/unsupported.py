@@ -51,7 +51,7 @@ _NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _REFUSED = re.compile(r"PermissionError|TimeoutError: sleep limit|TypeError: cannot create 'object' instances")
 
 
-def marked(error: str, code: str) -> str:
+def mark_unsupported(error: str, code: str) -> str:
     """`error`, of the program `code`, marked as `NOT_RUNNABLE` where it is. The program cannot mark it itself."""
     while error.startswith(NOT_RUNNABLE):
         error = error.removeprefix(NOT_RUNNABLE).lstrip(": ")

@@ -88,7 +88,7 @@ def visitor_with(cookie: str) -> Visitor:
     visitor: strangers must not count as one person, who could see what the others have guessed.
     """
     code = code_in(cookie)
-    is_known = bool(code) or not policy.hosted()
+    is_known = bool(code) or not policy.is_hosted()
     return whoever_has(code if is_known else secrets.token_urlsafe(24), is_known)
 
 
@@ -126,13 +126,13 @@ def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
 
 
 class RunAccess:
-    """The runs as one visitor may use them. `run` returns a run to view, `own` a run to change. The other methods are
-    those of JobRunner for this visitor, under the same names.
+    """The runs as one visitor may use them. `run` returns a run to view, `own_run` a run to change. The other methods
+    are those of JobRunner for this visitor, under the same names.
 
     The owner and the host may do everything with a run. Others may view a shared run, download it and comment on it,
     but never stop or continue it. A teacher may treat all runs as if they were shared, and may share them. The people
-    who may share a run may also seal it: `run` then refuses it to everyone else, and `foretold` says what they may see
-    of it (`core.report.redaction`).
+    who may share a run may also seal it: `run` then refuses it to everyone else, and `guesses_on` says what they may
+    see of it (`core.report.redaction`).
     """
 
     def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
@@ -143,7 +143,7 @@ class RunAccess:
         self.lacks = partial(jobs.lacks, owner=visitor.name)
         self.made = partial(jobs.made, owner=visitor.name)
         self.like = partial(jobs.like, owner=visitor.name)
-        self.play = _if_known(visitor, partial(jobs.keeping.play, who=visitor.name))
+        self.play = _if_known(visitor, partial(jobs.keeping.add_guess, who=visitor.name))
         self.deleted = partial(jobs.keeping.deleted, visitor.name)
         self.undo = partial(jobs.keeping.undo, who=visitor.name)
 
@@ -194,7 +194,7 @@ class RunAccess:
         """Whether the visitor may see only what they have predicted of the run. Raises RunNotFound."""
         return self._jobs.sealed(run_id) and not self.shares(run_id)
 
-    def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
+    def guesses_on(self, run_id: str, case: str) -> Mapping[str, str] | None:
         """The visitor's predictions for the cards of a case, by card, if they may not see the whole case; these cards
         they may see. None if they may see the whole case. Of a case with an answer that was sampled for the
         visitor's blind audit and is not judged yet, they may see nothing that was parsed (an empty dict). Raises
@@ -202,25 +202,25 @@ class RunAccess:
         """
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            said = self._jobs.keeping.told(run_id, self.guesser)
+            said = self._jobs.keeping.cached_events(run_id, self.guesser)
             here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
             # The first guess counts.
             return {event.item: str(event.data.get("value")) for event in reversed([*here])}
         drawn = {
             event.item: event.data.get("said")
-            for event in self._jobs.keeping.told(run_id, self.labeller)
+            for event in self._jobs.keeping.cached_events(run_id, self.labeller)
             if (event.record, event.case) == (_AUDITED, case)
         }
         return {} if None in drawn.values() else None
 
-    def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
+    def record_guess(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
         """Store the visitor's prediction for a card, with the record `also` that the run's lab adds to it; later
         predictions for that card are ignored. Raises RunNotFound and AccessDenied.
         """
-        before = self.foretold(run_id, case)
+        before = self.guesses_on(run_id, case)
         self.must_take_part()
         for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
-            self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
+            self._jobs.keeping.add(run_id, self.guesser, case, record, card, self.visitor.name)
 
     def must_take_part(self) -> None:
         """Check that the visitor may comment. Raises AccessDenied if they have not signed in, and CookiesNeeded if they
@@ -238,7 +238,7 @@ class RunAccess:
             raise RunSealed("Guess first: open it as a case, say what you expect of each card, and see what came.")
         return ReadableRun(self, self._jobs, run_id)
 
-    def behind_the_seal(self, run_id: str) -> ReadableRun:
+    def unredacted(self, run_id: str) -> ReadableRun:
         """The whole run even if it is sealed, only for `core.report.redaction`, which leaves out what the visitor may
         not see. Raises RunNotFound and AccessDenied.
         """
@@ -249,7 +249,7 @@ class RunAccess:
         if not self.sees(run_id):
             raise AccessDenied("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
-    def own(self, run_id: str) -> OwnRun:
+    def own_run(self, run_id: str) -> OwnRun:
         """The run, for changing it. Raises RunNotFound and AccessDenied."""
         self.run(run_id)
         if not self.owns(run_id):
@@ -303,17 +303,17 @@ class ReadableRun:
         self.sealed = partial(jobs.sealed, run_id)
         self.active = partial(jobs.active, run_id)
         self.here = partial(jobs.here, run_id)
-        self.before = partial(jobs.before, run_id)
+        self.before = partial(jobs.people_ahead, run_id)
         self.in_line = partial(jobs.in_line, run_id)
         self.prior = partial(jobs.prior, run_id)
         self.trouble = partial(jobs.trouble, run_id)
         self.wait = partial(jobs.wait, run_id)
         self.reread = _if_known(visit.visitor, partial(jobs.reread, run_id, owner=visit.visitor.name))
-        self.kept = partial(jobs.keeping.kept, run_id)
-        self.said = partial(jobs.keeping.said, run_id)
+        self.kept = partial(jobs.keeping.run_settings, run_id)
+        self.said = partial(jobs.keeping.events, run_id)
         self.labels = partial(jobs.keeping.labels, run_id)
 
-    def say(self, case: str, record: Frozen, item: str) -> None:
+    def annotate(self, case: str, record: Frozen, item: str) -> None:
         """Store what the visitor says about a case, or about one of its trials, in their own name. Raises
         AccessDenied.
         """
@@ -321,7 +321,7 @@ class ReadableRun:
 
     def label(self, case: str, trial: str, label: Label) -> None:
         """Store the visitor's label of a case, or of one of its trials. Raises AccessDenied."""
-        self.say(case, label, trial)
+        self.annotate(case, label, trial)
 
     def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
         """Store a guess in the round that the page's address calls `reader`, unless it equals the visitor's last guess
@@ -351,7 +351,7 @@ class ReadableRun:
 
     def _say(self, who: str, case: str, record: Frozen, item: str, by: str = "") -> None:
         self._visit.must_take_part()
-        self._jobs.keeping.say(self.id, who, case, record, item, self._visit.visitor.name, by)
+        self._jobs.keeping.add(self.id, who, case, record, item, self._visit.visitor.name, by)
 
     def label_of(self, case: str, trial: str) -> Label:
         """The visitor's current label of a case, or of one of its trials."""
@@ -375,5 +375,5 @@ class OwnRun:
         self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
         self.cancel = partial(jobs.cancel, run_id)
         self.share = partial(visit.share, run_id)
-        self.keep = partial(jobs.keeping.keep, run_id, owner=name)
+        self.keep = partial(jobs.keeping.save_run_settings, run_id, owner=name)
         self.delete = partial(jobs.keeping.delete, run_id, who=name)

@@ -49,7 +49,7 @@ class Annotations:
         self._away: dict[str, _Away] = {}
         self._playing = threading.Lock()
 
-    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
+    def add(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
         """Store what a person says about a run, such as a guess, in a journal of their own: so the run's journal has
         one writer, and no two people overwrite each other. The event is stored under the name `by`, or else `who`.
         Raises RunNotFound, and QuotaExceeded if the host's storage limit is reached.
@@ -58,9 +58,9 @@ class Annotations:
         said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=by or who), owner)
 
-    def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
+    def add_guess(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
         """Store a player's guess about a trial in the lab's game, in the journal of that pack and player. Returns
-        whether it was the player's first guess about that trial; any other is ignored. Raises QuotaExceeded as `say`
+        whether it was the player's first guess about that trial; any other is ignored. Raises QuotaExceeded as `add`
         does.
         """
         check_stored(self._journals.folder)
@@ -82,12 +82,12 @@ class Annotations:
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
-    def said(self, run_id: str, who: str) -> list[Event]:
+    def events(self, run_id: str, who: str) -> list[Event]:
         """What that person said about the run. Raises RunNotFound."""
         said = self._said(run_id, who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
-    def told(self, run_id: str, who: str) -> tuple[Recorded, ...]:
+    def cached_events(self, run_id: str, who: str) -> tuple[Recorded, ...]:
         """What that person said about the run, cached in memory until it changes. Raises RunNotFound."""
         return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
 
@@ -106,26 +106,26 @@ class Annotations:
         """Let everyone view a run, or only its owner again. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
-        path = shared_path(self._journals.place(run_id))
+        path = shared_path(self._journals.local_path(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
         """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
-        path = sealed_path(self._journals.place(run_id))
+        path = sealed_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
-    def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
+    def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
         """Set the run's title and whether it is hidden. Raises RunNotFound."""
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: it stays as it is.")
-        path = kept_path(self._journals.place(run_id))
+        path = kept_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
-    def kept(self, run_id: str) -> Kept:
+    def run_settings(self, run_id: str) -> Kept:
         """The title that the owner gave the run, and whether they hid it. Raises RunNotFound."""
-        path = kept_path(self._journals.place(run_id))
+        path = kept_path(self._journals.local_path(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
@@ -138,7 +138,7 @@ class Annotations:
         if self._journals.is_recording(run_id):
             raise RunNotFound(f"{run_id} is a recording: it stays where it is.")
         # The lock keeps others from continuing the run meanwhile.
-        with Journal(self._journals.place(run_id)):
+        with Journal(self._journals.local_path(run_id)):
             # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
@@ -176,11 +176,11 @@ class Annotations:
         with Journal(path) as written:
             if written.is_new:
                 with of_today():
-                    begun = journal.begun(self._journals.path(run_id))
+                    begun = journal.first_event(self._journals.path(run_id))
                 lab = begun.lab if begun else ""
                 written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))
             written.append(event)
         self._ended(path.stem)
 
     def _said(self, run_id: str, who: str) -> Path:
-        return said_path(self._journals.place(run_id), who)
+        return said_path(self._journals.local_path(run_id), who)

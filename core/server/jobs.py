@@ -22,7 +22,7 @@ from ..runs.context import Resolve
 from ..runs.driver import Driver, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
-from ..runs.fork import ForkPlan, fork_of, forked, inputs, narrowed, planned
+from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned
 from ..runs.library import RunLibrary, RunNotFound, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Annotations
@@ -83,7 +83,7 @@ class Job:
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
-        self.allowance.admit(self.owner, event, self.number)
+        self.allowance.charge(self.owner, event, self.number)
         self.journal.append(event)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
@@ -133,7 +133,7 @@ class JobRunner(RunLibrary):
         everybody has; `owner` names the person it is for. Raises QuotaExceeded.
         """
         calls = self._calls(self.labs[lab], spec)
-        for first in prerequisites.of(self.labs[lab], spec).values():
+        for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
             if isinstance(first, Prerequisite) and self.lacks(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
@@ -158,8 +158,8 @@ class JobRunner(RunLibrary):
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
-                history, mend = self._driver.left_off(run_id, failed_too)
-            lab, spec = self.begun(run_id, history)
+                history, mend = self._driver.resume_point(run_id, failed_too)
+            lab, spec = self.lab_and_spec(run_id, history)
             if (fork := fork_of(history)) is not None:
                 resolve = self._forked(fork, resolve, self.events(fork.run))
         except BaseException:
@@ -174,7 +174,7 @@ class JobRunner(RunLibrary):
         Raises RunNotFound and QuotaExceeded.
         """
         history = self.events(run_id)
-        lab, spec = self.begun(run_id, history)
+        lab, spec = self.lab_and_spec(run_id, history)
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
@@ -183,7 +183,7 @@ class JobRunner(RunLibrary):
         Raises RunNotFound.
         """
         history = self.events(fork.run)
-        lab, begun = self.begun(fork.run, history)
+        lab, begun = self.lab_and_spec(fork.run, history)
         with _in_the_run():
             return asyncio.run(planned(lab, spec or begun, history, fork))
 
@@ -192,7 +192,7 @@ class JobRunner(RunLibrary):
         specification or with `spec`. Raises RunNotFound and QuotaExceeded.
         """
         history = self.events(fork.run)
-        lab, begun = self.begun(fork.run, history)
+        lab, begun = self.lab_and_spec(fork.run, history)
         spec = spec or begun
         models = self._forked(fork, resolve, history)
         going = RunRequest(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
@@ -209,7 +209,7 @@ class JobRunner(RunLibrary):
         job = self._going(run_id)
         return job is None or job.over.wait(seconds)
 
-    def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
+    def run_on_loop(self, going: Coroutine[Any, Any, None]) -> Future[None]:
         """Run another coroutine on the loop of the runs."""
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
@@ -234,18 +234,18 @@ class JobRunner(RunLibrary):
         """What runs used since midnight (UTC), by the names of their owners; the name is empty for runs of the command
         line. Raises DataDirError.
         """
-        return self._allowance.each()
+        return self._allowance.usage_by_owner()
 
-    def before(self, run_id: str) -> int | None:
+    def people_ahead(self, run_id: str) -> int | None:
         """How many other people's calls or programs come before the run's, if it waits for its turn; None if not."""
         job = self._going(run_id)
-        return fairness.before(job.owner or job.id) if job else None
+        return fairness.people_ahead(job.owner or job.id) if job else None
 
     def in_line(self, run_id: str) -> int | None:
         """How many other people come before the run, if it waits in the queue of this process or another; None if
         not.
         """
-        return self._line.before(run_id)
+        return self._line.people_ahead(run_id)
 
     def prior(self, run_id: str) -> str:
         """The id of the run that this one is waiting for; empty if there is none."""
@@ -260,7 +260,7 @@ class JobRunner(RunLibrary):
         """A Watch of the run, to be read again and again. Raises RunNotFound."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
-            watch.look()
+            watch.refresh()
         return watch
 
     def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
@@ -279,7 +279,7 @@ class JobRunner(RunLibrary):
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the owner may view, the newest first."""
-        return prerequisites.like(lab, spec, self.folder, self._seen_by(owner))
+        return prerequisites.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
         """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises
@@ -293,14 +293,14 @@ class JobRunner(RunLibrary):
         counts.
         """
         with suppress(RunNotFound, NewerSchemaError, OSError):
-            begun = journal.begun(self.path(run_id))
-            _, spec = self.begun(run_id, [begun] if begun else [])
+            begun = journal.first_event(self.path(run_id))
+            _, spec = self.lab_and_spec(run_id, [begun] if begun else [])
             return 0 if any(map(self._allowance.counts, spec.models)) else None
         return 0
 
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
         with _in_the_run():
-            return forked(history, fork, resolve or self._driver.resolve)
+            return fork_resolve(history, fork, resolve or self._driver.resolve)
 
     def _going(self, run_id: str) -> Job | None:
         with self._registry:
@@ -369,7 +369,7 @@ class JobRunner(RunLibrary):
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
-        await driver.go(
+        await driver.execute(
             going,
             job.journal,
             job.publish,

@@ -56,12 +56,12 @@ class Places:
         """How many places each network has taken."""
 
     @property
-    def taken(self) -> int:
+    def in_use(self) -> int:
         """How many places are taken."""
         return self._taken.total()
 
     @contextmanager
-    def held(
+    def reserve(
         self,
         address: str,
         end: Callable[[], None] = lambda: None,
@@ -74,7 +74,7 @@ class Places:
         """
         place = _Place(network_of(address), size, end, is_reserved)
         most = self._most()
-        if most is not None and self.taken + size > most and not is_reserved():
+        if most is not None and self.in_use + size > most and not is_reserved():
             self._make_room(place, most)
         self._held.setdefault(place.network, {})[place] = None
         self._taken[place.network] += size
@@ -87,7 +87,7 @@ class Places:
         """Take places from the network that has more than half of them, the latest taken first. Raises NoPlace if it
         cannot.
         """
-        while self.taken + newcomer.size > most:
+        while self.in_use + newcomer.size > most:
             # A newcomer that had as many afterwards would lose them again.
             allowed = max(most / 2, self._taken[newcomer.network] + newcomer.size)
             largest = max(self._taken, key=lambda one: self._taken[one], default="")

@@ -79,7 +79,7 @@ def role_of(visitor: str) -> str:
     for role in policy.ROLES if kept else ():
         if policy.code_for(role) and hmac.compare_digest(kept, _number(visitor, role).encode()):
             return role
-    return "" if policy.by_code_alone() else PARTICIPANT
+    return "" if policy.requires_code() else PARTICIPANT
 
 
 def limit(name: str, visitor: str) -> int | None:
@@ -90,7 +90,7 @@ def limit(name: str, visitor: str) -> int | None:
     return most * (policy.limit("teacher_times") or 1)
 
 
-def forget() -> None:
+def purge_expired() -> None:
     """Delete sign-ins that have expired."""
     for path in _folder().glob("*"):
         with suppress(OSError):

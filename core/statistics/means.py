@@ -60,16 +60,16 @@ def interval_of_items(values: Sequence[float], kind: Kind = "share", ends: Range
 
     For items that are 0 or 1 this is Wilson's interval of n; it has a width even if all items are alike.
 
-    **difference**: Bonett and Price's interval of paired shares (2012, JEBS 37, 479-488), whose idea holds for means too:
-    the error is that of the items and of one more at -1 and one at 1. It has a width even if all pairs agree.
+    **difference**: Bonett and Price's interval of paired shares (2012, JEBS 37, 479-488), whose idea holds for means
+    too: the error is that of the items and of one more at -1 and one at 1. It has a width even if all pairs agree.
 
-    **positive** and **any**: a t interval, cut to the range; none for one item or if all are alike, because nothing shows
-    how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval too if
-    a value lies beyond the kind's range.
+    **positive** and **any**: a t interval, cut to the range; none for one item or if all are alike, because nothing
+    shows how far off another could be. A share or a difference whose `ends` are wider than its kind has this interval
+    too if a value lies beyond the kind's range.
 
-    **error** and **gap**: the median lies between two of the ordered items, as far apart as the sign test needs, whatever
-    the distribution of the values (Conover 1999, Practical Nonparametric Statistics, section 3.2); at 95 %, five items
-    or fewer give none.
+    **error** and **gap**: the median lies between two of the ordered items, as far apart as the sign test needs,
+    whatever the distribution of the values (Conover 1999, Practical Nonparametric Statistics, section 3.2); at 95 %,
+    five items or fewer give none.
 
     How often the intervals contain the truth: `benchmarks/coverage.py`, and §6.1 of docs/measuring.md. A constant guess
     that is always right: 1, from Wilson's low end of n. Identical sides: 0, with symmetric limits. No values: no value.

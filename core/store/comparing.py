@@ -24,14 +24,14 @@ from .matching import (
     Match,
     NotComparable,
     Subject,
-    apart,
     column,
-    else_equal,
+    controlled,
+    distinct_rows,
     judged_of,
     of_each,
+    pivot,
     rows,
     where,
-    wide,
 )
 from .queries import SEEN
 from .store import Store
@@ -134,7 +134,7 @@ def labs(
     rows. The same rows under several parsers count once. With `robots`, robots' rows always count.
     """
     held: dict[str, list[int]] = {}
-    for subject in apart(subjects):
+    for subject in distinct_rows(subjects):
         sql, values = condition(subject.filter, viewer, stopped) if robots else where(subject, viewer, stopped)
         for lab, count in store.rows(f"select lab, count(*) from items where {sql} group by lab", values):  # noqa: S608  our own names
             if (known := store.labs.get(lab)) and known.judged:
@@ -142,7 +142,7 @@ def labs(
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
 
 
-def found(
+def compare_query(
     store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> Compared:
     """The comparison that an address asks for, in the first of its `labs` if it names none. Without a chosen `match`,
@@ -181,7 +181,7 @@ def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
     of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names
     held = of_each(store, asked, f"select {columns} from {of}")  # noqa: S608  our own names
     of_names = zip(*([set(values or ()) for values in row] for row in held), strict=True)
-    return else_equal(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))
+    return controlled(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))
 
 
 _PLAIN = ("model", *FACETS)
@@ -197,7 +197,7 @@ def _is_given(store: Store, asked: ComparisonRequest, given: str) -> bool:
 def _meeting(store: Store, asked: ComparisonRequest) -> int:
     """How many items have a value for every subject where all else is equal."""
     sql, values = rows(store, asked)
-    count = f"select count(distinct unit) from ({wide(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
+    count = f"select count(distinct unit) from ({pivot(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
     return int(store.rows(f"with rows as ({sql}) {count}", values)[0][0])
 
 
@@ -220,7 +220,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
             """,  # noqa: S608  our own names
             values,
         )
-        cursor.execute(f"create temp table wide as {wide(asked, 'placed')}")
+        cursor.execute(f"create temp table wide as {pivot(asked, 'placed')}")
         items = cursor.execute(f"select key, unit, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
         tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
         # A guess counts for an item as the item's values do: as the mean over the cells in which it is shared.
@@ -297,7 +297,7 @@ def _doubtful(store: Store, asked: ComparisonRequest) -> tuple[int, ...]:
 def _robots(store: Store, asked: ComparisonRequest) -> int:
     """How many rows of robots are left out; the same rows under several parsers count once."""
     left = 0
-    for subject in apart(asked.subjects):
+    for subject in distinct_rows(asked.subjects):
         if not subject.has_robots:
             sql, values = condition(subject.filter, asked.viewer, asked.stopped)
             count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names

@@ -125,7 +125,7 @@ class Store:
         return [name for name, table in self.tables.items() if "run" in table.columns]
 
     @property
-    def copy(self) -> Path:
+    def snapshot_path(self) -> Path:
         """The path of the copy that people's queries read, if it exists."""
         return self.path.with_name(f"{self.path.stem}.copy{self.path.suffix}")
 
@@ -177,13 +177,13 @@ class Store:
                     ) from None
                 raise
 
-    def empty(self) -> None:
+    def clear(self) -> None:
         """Delete all rows. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
             for table in self.indexed:
                 cursor.execute(f'delete from "{table}"')  # noqa: S608  our own names
 
-    def forget(self, runs: Sequence[str]) -> None:
+    def erase_runs(self, runs: Sequence[str]) -> None:
         """Delete all rows of these runs. Their text stays in the file's freed blocks until `rewrite`."""
         with self.write() as cursor:
             for table in self.indexed:
@@ -216,7 +216,11 @@ class Store:
                 finally:
                     self._connection, self.tables, self.stale = _open(self.path, schema.wanted_tables(self.labs))
             self.writer.writes += 1
-        for other in (self.copy, *self.path.parent.glob("store*.duckdb"), *self.path.parent.glob("store*.broken")):
+        for other in (
+            self.snapshot_path,
+            *self.path.parent.glob("store*.duckdb"),
+            *self.path.parent.glob("store*.broken"),
+        ):
             if other != self.path:
                 _remove(other)
 

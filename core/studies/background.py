@@ -74,12 +74,12 @@ class Studies:
     async def _make(self, started: UnderWay, making: Making) -> None:
         study = started.study
         # If a control's figure is wrong, nothing else is asked.
-        started.outcome = await making.make(study.controls)
+        started.outcome = await making.run_all(study.controls)
         if len(started.outcome.completed) == len(study.controls):
             frame = await asyncio.to_thread(tables.measured, study, self.labs, self.folder)
-            started.off = tables.off(self.labs, frame)
+            started.off = tables.instrument_faults(self.labs, frame)
             if not started.off:
-                started.outcome = await making.make(study.runs)
+                started.outcome = await making.run_all(study.runs)
 
     def _end(self, started: UnderWay, future: Future[None]) -> None:
         if (error := future.exception()) is not None:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from ..events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
 from ..models.errors import NothingListens, RateLimited, WrongKey
 from ..models.prices import price_of
-from ..runs.fairness import CallsPaused, Leave, under
+from ..runs.fairness import CallsPaused, Leave, gated
 from .run_status import Tokens
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class BudgetGate:
         self.leave.close()
         self._settle()
 
-    async def take(self, most: float) -> None:
+    async def reserve(self, most: float) -> None:
         """Wait until a call that costs at most `most` US dollars is within the budgets, and reserve that amount."""
         while not self._has_room(most):
             self._held.append(most)
@@ -109,7 +109,7 @@ class _Reach:
             raise OutOfReach(failure)
         self.waiting += 1
         try:
-            await leave.rest(min(0.25 + lost_for / 10, _LONGEST_REST))
+            await leave.sleep(min(0.25 + lost_for / 10, _LONGEST_REST))
         finally:
             self.waiting -= 1
 
@@ -121,7 +121,7 @@ class Meter:
         self.gate = gate
         self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
 
-    def of(self, model: Model) -> Model:
+    def metered(self, model: Model) -> Model:
         """`model` with calls that go through the gate, and are repeated after temporary failures."""
         return _Metered(model, self.gate, self._reach[model.id.partition("/")[0]])
 
@@ -133,7 +133,7 @@ class _Metered:
 
     def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
         self.id = model.id
-        self._model = under(model, gate.leave)
+        self._model = gated(model, gate.leave)
         self._gate = gate
         self._reach = reach
         self._price = price_of(model.id)
@@ -143,12 +143,12 @@ class _Metered:
         # A token hardly ever has less than two characters; the real number is counted once the answer is there.
         most = self._cost(Tokens(1, sent / 2, request.sampling.max_tokens))
         while True:
-            await self._gate.take(most)
+            await self._gate.reserve(most)
             was_paid, cost = True, 0.0
             try:
                 answer = await self._patiently(request, on_text)
                 was_paid = not answer.cached
-                cost = self._cost(Tokens.of(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
+                cost = self._cost(Tokens.from_call(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
                 return answer
             except CallsPaused:
                 was_paid = False
@@ -156,7 +156,7 @@ class _Metered:
                 self._gate.back(most, was_paid, cost)
 
     def _cost(self, tokens: Tokens) -> float:
-        return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
+        return self._price.cost_of(tokens.prompt, tokens.completion) if self._price else 0.0
 
     async def _patiently(self, request: Request, on_text: OnText) -> ModelAnswer:
         faults, failing_since = 0, None

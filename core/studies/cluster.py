@@ -32,7 +32,7 @@ from ..transcript import Transcript, transcript
 from .desired_state import wanted
 from .early_stopping import early_of
 from .estimate import Sizes
-from .execute import LOOK, Making, StudyOutcome, check_budget, hand_out, left, one_after_another, still_to_make
+from .execute import LOOK, Making, StudyOutcome, budget_left, check_budget, hand_out, one_after_another, still_to_make
 from .plan import Planned, Study, run_id
 from .run_status import RunStatus, is_completed, standing
 
@@ -114,17 +114,17 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     folder = Path(task.folder) if is_shared else home.journals()
     path = folder / f"{task.run}.jsonl"
     if not is_shared and task.begun and not path.exists():
-        journal.put(path, task.begun)
+        journal.write_atomic(path, task.begun)
     # A worker may not see the other shards of a cell, so it makes each shard whole; the cell may stop between shards.
     stop_width = task.study.stop_width if run.spec == run.spec.whole else None
     alone = replace(task.study, runs=(run,), stop_width=stop_width)
     making = Making(alone, labs, resolve, folder, paused=lambda: task.sign in _paused)
-    outcome = await making.make([run])
+    outcome = await making.run_all([run])
     # Wait until the lease of a worker that was lost on another machine runs out.
     until = time.monotonic() + 1.5 * lease.TTL
     while outcome.elsewhere and time.monotonic() < until:
         await asyncio.sleep(LOOK)
-        outcome = await making.make([run])
+        outcome = await making.run_all([run])
     return Made(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
 
 
@@ -156,7 +156,7 @@ class Cluster:
         check_budget(self.study)
         self._sizes = Sizes()
 
-    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
+    async def run_all(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make the runs that have not completed. A cancelled task ends the runs in progress in good order.
 
         Raises JournalFull if a worker can write nothing more, and ConnectionError if the cluster cannot be reached.
@@ -167,7 +167,7 @@ class Cluster:
             return outcome
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """A lock for each prerequisite of several runs: the first of these runs makes it."""
-        self._calls, self._money = (inf if of is None else of for of in left(self.study, self.folder))
+        self._calls, self._money = (inf if of is None else of for of in budget_left(self.study, self.folder))
         """What is left of the budgets, without the calls allotted to runs in progress."""
         self._given_back = asyncio.Condition()
         self._flying = 0
@@ -221,11 +221,11 @@ class Cluster:
         return 0 if self._outcome.spent or self._outcome.paused else self._room
 
     def _path(self, run: Planned) -> Path:
-        return journal.at(self.folder, run.id)
+        return journal.path_for(self.folder, run.id)
 
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""
-        priors = prerequisites.of(run.lab, run.spec).values()
+        priors = prerequisites.prerequisites_of(run.lab, run.spec).values()
         before = {
             first.spec.model_dump_json(): first for first in priors if isinstance(first, Prerequisite) and first.wanted
         }
@@ -239,7 +239,7 @@ class Cluster:
         return await self._once(run)
 
     async def _once(self, run: Planned) -> Planned | None:
-        outcome, path = self._outcome, journal.at(self.folder, run.id)
+        outcome, path = self._outcome, journal.path_for(self.folder, run.id)
         early = await asyncio.to_thread(early_of, self.study, run, self.folder)
         if early is not None and early.is_narrow:
             outcome.early.append(run.id)
@@ -307,8 +307,8 @@ class Cluster:
                 key=f"{run.id}-{secrets.token_hex(4)}",
                 pure=False,
             )
-            if made.journal and not is_completed(path := journal.at(self.folder, run.id)):
-                await asyncio.to_thread(journal.put, path, made.journal)
+            if made.journal and not is_completed(path := journal.path_for(self.folder, run.id)):
+                await asyncio.to_thread(journal.write_atomic, path, made.journal)
             return made
         except KilledWorker:
             self._killers.append(run)
@@ -328,8 +328,12 @@ class Cluster:
         if all(is_free(model) for model in run.spec.models):
             return 0
         try:
-            cases = self._sizes.of(run).cases
-            most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
+            cases = self._sizes.size_of(run).cases
+            most = (
+                sum(run.lab.count_calls(run.spec, cases).values())
+                if run.lab.count_calls
+                else self.study.budget_calls or 1
+            )
         except (CallFailed, ValueError, OSError):
             return 1
         return max(1, most - now.answered.total())

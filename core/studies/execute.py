@@ -98,7 +98,7 @@ def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: 
     groups: list[list[Planned]] = [[]]
     early = stopped_early(study, folder)
     for run in runs:
-        path = journal.at(folder, run.id)
+        path = journal.path_for(folder, run.id)
         if is_completed(path):
             outcome.completed.append(run.id)
         elif run.id in early:
@@ -127,7 +127,7 @@ def check_budget(study: Study) -> None:
         )
 
 
-def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
+def budget_left(study: Study, folder: Path) -> tuple[int | None, float | None]:
     """What is left of the study's budgets of calls and of money, by its journals in `folder`; None for a budget that is
     not set.
     """
@@ -160,12 +160,12 @@ class Making:
     def __post_init__(self) -> None:
         check_budget(self.study)
 
-    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
+    async def run_all(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make the runs that have not completed. After a cancelled task every journal can be resumed.
 
         Raises JournalFull if nothing more can be written.
         """
-        outcome, gate = StudyOutcome(), BudgetGate(*left(self.study, self.folder))
+        outcome, gate = StudyOutcome(), BudgetGate(*budget_left(self.study, self.folder))
         making = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
         over.add_done_callback(lambda task: making.cancel())
@@ -186,7 +186,7 @@ class Making:
             model = self.resolve(id)
             if (room := self.study.thinking_room.get(id)) is not None:
                 set_room(model, room)
-            return model if is_free(id) else meter.of(model)
+            return model if is_free(id) else meter.metered(model)
 
         WHOSE.set(self.owner or f"study {self.study.name}")
         driver = Driver(self.labs, metered, self.folder, self.owner, self.study.name)
@@ -218,10 +218,10 @@ class Making:
             outcome.early.append(run.id)
             return False
         try:
-            with Journal(journal.at(self.folder, run.id)) as written:
-                history, mend = await asyncio.to_thread(driver.left_off, run.id)
+            with Journal(journal.path_for(self.folder, run.id)) as written:
+                history, mend = await asyncio.to_thread(driver.resume_point, run.id)
                 going = RunRequest(run.lab, run.spec, run.id, history, mend=mend)
-                state = await driver.go(going, written, enough=early)
+                state = await driver.execute(going, written, enough=early)
         except JournalInUse:
             outcome.elsewhere.append(run.id)
             return False

@@ -35,7 +35,7 @@ def pack(study: Study, folder: Path) -> Packing:
     """
     file = _file(study, folder)
     file.parent.mkdir(exist_ok=True)
-    with journal.held(file):
+    with journal.exclusive(file):
         return _pack(study, folder, file)
 
 
@@ -52,12 +52,12 @@ def _file(study: Study, folder: Path) -> Path:
 def _pack(study: Study, folder: Path, file: Path) -> Packing:
     chosen, left_out = [], {}
     for run in study.all:
-        path = journal.at(folder, run.id)
+        path = journal.path_for(folder, run.id)
         if not path.exists() and file.exists():
             continue
         if not is_completed(path):
             left_out[run.id] = "it has not completed"
-        elif policy.limit("days_kept") is not None and (begun := journal.begun(path)) and begun.owner:
+        elif policy.limit("days_kept") is not None and (begun := journal.first_event(path)) and begun.owner:
             left_out[run.id] = "it is a visitor's, and would be kept longer than visitors' runs are"
         else:
             chosen.append(run.id)
@@ -71,7 +71,7 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
         for name in chosen:
             path = folder / f"{name}.jsonl"
             try:
-                with journal.held(path):
+                with journal.exclusive(path):
                     if path.name not in packed:
                         left_out[name] = "it is not in the archive: unpack the study, and pack it again"
                     elif path.read_bytes() == archive.read(packed[path.name]):
@@ -96,7 +96,7 @@ def unpack(study: Study, folder: Path) -> int:
             packed = archives.journals(archive)
             for name, one in packed.items():
                 if not (path := folder / name).exists():
-                    journal.put(path, archive.read(one))
+                    journal.write_atomic(path, archive.read(one))
     except (*archives.DAMAGED, OSError) as error:
         raise JournalFull(f"{file} could not be unpacked ({error}). It stays as it is.") from None
     repack.sync(folder)

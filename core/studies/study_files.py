@@ -16,7 +16,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 SHIPPED = Path(__file__).resolve().parents[2] / "studies"
 
 
-def own(home: Path) -> Path:
+def own_folder(home: Path) -> Path:
     """The folder of the studies that people wrote."""
     return home / "studies"
 
@@ -25,7 +25,7 @@ def files(home: Path) -> dict[str, Path]:
     """Every study's file by name: people's own first, then those that come with the app; if both have a name, people's
     own.
     """
-    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
+    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own_folder(home).glob("*.toml"))
     kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
     return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
 
@@ -35,7 +35,7 @@ def name_for(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
-def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+def save_study(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
     """Save a study's file under that name. Raises BadStudy if the name is invalid or another study has it, and OSError
     if the file cannot be written.
     """
@@ -46,11 +46,11 @@ def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Stud
     if known is not None and known.read_bytes() != content:
         raise BadStudy(f"There is another study named {name}. Give this one another name.")
     if known is None:
-        write(own(home) / f"{name}.toml", content)
+        write(own_folder(home) / f"{name}.toml", content)
     return study
 
 
-def free(home: Path, name: str, content: bytes) -> str:
+def free_name(home: Path, name: str, content: bytes) -> str:
     """`name`, followed by a number if another study has that name."""
     known = files(home)
     names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))

@@ -37,7 +37,7 @@ def button(run_id: str, transcript: Transcript) -> None:
 @st.dialog("Side by side")
 def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
-    side = lab_page.of(lab).side
+    side = lab_page.page_of(lab).side
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
@@ -79,7 +79,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
 
 def first(lab: Lab) -> None:
     """Draw a button for the side-by-side runs that the lab offers to newcomers, if it has any."""
-    sides = lab.robots.sides() if lab.robots.sides else None
+    sides = lab.robots.demo_comparison() if lab.robots.demo_comparison else None
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:
             begin(lab, list(sides.specs))

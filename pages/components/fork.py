@@ -58,7 +58,7 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     lab = entry.labs()[state.started.lab] if state.started else None
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
-    side, view = lab_page.of(lab).side, lab.view(state.case(case))
+    side, view = lab_page.page_of(lab).side, lab.view(state.case(case))
     one = lab.judged.one if lab.judged else "test"
     help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
     if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):

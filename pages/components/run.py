@@ -118,7 +118,7 @@ def menu(run_id: str, study: str) -> None:
         hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
         now = Kept(title=" ".join(title.split()), hidden=hidden)
         if now != kept:
-            visit.own(run_id).keep(now)
+            visit.own_run(run_id).keep(now)
             st.rerun()
         sure = True
         if study or visit.run(run_id).is_of_others():
@@ -127,7 +127,7 @@ def menu(run_id: str, study: str) -> None:
             )
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
-                visit.own(run_id).delete()
+                visit.own_run(run_id).delete()
             except (JournalInUse, RunNotFound) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
@@ -328,7 +328,7 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         return
     words = "Go on from here"
     if transcript.status == "completed":
-        if not transcript.lost:
+        if not transcript.failed_items:
             return
         words = "Ask again what failed"
     if trouble := session.run(run_id).trouble():

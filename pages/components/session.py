@@ -59,7 +59,7 @@ def visitor() -> Visitor:
     and in a hosted app it cannot be recognised again.
     """
     code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
-    is_known = bool(code) or not policy.hosted()
+    is_known = bool(code) or not policy.is_hosted()
     code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
     return whoever_has(code, is_known)
 
@@ -106,7 +106,7 @@ def run(run_id: str) -> ReadableRun:
 
 def own(run_id: str) -> OwnRun:
     """Return the run for changing. Raises RunNotFound and AccessDenied."""
-    return runs().own(run_id)
+    return runs().own_run(run_id)
 
 
 def viewer() -> str | None:

@@ -37,7 +37,7 @@ def upload() -> None:
     folders = (home.journals(), home.recordings())
     try:
         with waits("Looking at every journal …"):
-            taken = bundle.take_file(file, file.name, folders, sender)
+            taken = bundle.import_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
             scored = entry.score_again(taken)
     except BundleRefused as refused:

@@ -22,7 +22,7 @@ from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, hint, offered
+from pages.components.widgets import LONG_TEXT, drawn_fields, hint
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
@@ -32,7 +32,7 @@ SWITCH = {False: "no", True: "yes"}
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
-    return name in ("model", "limit", lab.how, *FACETS)
+    return name in ("model", "limit", lab.method_field, *FACETS)
 
 
 def is_choice(knob: Knob) -> bool:
@@ -48,14 +48,14 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     title, default, several = knob.title, knob.default, knob.several
     kept: dict[str, Any] = {"key": f"{prefix}-{lab.path}-{name}", "help": hint(knob), "persist_state": "session"}
     if knob.names_models:
-        known = models.offered(lab)
-        first = [lab.robots.newcomer] if name == "model" and lab.robots.newcomer in known else []
+        known = models.model_choices(lab)
+        first = [lab.robots.default_model] if name == "model" and lab.robots.default_model in known else []
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(chosen, several)
     if knob.choices:
         first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = lab_page.words()
+        words_of = lab_page.all_words()
         return _whole(
             st.pills(
                 title,
@@ -263,7 +263,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
 
 def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     """Return the settings that differ from the defaults; None if any is invalid."""
-    fields = offered(lab, frozenset())
+    fields = drawn_fields(lab, frozenset())
     first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
     # Model, task and data set come first.
@@ -426,7 +426,7 @@ def _buttons(content: str | bytes, name: str) -> None:
             key="study-plan",
             help="The runs that you chose, and those of the controls. Nothing is asked yet.",
         ):
-            _keep(name if is_named else study_files.free(home.home(), name, content), content)
+            _keep(name if is_named else study_files.free_name(home.home(), name, content), content)
         st.download_button(
             "Download the file" if keeps else f"Download the file · {runs} runs",
             content,
@@ -444,7 +444,7 @@ def _buttons(content: str | bytes, name: str) -> None:
 def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
-            study_files.keep(home.home(), name, content, entry.labs())
+            study_files.save_study(home.home(), name, content, entry.labs())
     except (BadStudy, OSError) as error:
         problems(ValueError(str(error)))
         return

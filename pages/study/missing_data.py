@@ -50,7 +50,7 @@ def _row(source: Source) -> None:
         if st.button("Look at the download", icon=":material/info:", key=f"study-data-look-{source.name}"):
             try:
                 with waits("Asking the server …"):
-                    st.session_state[key] = get.look(source)
+                    st.session_state[key] = get.list_files(source)
             except CallFailed as failure:
                 problems(failure)
             else:

@@ -15,7 +15,7 @@ from core.studies.background import AlreadyGoing
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.plan import BadStudy, Study
 from core.studies.progress import CONTROLS, StudyProgress
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.run import problems
 from pages.components.text import plain
@@ -133,7 +133,7 @@ def _again(study: Study) -> None:
 def bars(now: StudyProgress, state: State) -> None:
     """Draw overall progress, speed, cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
-    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {count_noun(now.runs, 'run')}")
     with st.container(horizontal=True, key="study-now"):
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):

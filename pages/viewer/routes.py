@@ -20,7 +20,7 @@ from core import entry, home
 from core.events import Frozen
 from core.labs.base.lab import Lab
 from core.report.game import page as game
-from core.report.game.pack import MOST_CARDS, BadPack, named
+from core.report.game.pack import MOST_CARDS, BadPack, load_pack
 from core.report.redaction import evidence_for, scene_for, state_of
 from core.report.viewer_assets import stage_files
 from core.runs.guesses import Played
@@ -32,7 +32,7 @@ from core.server.quotas import QuotaExceeded
 from core.server.rate_limits import Rate
 from core.store.store import QueryRefused, StoreError
 from pages.middleware import COOKIE
-from pages.viewer.live_updates import changed, following
+from pages.viewer.live_updates import broadcast_of, changed
 
 LONGEST = 100_000
 """Bytes of one batch of statements."""
@@ -98,7 +98,7 @@ async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], 
 async def _told(request: Request) -> Response:
     who, (run, case) = visit(request), _place(request)
     named = await run_in_threadpool(_case_of, who, run, case)
-    told = following(run, case).told(lambda: who.foretold(run, named))
+    told = broadcast_of(run, case).events(lambda: who.guesses_on(run, named))
     return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
 
 
@@ -106,7 +106,7 @@ def _case_of(who: RunAccess, run: str, case: str) -> str:
     """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
     RunNotFound and AccessDenied.
     """
-    seen = who.behind_the_seal(run)
+    seen = who.unredacted(run)
     return case or seen.watch().transcript.only
 
 
@@ -185,9 +185,9 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
                 place = one.run, one.case
                 if place not in before:
                     before[place] = scene_for(who, entry.labs(), *place)
-                foretell(who, one, before[place])
+                record_guess(who, one, before[place])
             else:
-                keep(who, one)
+                save_annotation(who, one)
             kept.append(one.id)
         except (RunNotFound, QuotaExceeded, ValueError) as error:
             refused[one.id] = str(error)
@@ -202,7 +202,7 @@ def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
     return scene_for(who, entry.labs(), run, case).model_dump()
 
 
-def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
+def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
     """Store a guess about a sealed run, which the visitor sees as `scene`; only the first guess on a card counts.
     Raises RunNotFound, AccessDenied and ValueError.
     """
@@ -214,15 +214,15 @@ def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     is_without = one.about == "without"
     also = lab.guessed(one.value, who.guesser, is_without) if lab.guessed is not None else None
-    who.foretell(one.run, scene.case, card.id, one.value, also)
+    who.record_guess(one.run, scene.case, card.id, one.value, also)
 
 
-def keep(who: RunAccess, one: Saying) -> None:
+def save_annotation(who: RunAccess, one: Saying) -> None:
     """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFound, AccessDenied,
     QuotaExceeded and ValueError.
     """
     if one.what == "cancel":
-        who.own(one.run).cancel()
+        who.own_run(one.run).cancel()
         return
     if one.what == "play":
         _play(who, one)
@@ -248,7 +248,7 @@ def _play(who: RunAccess, one: Saying) -> None:
     """Store a guess in the game; only the first on each trial counts. Raises QuotaExceeded, and ValueError if this
     cannot be guessed there.
     """
-    pack = named(one.pack)
+    pack = load_pack(one.pack)
     if not 1 <= one.place <= len(pack.cards):
         raise ValueError(f"The pack {pack.name} has no card {one.place}.")
     card = pack.cards[one.place - 1]

@@ -117,7 +117,7 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
     assert jobs.wait(again, 60)
     with pytest.raises(KeyError):
         told_by_journals(tmp_path)
-    assert jobs._allowance.taken(None) == (0, 0)
+    assert jobs._allowance.usage_of(None) == (0, 0)
     with pytest.raises(QuotaExceeded, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
@@ -140,9 +140,9 @@ def test_a_day_s_money_ends_a_run_and_let_none_begin(
     state = transcript(jobs.events(run))
     assert sum(event.kind == "asked" for event in jobs.events(run)) == made >= len(model.asked)
     counted = jobs._allowance
-    assert counted.taken("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
+    assert counted.usage_of("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
     if made == 8:
-        assert state.status == "completed" and counted.taken("ann") == (8, pytest.approx(16))
+        assert state.status == "completed" and counted.usage_of("ann") == (8, pytest.approx(16))
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
@@ -167,15 +167,15 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
     assert jobs.wait(run, 60)
     asked = [event for event in jobs.events(run) if event.kind == "asked"]
     most = sum(one.sampling.max_tokens for one in asked)
-    assert most <= 100 * jobs._allowance.taken("ann").cents <= most + 100
-    assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.taken("ann"))
+    assert most <= 100 * jobs._allowance.usage_of("ann").cents <= most + 100
+    assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.usage_of("ann"))
 
 
 @pytest.mark.parametrize("said", [-(10**30), 10**30])
 def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said: int) -> None:
     jobs = jobs_of(tmp_path, Paid(usage=Usage(prompt_tokens=said, completion_tokens=said)))
     jobs.wait(jobs.start("echo", PAID.model_copy(update={"words": ("w",)}), owner="ann"), 60)
-    cents = jobs._allowance.taken("ann").cents
+    cents = jobs._allowance.usage_of("ann").cents
     assert cents == pytest.approx(told_by_journals(tmp_path).cents) and (cents > 10_000) == (said > 0)
     other = jobs_of(tmp_path, Paid())
     for owner in ("bob", "cy"):
@@ -190,7 +190,7 @@ def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, Paid(cached=True))
     run = jobs.start("echo", PAID, owner="ann")
     assert jobs.wait(run, 60)
-    assert jobs._allowance.taken("ann").cents == pytest.approx(0)
+    assert jobs._allowance.usage_of("ann").cents == pytest.approx(0)
 
 
 def test_beyond_the_places_runs_wait_in_line_and_see_their_place(

@@ -19,8 +19,8 @@ from core.journal import (
     JournalFull,
     NewerSchemaError,
     Tail,
-    begun,
     faults,
+    first_event,
     is_written,
     read,
     read_part,
@@ -121,9 +121,9 @@ def test_the_first_event_is_had_without_the_rest(tmp_path: Path) -> None:
         ((first.replace(b"ann", b"bob"), second), None),
         ((b"nonsense\n", first), None),
     ):
-        assert begun(written(tmp_path / "a.jsonl", *given)) == event
+        assert first_event(written(tmp_path / "a.jsonl", *given)) == event
     future = to_line(BEGUN.model_copy(update={"version": SCHEMA + 1}), 1)
-    for look in (begun, read, faults, lambda path: read_part(path, []), lambda path: Tail(path).news()):
+    for look in (first_event, read, faults, lambda path: read_part(path, []), lambda path: Tail(path).news()):
         with pytest.raises(NewerSchemaError, match=f"schema {SCHEMA + 1}; this one knows {SCHEMA}"):
             look(written(tmp_path / "a.jsonl", future, second))
 

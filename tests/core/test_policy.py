@@ -46,20 +46,20 @@ def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
      ("0.0.0.0", True), ("", True), (None, True), ("::", True), ("10.0.0.7", True)],
 )  # fmt: skip
 def test_it_is_hosted_as_soon_as_others_can_reach_it(address: str | None, hosted: bool) -> None:
-    policy.serve(address)
-    assert policy.hosted() is hosted
+    policy.set_listen_address(address)
+    assert policy.is_hosted() is hosted
 
 
 def test_a_name_that_is_not_loopback_s_makes_it_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy.serve("127.0.0.1")
+    policy.set_listen_address("127.0.0.1")
     monkeypatch.setenv("EXPLAIN_HOSTS", " Class.Example.org, ")
-    assert policy.hosted() and policy.hosts() == {*policy.LOOPBACK, "class.example.org"}
+    assert policy.is_hosted() and policy.allowed_hosts() == {*policy.LOOPBACK, "class.example.org"}
 
 
 @pytest.mark.parametrize("setting", policy.SETTINGS, ids=lambda setting: setting.name)
 def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     assert policy.allows(setting.name) is setting.alone is True
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     assert policy.allows(setting.name) is setting.hosted is False
     for said, allowed in (("yes", True), ("YES ", True), ("no", False), ("maybe", False), ("1", False), ("", False)):
         monkeypatch.setenv(setting.variable, said)
@@ -71,7 +71,7 @@ def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("limit", policy.LIMITS, ids=lambda limit: limit.name)
 def test_each_limit_by_itself(limit: policy.Limit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert policy.limit(limit.name) == limit.alone
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     assert policy.limit(limit.name) == limit.hosted
     for said, most in (("7", 7), ("many", limit.hosted), ("-1", limit.hosted), ("9" * 5000, limit.hosted)):
         monkeypatch.setenv(limit.variable, said)
@@ -148,7 +148,7 @@ def test_no_more_is_read_than_was_meant(tmp_path: Path) -> None:
 
 
 def test_visitors_name_no_files_but_find_what_the_host_put_there(tmp_path: Path) -> None:
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     pack = tmp_path / "prompts.json"
     pack.write_text("{}")
     for told in readings(str(pack)):

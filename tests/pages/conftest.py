@@ -42,7 +42,7 @@ CACHED = (
     *(entry.answers, entry.studies),
 )
 
-labs.furnish()
+labs.register()
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def stopped(app: AppTest) -> AppTest:
     """The page once its run was stopped, as the stage's button does it."""
     (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
     who = RunAccess(entry.jobs(), whoever_has("", False))
-    routes.keep(who, routes.Saying(id="stopped", what="cancel", run=action.on))
+    routes.save_annotation(who, routes.Saying(id="stopped", what="cancel", run=action.on))
     return settled(app)
 
 

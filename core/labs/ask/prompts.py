@@ -42,7 +42,7 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
     elif method == "forced":
         method = "posthoc"
     asked = json_answers.of_explainer(spec, method)
-    return fields.asked(_render(spec, f"explain-{method}", slots), asked)
+    return fields.with_schema(_render(spec, f"explain-{method}", slots), asked)
 
 
 def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
@@ -53,7 +53,7 @@ def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice
         prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
     else:
         prompt = _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
-    return fields.asked(prompt, json_answers.of_generator(spec, blind=operation is not None))
+    return fields.with_schema(prompt, json_answers.of_generator(spec, blind=operation is not None))
 
 
 def simulate(
@@ -63,7 +63,7 @@ def simulate(
     alone.
     """
     slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
-    return fields.asked(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
+    return fields.with_schema(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
 
 
 def simulate_without(
@@ -76,7 +76,7 @@ def simulate_without(
     """Build the prompt to guess that answer from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
     prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
-    return fields.asked(prompt, json_answers.of_simulator(spec))
+    return fields.with_schema(prompt, json_answers.of_simulator(spec))
 
 
 def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
@@ -129,7 +129,7 @@ def read_pack(path: str) -> dict[str, Template]:
     partial reply. A file that has changed is read again. Raises PackError.
     """
     try:
-        file = files.named(path)
+        file = files.resolve_named(path)
         changed = file.stat().st_mtime_ns
     except OSError as error:
         raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None

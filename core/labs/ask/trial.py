@@ -11,7 +11,7 @@ from ...events import Answered, CallFailed, Prompt
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...rulesets import PerRuleset
-from ...runs.context import CaseContext, together
+from ...runs.context import CaseContext, gather
 from ...text.shared_words import content_words
 from . import json_answers, metrics, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
@@ -61,7 +61,7 @@ def claims(reply: str) -> list[str]:
     return found
 
 
-def made_up(reply: str, question: str, said: str) -> tuple[str, ...]:
+def invented_premises(reply: str, question: str, said: str) -> tuple[str, ...]:
     """Return the content words that a predictor attributes to the explanation but took from the new `question`: they
     occur nowhere in what the model `said` (the starter question and its explanation). Sorted; forms of one word
     count as the same word.
@@ -143,7 +143,7 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
-async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
     """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallFailed after
     all have finished.
     """
@@ -155,7 +155,7 @@ async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfac
     for number, who in enumerate(case.spec.further_simulators, start=2):
         place = f"{item}/simulator-{number}"
         beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
-    await together(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
+    await gather(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
     simulation, unpredicted = expected.result()
     answer, unanswered = said.result()
     if note := unanswered or unpredicted:
@@ -195,7 +195,7 @@ async def _from_explanation(
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
     votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
     said = " ".join((*starter.values(), case.explanation))
-    return kind(**votes, made_up=made_up(reply, counterfactual.text, said)), note
+    return kind(**votes, made_up=invented_premises(reply, counterfactual.text, said)), note
 
 
 async def _simulate_in(
@@ -208,7 +208,7 @@ async def _simulate_in(
         if other is None:
             return None
         # Only the reasons differ from the arm with the explanation, so nothing else can explain a difference.
-        prompt = prompts.simulate(spec, starter, placebo(spec, other, case.starter), case.choice, asked)
+        prompt = prompts.simulate(spec, starter, swapped_explanation(spec, other, case.starter), case.choice, asked)
     else:
         assert arm != "explanation"
         prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
@@ -216,7 +216,7 @@ async def _simulate_in(
     return ArmSimulation(arm=arm, **votes), note
 
 
-def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+def swapped_explanation(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
     reasons = stepwise_simulation.reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
@@ -238,15 +238,15 @@ async def _vote(
         sampling = fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt)
         return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
 
-    answered = await together(*map(ask, range(spec.votes)))
-    votes = PerRuleset.of(
+    answered = await gather(*map(ask, range(spec.votes)))
+    votes = PerRuleset.read_by_each(
         lambda rules: tuple(
             json_answers.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
             for one in answered
         )
     )
     # Each tie has its own draw: one coin toss for a whole run would decide its precision.
-    most = PerRuleset.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
+    most = PerRuleset.read_by_each(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
@@ -284,9 +284,9 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.read_by_each(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
-    readings = PerRuleset.of(lambda rules: json_answers.answer(text[rules], *how, rules))
+    readings = PerRuleset.read_by_each(lambda rules: json_answers.answer(text[rules], *how, rules))
     explanation = json_answers.explanation(text.repaired, *how, "repaired")
     answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)

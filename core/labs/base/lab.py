@@ -71,21 +71,21 @@ class Robots:
     - `controls()` are the listed robots, by id. `dials()` are more, too many to list: each is faithful on a known share
       of its questions.
     - `truth(view)` is the value that the deciding figure of a case must have by construction, None if that is not
-      known; `decides(view)` names that figure, '' for the lab's headline.
+      known; `deciding_metric(view)` names that figure, '' for the lab's headline.
     - `calibration(spec)` are runs of controls, which ask no model, to check that the lab, used as in `spec`, gives the
       right results.
-    - `newcomer` is the robot that a new user meets first: one that is not faithful, or that sees less than there is.
-      `first` is the demo run; `sides` are the runs that the front page compares.
+    - `default_model` is the robot that a new user meets first: one that is not faithful, or that sees less than there
+      is. `demo_run` is the demo run; `demo_comparison` are the runs that the front page compares.
     """
 
     controls: Callable[[], Mapping[str, Model]] = lambda: {}
     dials: Callable[[], Mapping[str, Model]] = lambda: {}
     truth: Callable[[Any], float | None] = lambda view: None
-    decides: Callable[[Any], str] = lambda view: ""
+    deciding_metric: Callable[[Any], str] = lambda view: ""
     calibration: Callable[[Any], Iterable[Spec]] = lambda spec: ()
-    newcomer: str = ""
-    first: Callable[[], DemoRun] | None = None
-    sides: Callable[[], DemoComparison] | None = None
+    default_model: str = ""
+    demo_run: Callable[[], DemoRun] | None = None
+    demo_comparison: Callable[[], DemoComparison] | None = None
 
     @cached_property
     def by_id(self) -> Mapping[str, Model]:
@@ -97,18 +97,18 @@ class Robots:
 class StudyTables:
     """What a lab adds to the tables of studies.
 
-    - `tables` are those that a study can request by name. `more(view, rules)` yields figures of a case that only these
-      tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which the tables
-      distinguish cases.
-    - `otherwise(view)` yields the figure of a case under other choices; without it, the choice is between the parsers.
-      `choices` are settings and facets that also count as such choices.
+    - `tables` are those that a study can request by name. `extra_figures(view, rules)` yields figures of a case that
+      only these tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which
+      the tables distinguish cases.
+    - `alternative_readings(view)` yields the figure of a case under other choices; without it, the choice is between
+      the parsers. `choices` are settings and facets that also count as such choices.
     """
 
     tables: tuple[Table, ...] = ()
     for_tables: tuple[Metric, ...] = ()
-    more: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
+    extra_figures: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
     traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
-    otherwise: Callable[[Any], Iterable[Otherwise]] | None = None
+    alternative_readings: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -124,15 +124,16 @@ class RunSummary:
     - `verdict(transcript)` is the verdict on all cases, as a scene shows it; without it the lab's summary is used.
     - `by_labels(transcript, labels)` is the verdict by one person's labels, if they have judged enough cases.
     - `figures(transcript)` are additional figures of the run, shown before those that the lab publishes.
-    - `why` says, by outcome, why it decides nothing; `one` is the word for a case, `words` are the names of the marks.
+    - `reasons` says, by outcome, why it decides nothing; `case_noun` is the word for a case, `words` are the names of
+      the marks.
     """
 
     mark: Callable[[str, Transcript], Means] | None = None
     verdict: Callable[[Transcript], Verdict] | None = None
     by_labels: Callable[[Transcript, Labels], Verdict | None] | None = None
     figures: Callable[[Transcript], Iterable[FigureLine]] = lambda transcript: ()
-    why: Mapping[str, str] = field(default_factory=dict)
-    one: str = "case"
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    case_noun: str = "case"
     words: Mapping[Mark, str] = field(default_factory=dict)
 
 
@@ -165,28 +166,31 @@ class Lab:
     - `scores(views)` yields the figures of one or many cases. Put heavy computations here, because it runs in a thread.
     - `records` are the types that the lab records. Those of a trial are in the order of display, the expectation before
       the outcome. The store's tables are made from them, and a replay compares them, except that it does not stop at a
-      difference in one of `asides`. `metrics` are the figures, `pictures` the charts that Browse draws of many runs.
-    - `robots`, `studies`, `command` and `in_runs`: its robots, its additions to studies, its command line, and what it
-      says about a run of several cases.
+      difference in one of `supporting_records`. `metrics` are the figures, `pictures` the charts that Browse draws of
+      many runs.
+    - `robots`, `studies`, `command` and `run_summary`: its robots, its additions to studies, its command line, and what
+      it says about a run of several cases.
     - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder that
       contains them, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may be
       anywhere.
     - `priors(spec)` are the runs that should exist before a run begins. An entry may instead be the record of such a
-      run, if the result is already known, or None if there is no such run; each has a fixed position. `of_model(id)` is
-      the specification of a run that tests one model, if the lab is such a test; None for a model that it cannot test.
-    - `settled(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are those that
-      were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and command
+      run, if the result is already known, or None if there is no such run; each has a fixed position.
+      `spec_for_model(id)` is the specification of a run that tests one model, if the lab is such a test; None for a
+      model that it cannot test.
+    - `choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are those
+      that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and command
       line; a study file is used as written.
-    - `summed(at_hand, made)` summarises the results of available models, for a lab that tests models.
-    - `how` is the field of the spec that a list of runs shows next to the model: the method that was chosen.
-    - `item` is what has a row in a list of results: a case, or each of its trials; `principal` is the trial that
+    - `describe_test_results(at_hand, made)` summarises the results of available models, for a lab that tests models.
+    - `method_field` is the field of the spec that a list of runs shows next to the model: the method that was chosen.
+    - `row_unit` is what has a row in a list of results: a case, or each of its trials; `main_trial` is the trial that
       represents a case in such a row. `facets(spec, case)` gives the FACETS of a case, by its id and the run's
       specification, which may be damaged. `judged` says how such rows are compared; None if they are not.
     - `judgements` are what a person may judge about a case or a trial.
-    - `asks(spec, cases)` is the maximum number of calls of a run over that number of cases, by role; `calls(spec,
-      cases)` is their sum.
-    - `warm(spec)` starts, in a thread, what is slow to start and will be needed.
-    - `loaded(spec)` is the record of what the run's data set held and what was left out; None without a data set.
+    - `count_calls(spec, cases)` is the maximum number of calls of a run over that number of cases, by role;
+      `calls(spec, cases)` is their sum.
+    - `preload(spec)` starts, in a thread, what is slow to start and will be needed.
+    - `dataset_record(spec)` is the record of what the run's data set held and what was left out; None without a data
+      set.
     - `is_input(record)`: whether the record was given to the run by a person or by chance, so that a repeated
       evaluation of the run must be given it too.
     - `check(spec)` checks, before a run begins, what only reading files can reveal. Raises ValueError, CallFailed.
@@ -200,7 +204,8 @@ class Lab:
       hidden. None if predictions are not saved.
     - `words` are the names of values and outcomes on screens; `outcomes` says what outcomes of cases and trials mean
       for the explanation.
-    - `before(spec)` is what to know about a run before it begins, such as who judges it; empty if there is nothing.
+    - `advance_note(spec)` is what to know about a run before it begins, such as who judges it; empty if there is
+      nothing.
     - `longest`: by role, the field of the specification that limits the length of its answers.
     - `hidden`: a test of the instrument, which has no page of its own.
     """
@@ -219,27 +224,27 @@ class Lab:
     robots: Robots = Robots()
     studies: StudyTables = StudyTables()
     command: Command = Command()
-    in_runs: RunSummary = RunSummary()
-    asides: tuple[type[Frozen], ...] = ()
+    run_summary: RunSummary = RunSummary()
+    supporting_records: tuple[type[Frozen], ...] = ()
     pictures: tuple[Picture, ...] = ()
     prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
     templates: Path | None = None
     summary: Callable[[Transcript], str] | None = None
-    asks: Callable[[Any, int], Mapping[str, int]] | None = None
-    loaded: Callable[[Any], Frozen | None] = lambda spec: None
-    warm: Callable[[Any], None] | None = None
+    count_calls: Callable[[Any, int], Mapping[str, int]] | None = None
+    dataset_record: Callable[[Any], Frozen | None] = lambda spec: None
+    preload: Callable[[Any], None] | None = None
     priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
-    of_model: Callable[[str], Spec | None] = lambda id: None
-    settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
-    summed: Callable[[Callable[[str], bool], Made], str] | None = None
-    how: str = ""
-    item: Literal["case", "trial"] = "case"
-    principal: str = ""
+    spec_for_model: Callable[[str], Spec | None] = lambda id: None
+    choose_models: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
+    describe_test_results: Callable[[Callable[[str], bool], Made], str] | None = None
+    method_field: str = ""
+    row_unit: Literal["case", "trial"] = "case"
+    main_trial: str = ""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
     judged: Judged | None = None
     judgements: tuple[Judgement, ...] = (READING,)
     is_input: Callable[[Recorded], bool] = lambda record: False
-    before: Callable[[Any], str] = lambda spec: ""
+    advance_note: Callable[[Any], str] = lambda spec: ""
     longest: Mapping[str, str] = field(default_factory=dict)
     about: str = ""
     icon: str = ":material/science:"
@@ -257,7 +262,7 @@ class Lab:
         """The maximum number of calls of a run, as a function of its specification and number of cases; None if not
         known.
         """
-        asks = self.asks
+        asks = self.count_calls
         return None if asks is None else lambda spec, cases: sum(asks(spec, cases).values())
 
     @property
@@ -279,7 +284,7 @@ class Lab:
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""
-        return self.in_runs.mark(outcome, run) if self.in_runs.mark else self.means(outcome)
+        return self.run_summary.mark(outcome, run) if self.run_summary.mark else self.means(outcome)
 
     def that_mean(self, means: Means) -> list[str]:
         """Return the outcomes with this meaning."""

@@ -16,7 +16,7 @@ import numpy as np
 from ...events import Answered, CallFailed, Prompt, Sampling
 from ...models.errors import Refused
 from ...runs.context import CaseContext
-from ...runs.fairness import beside
+from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
 from ...text.embed import NoEncoder
 from .functions.base import FindFunction, UndefinedInput, Value, as_number
@@ -106,7 +106,7 @@ class Box:
         self._asking = ModuleCalls(run, spec.module)
 
     @property
-    def left(self) -> int:
+    def calls_left(self) -> int:
         """How many calls the budget still allows."""
         return self._spec.probes - len(self.probes)
 
@@ -126,17 +126,17 @@ class Box:
 
         Raises CallFailed if a language model carries the function out and could not be reached for any input.
         """
-        inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
+        inputs = [text[:LONGEST] for text in inputs[: min(self.calls_left, AT_ONCE)]]
         if isinstance(self.function, ModuleFunction):
             made = await self._from_module(self.function, inputs, round)
         else:
-            made = await beside(self.look, inputs, round)
-        self.keep(made)
+            made = await run_in_thread(self.call, inputs, round)
+        self.record(made)
         return made
 
-    def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
+    def call(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function without recording, from any thread. For functions without a module."""
-        calls = self._calls(inputs[: self.left], round)
+        calls = self._calls(inputs[: self.calls_left], round)
         probes = self._journaled(calls)
         if len(probes) < len(calls):
             if isinstance(self.function, CodeFunction):
@@ -146,8 +146,8 @@ class Box:
             probes = {probe.number: probe for probe in made} | probes
         return self._took(calls, probes)
 
-    def keep(self, probes: Sequence[Probe]) -> None:
-        """Record calls that `look` made."""
+    def record(self, probes: Sequence[Probe]) -> None:
+        """Record calls that `call` made."""
         for probe in probes:
             self._run.record(probe, f"probe-{probe.number:04}")
 
@@ -171,7 +171,7 @@ class Box:
         except UndefinedInput as problem:
             return call.failed(str(problem))
         is_typed = self.function.category == "numeric" and isinstance(value, str)
-        return call.gave(written(value), as_number(str(value)) if is_typed else real(value))
+        return call.gave(value_text(value), as_number(str(value)) if is_typed else real(value))
 
     def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
         """Run all inputs in one program of the sandbox."""
@@ -190,7 +190,7 @@ class Box:
         for call, output, error in zip(calls, result.values, result.errors, strict=True):
             value = function.typed(output)
             why = problems.get(call.number) or ("" if value is not None else str(error))
-            made.append(call.failed(why) if why else call.gave(written(value), real(value), "code"))
+            made.append(call.failed(why) if why else call.gave(value_text(value), real(value), "code"))
         return made
 
     async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
@@ -237,7 +237,7 @@ def real(value: Value | None) -> float | None:
     return None
 
 
-def written(value: Value | None) -> str:
+def value_text(value: Value | None) -> str:
     """Return an output as an interpreter reads it: numbers to ten digits."""
     if isinstance(value, str):
         return value

@@ -40,7 +40,7 @@ def _published(spec: ProbeSpec) -> list[Stated]:
         return []
     category: Literal["entities", "relations"] = "entities" if spec.category == "entities" else "relations"
     try:
-        tests = published_triplets(files.named(str(spec.find_dir)), category)[spec.function]
+        tests = published_triplets(files.resolve_named(str(spec.find_dir)), category)[spec.function]
     except (BenchmarkError, KeyError):
         return []
     true = dict.fromkeys(test.options[test.correct] for test in tests)

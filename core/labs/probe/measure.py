@@ -11,7 +11,7 @@ from ...events import CallFailed, Rules
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
-from ...runs.fairness import beside
+from ...runs.fairness import run_in_thread
 from ...text.embed import NoEncoder
 from ..base.cases import Case
 from ..base.spec import BadInput
@@ -44,7 +44,7 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     if _is_done(one, run):
         return
     try:
-        function = await beside(one.load)
+        function = await run_in_thread(one.load)
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
@@ -133,7 +133,7 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
         is_cut = conclusion.cut and rules == "repaired"
         return json_answers.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
 
-    read = PerRuleset.of(parts)
+    read = PerRuleset.read_by_each(parts)
     if conclusion.cut:
         run.drop("", CUT, conclusion.cut, "repaired")
     for rules in RULES[::-1]:
@@ -144,10 +144,10 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
     return Interpretation(
         interpreter=spec.model or spec.interpreter,
         call=conclusion.call,
-        description=PerRuleset.of(lambda rules: read[rules].description),
-        domain=PerRuleset.of(lambda rules: read[rules].domain),
-        code=PerRuleset.of(lambda rules: read[rules].code),
-        told=PerRuleset.of(lambda rules: read[rules].for_evaluator),
+        description=PerRuleset.read_by_each(lambda rules: read[rules].description),
+        domain=PerRuleset.read_by_each(lambda rules: read[rules].domain),
+        code=PerRuleset.read_by_each(lambda rules: read[rules].code),
+        told=PerRuleset.read_by_each(lambda rules: read[rules].for_evaluator),
     )
 
 
@@ -157,9 +157,9 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
     """
     return Interpretation(
         interpreter=interpreter,
-        description=PerRuleset.both(description),
-        domain=PerRuleset.both(domain),
-        code=PerRuleset.both(code),
+        description=PerRuleset.same_for_both(description),
+        domain=PerRuleset.same_for_both(domain),
+        code=PerRuleset.same_for_both(code),
         told=PerRuleset(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
     )
 
@@ -186,7 +186,7 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
     if spec.category == "numeric":
 
         def numbers(xs: Sequence[float]) -> list[Value | None]:
-            return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
+            return [probe.value for probe in box.call([repr(float(x)) for x in xs], 1)]
 
         typed = grid(function) if pairs else None
         fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
@@ -194,11 +194,11 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
-            return [None if probe.problem else probe.output for probe in box.look(xs, 1)]
+            return [None if probe.problem else probe.output for probe in box.call(xs, 1)]
 
         known = exemplars(function) if pairs else None
         text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
-    box.keep(box.probes)
+    box.record(box.probes)
     return text
 
 

@@ -256,7 +256,7 @@ class ProbeSpec(Sampled):
             return source.brought(self.category, self.own_kind, self.own)
         if self.function:
             return source.by_id(self.category, self.function, Path(self.find_dir) if self.find_dir else None)
-        return source.drawn(self.category, self.seed, self.difficulty, self.rules)
+        return source.generated(self.category, self.seed, self.difficulty, self.rules)
 
 
 def cases(spec: ProbeSpec) -> Iterator[Case]:

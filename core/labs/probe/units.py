@@ -97,7 +97,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             pairs = zip(task.triplets, task.correct, strict=True)
             return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
         if isinstance(function, EntityFunction | RelationFunction):
-            return published_triplets(files.named(spec.find_dir), spec.category)[spec.function]
+            return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
     if isinstance(function, EntityFunction):
         return entity_triplets(function, spec.seed, spec.unit_tests)
     if isinstance(function, RelationFunction):
@@ -217,7 +217,7 @@ async def _by_model(
         )
 
     wanted = _wanted(tests, texts)
-    judged = await run.each(wanted, test)
+    judged = await run.map_items(wanted, test)
     if not judged:
         raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
     for item in judged:

@@ -112,33 +112,33 @@ def read(path: Path) -> Pack:
     return pack
 
 
-def written(pack: Pack) -> str:
+def pack_text(pack: Pack) -> str:
     """The text of a pack's file: all fields, including empty ones."""
     return json.dumps(pack.model_dump(), indent=1) + "\n"
 
 
-def shipped() -> list[Path]:
+def shipped_packs() -> list[Path]:
     """The packs that come with the app."""
     return sorted(PACKS.glob("*.json"))
 
 
 def path_of(name: str) -> Path:
     """The file of the pack of that name that comes with the app. Raises BadPack."""
-    known = {path.stem: path for path in shipped()}
+    known = {path.stem: path for path in shipped_packs()}
     if name not in known:
         raise BadPack(f"No pack is called {name[:60]!r}. There are: {', '.join(known)}.")
     return known[name]
 
 
-def named(name: str) -> Pack:
+def load_pack(name: str) -> Pack:
     """The pack of that name that comes with the app. Raises BadPack."""
     path = path_of(name)
     return _as_it_is(path, path.stat().st_mtime_ns)
 
 
-def others(name: str) -> list[dict[str, str]]:
+def other_packs(name: str) -> list[dict[str, str]]:
     """The names and titles of the other packs that come with the app."""
-    return [{"name": path.stem, "title": named(path.stem).title} for path in shipped() if path.stem != name]
+    return [{"name": path.stem, "title": load_pack(path.stem).title} for path in shipped_packs() if path.stem != name]
 
 
 @lru_cache(maxsize=16)

@@ -22,7 +22,7 @@ from core.report.scenes import who
 from core.runs.library import RunNotFound
 from core.scene import Curve
 from core.server.quotas import QuotaExceeded
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages import lab as driver
 from pages.components import session
 from pages.components.models import SHIPPED
@@ -55,7 +55,7 @@ def can_be_drawn(spec: ProbeSpec) -> bool:
     return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
 
 
-def left(view: ProbeView) -> int:
+def calls_left(view: ProbeView) -> int:
     """Return how many queries are left, one at a time."""
     assert view.spec is not None
     return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
@@ -67,12 +67,17 @@ def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
     """
     plot = plot_of(view)
     did = drawing(
-        run_id, plot.points if plot else (), calls=len(view.probes), left=left(view), many=sketch.POINTS, x_ends=PROBED
+        run_id,
+        plot.points if plot else (),
+        calls=len(view.probes),
+        left=calls_left(view),
+        many=sketch.POINTS,
+        x_ends=PROBED,
     )
     try:
         if did.curve is not None:
             return sketch.submission(did.curve)
-        if did.asked is not None and left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
+        if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
             return Wish(inputs=(f"{float(did.asked):g}",))
     except (TypeError, ValueError) as error:
         problems(ValueError(f"That is no drawing: {error}"))
@@ -183,7 +188,7 @@ def _shared(view: ProbeView) -> None:
     about = f"the box of {day:%-d %B %Y}" if day else spec.title
     base = (st.context.url or "").split("?")[0]
     where = f"\n{base}?box={day:%Y%m%d}" if day else ""
-    made = f"{sketch.row(sketch.tiles(view))}, {counted(len(view.probes), 'call')}"
+    made = f"{sketch.row(sketch.tiles(view))}, {count_noun(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
 
 

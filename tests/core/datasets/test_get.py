@@ -129,7 +129,7 @@ def test_a_server_without_ranges_is_read_from_the_start(server: FileServer) -> N
 def test_a_server_that_says_no_length(server: FileServer, answers_head: bool) -> None:
     server.files["/strategyqa/dev.json"] = set_of("strategyqa/dev.json")
     server.says_length, server.answers_head = False, answers_head
-    assert get.look(own())[0].size is None
+    assert get.list_files(own())[0].size is None
     get.get(own())
     assert registry.load("strategyqa")
 
@@ -161,11 +161,11 @@ def test_a_known_digest_is_held_to(server: FileServer) -> None:
 
 def test_an_unknown_digest_is_recorded_and_another_file_refused_later(server: FileServer) -> None:
     server.files[TARRED] = first = babi()
-    assert get.look(source("babi"))[0].digest == "unknown: recorded at the first download"
+    assert get.list_files(source("babi"))[0].digest == "unknown: recorded at the first download"
     folder = get.get(source("babi"))
     address = source("babi").files[0].url
     assert get.pins()[address]["bytes"] == len(first) and get.pins()[address]["from"] == f"{server.url}{TARRED}"
-    assert "recorded here on 20" in get.look(source("babi"))[0].digest
+    assert "recorded here on 20" in get.list_files(source("babi"))[0].digest
 
     shutil.rmtree(folder)
     get.get(source("babi"))  # the same file again
@@ -215,7 +215,7 @@ def test_what_is_no_data_set_is_removed_and_not_recorded(server: FileServer, sen
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk without room")
 def test_a_full_disk_while_downloading(server: FileServer) -> None:
     server.files[TARRED] = babi()
-    (expected,) = get.look(source("babi"))
+    (expected,) = get.list_files(source("babi"))
     place = home.home() / "downloads" / "babi"
     place.mkdir(parents=True)
     part = place / get._part(expected)

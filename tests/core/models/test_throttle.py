@@ -14,7 +14,7 @@ from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from core.runs.fairness import CallsPaused, Leave, under
+from core.runs.fairness import CallsPaused, Leave, gated
 from tests.support.stub_server import Fault, StubServer
 from tests.support.waiting import until_true
 
@@ -103,7 +103,7 @@ def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None
     with StubServer("Yes.", faults={1: Fault("rate_limited", wait=30)}) as server:
         endpoint = Endpoint(Connection(server.config(timeout=60)), "stub-model")
         leave, cache = Leave(), ResponseCache(tmp_path / "answers.sqlite")
-        model = under(Cached(endpoint, cache, ""), leave)
+        model = gated(Cached(endpoint, cache, ""), leave)
 
         async def go() -> None:
             waiting = asyncio.create_task(model.answer(ASKED, lambda text: None))
@@ -126,7 +126,7 @@ def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.Monk
         leave = Leave()
         leave.close()
         with pytest.raises(CallsPaused):
-            asyncio.run(under(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
+            asyncio.run(gated(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
     assert server.count == 0
 
 
@@ -134,11 +134,11 @@ def test_a_rest_ends_when_none_may_leave_and_else_in_its_time() -> None:
     leave = Leave()
 
     async def go() -> None:
-        await leave.rest(0)
-        resting = [asyncio.create_task(leave.rest(600)) for _ in range(2)]
+        await leave.sleep(0)
+        resting = [asyncio.create_task(leave.sleep(600)) for _ in range(2)]
         await asyncio.sleep(0)
         leave.close()
-        await asyncio.wait_for(asyncio.gather(*resting, leave.rest(600)), 10)
+        await asyncio.wait_for(asyncio.gather(*resting, leave.sleep(600)), 10)
         assert not leave._resting
 
     asyncio.run(go())

@@ -87,7 +87,7 @@ def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role
             kept = {place: answer for place, answer in said(jobs, first).items() if place[1] == "cf-01"}
             assert kept and kept.items() <= said(jobs, second).items()
             assert any("kite" in asked.messages[-1].content for asked in news if asked.role == "answerer")
-        begun = journal.begun(tmp_path / f"{second}.jsonl")
+        begun = journal.first_event(tmp_path / f"{second}.jsonl")
         assert begun and begun.forked_from == fork
 
 
@@ -202,18 +202,18 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
         assert listing.facet(store, Filter(), "tag") == {"odd": 1}
 
-        ann.own(one).keep(Kept(title="The odd one", hidden=True))
+        ann.own_run(one).keep(Kept(title="The odd one", hidden=True))
         assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}
-        ann.own(one).keep(Kept(title="The odd one"))
+        ann.own_run(one).keep(Kept(title="The odd one"))
         assert len(rows()) == 4 and ann.run(one).kept().title == "The odd one"
 
         files = {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")}
         assert len(files) == 4
-        ann.own(one).delete()
+        ann.own_run(one).delete()
         assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
         with pytest.raises(RunNotFound):
             bob.undo(one)
         ann.undo(one)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
     with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUse):
-        ann.own(other).delete()
+        ann.own_run(other).delete()

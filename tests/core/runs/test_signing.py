@@ -52,7 +52,7 @@ def listed(path: Path, name: str, options: str = "") -> None:
 
 
 def take(sent: Path) -> Signature:
-    return bundle.take(sent, [home.journals()]).signed
+    return bundle.import_path(sent, [home.journals()]).signed
 
 
 def repacked(sent: Path, change: Callable[[str, bytes], bytes]) -> Path:
@@ -156,7 +156,7 @@ def test_without_ssh_keygen_both_ends_say_so(tmp_path: Path, monkeypatch: pytest
 def test_nobody_signed(tmp_path: Path) -> None:
     with (tmp_path / "sent.zip").open("wb") as file:
         bundle.write(file, [RECORDED.stem], [home.recordings()])
-    taken = bundle.take(tmp_path / "sent.zip", [home.journals()])
+    taken = bundle.import_path(tmp_path / "sent.zip", [home.journals()])
     assert taken.signed.words == "not signed"
     entry.score_again(taken)
     origin = verify.origin(home.journals(), RECORDED.stem)

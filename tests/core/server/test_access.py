@@ -60,7 +60,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
     "said": lambda visit, run: visit.run(run).said("someone"),
-    "say": lambda visit, run: visit.run(run).say("all/1-a", SAID, "1"),
+    "say": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),
     "wait": lambda visit, run: visit.run(run).wait(1),
@@ -76,15 +76,15 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "kept": lambda visit, run: visit.run(run).kept(),
 }
 DEEDS: dict[str, Callable[[RunAccess, str], object]] = {
-    "resume": lambda visit, run: (visit.own(run).resume(), visit.run(run).wait(120)),
-    "cancel": lambda visit, run: visit.own(run).cancel(),
-    "share": lambda visit, run: visit.own(run).share(True),
-    "keep": lambda visit, run: visit.own(run).keep(Kept(title="Mine")),
-    "delete": lambda visit, run: (visit.own(run).delete(), visit.deleted(), visit.undo(run)),
+    "resume": lambda visit, run: (visit.own_run(run).resume(), visit.run(run).wait(120)),
+    "cancel": lambda visit, run: visit.own_run(run).cancel(),
+    "share": lambda visit, run: visit.own_run(run).share(True),
+    "keep": lambda visit, run: visit.own_run(run).keep(Kept(title="Mine")),
+    "delete": lambda visit, run: (visit.own_run(run).delete(), visit.deleted(), visit.undo(run)),
 }
 ALONE = {
     "run",
-    "own",
+    "own_run",
     "id",
     "visitor",
     "start",
@@ -102,9 +102,9 @@ ALONE = {
     "labeller",
     "seal",
     "is_sealed",
-    "behind_the_seal",
-    "foretold",
-    "foretell",
+    "unredacted",
+    "guesses_on",
+    "record_guess",
     "guesser",
     "deleted",
     "undo",
@@ -148,8 +148,8 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
     RunAccess(jobs, ANN).seal(run, True)
     stranger = RunAccess(jobs, BOB._replace(is_known=False))
     with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
-        stranger.foretell(run, "all/1-yes", "1", "yes")
-    assert stranger.foretold(run, "all/1-yes") == {}
+        stranger.record_guess(run, "all/1-yes", "1", "yes")
+    assert stranger.guesses_on(run, "all/1-yes") == {}
     RunAccess(jobs, ANN).seal(run, False)
     before = sorted(tmp_path.iterdir())
     for name in ("say", "guess", "label"):
@@ -187,7 +187,14 @@ def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: py
 def test_everything_that_a_visit_gives_is_tried_here(jobs: JobRunner) -> None:
     visit = RunAccess(jobs, ANN)
     run = begun(jobs, ANN)
-    given = [vars(RunAccess), vars(visit), vars(ReadableRun), vars(OwnRun), vars(visit.run(run)), vars(visit.own(run))]
+    given = [
+        vars(RunAccess),
+        vars(visit),
+        vars(ReadableRun),
+        vars(OwnRun),
+        vars(visit.run(run)),
+        vars(visit.own_run(run)),
+    ]
     own = {name for names in given for name in names if not name.startswith("_")}
     assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
@@ -201,7 +208,7 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: JobRunner,
     assert RunAccess(jobs, ANN).came_to(prior) == EchoSpec() and RunAccess(jobs, BOB).came_to(prior) is None
     assert list(RunAccess(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
     assert not list(RunAccess(jobs, BOB).made(LAB, prior.read))
-    RunAccess(jobs, ANN).own(made).share(True)
+    RunAccess(jobs, ANN).own_run(made).share(True)
     assert [run for run, _ in RunAccess(jobs, BOB).like(LAB, EchoSpec())] == [made] and not RunAccess(jobs, BOB).lacks(
         prior
     )
@@ -237,9 +244,9 @@ def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: 
 @pytest.mark.parametrize("does", LOOKS)
 def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     LOOKS[does](RunAccess(jobs, BOB), run)
-    RunAccess(jobs, ANN).own(run).share(False)
+    RunAccess(jobs, ANN).own_run(run).share(False)
     with pytest.raises(AccessDenied):
         LOOKS[does](RunAccess(jobs, BOB), run)
 
@@ -247,7 +254,7 @@ def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRun
 @pytest.mark.parametrize("does", DEEDS)
 def test_what_is_shared_is_still_its_owner_s_to_change(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     with pytest.raises(AccessDenied, match=r"Only (its owner|the person who began)"):
         DEEDS[does](RunAccess(jobs, BOB), run)
 
@@ -286,20 +293,20 @@ def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jo
     run = begun(jobs, ANN)
     ann, bob, eve = RunAccess(jobs, ANN), RunAccess(jobs, BOB), RunAccess(jobs, Visitor("eve"))
     with pytest.raises(AccessDenied, match="has not shared it"):
-        bob.foretell(run, "all/1-yes", "1", "yes")
+        bob.record_guess(run, "all/1-yes", "1", "yes")
     ann.share(run, True)
-    assert bob.foretold(run, "all/1-yes") is None
+    assert bob.guesses_on(run, "all/1-yes") is None
     ann.seal(run, True)
-    assert bob.foretold(run, "all/1-yes") == {}
-    bob.foretell(run, "all/1-yes", "1", "yes", also=SAID)
+    assert bob.guesses_on(run, "all/1-yes") == {}
+    bob.record_guess(run, "all/1-yes", "1", "yes", also=SAID)
     written = (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes()
-    bob.foretell(run, "all/1-yes", "1", "no", also=SAID)
-    assert bob.foretold(run, "all/1-yes") == {"1": "yes"}
+    bob.record_guess(run, "all/1-yes", "1", "no", also=SAID)
+    assert bob.guesses_on(run, "all/1-yes") == {"1": "yes"}
     assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
-    assert bob.foretold(run, "all/2-no") == {} == eve.foretold(run, "all/1-yes")
-    assert ann.foretold(run, "all/1-yes") is None
+    assert bob.guesses_on(run, "all/2-no") == {} == eve.guesses_on(run, "all/1-yes")
+    assert ann.guesses_on(run, "all/1-yes") is None
     with pytest.raises(AccessDenied, match="has not shared it"):
-        RunAccess(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
+        RunAccess(jobs, BOB._replace(is_in=False)).record_guess(run, "all/1-yes", "2", "yes")
 
 
 def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(
@@ -308,10 +315,10 @@ def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judge
     run = begun(jobs, ANN)
     ann = RunAccess(jobs, ANN)
     drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
-    ann.run(run).say("all/1-yes", drawn, "1")
-    assert ann.foretold(run, "all/1-yes") == {} and ann.foretold(run, "all/2-no") is None
-    ann.run(run).say("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
-    assert ann.foretold(run, "all/1-yes") is None
+    ann.run(run).annotate("all/1-yes", drawn, "1")
+    assert ann.guesses_on(run, "all/1-yes") == {} and ann.guesses_on(run, "all/2-no") is None
+    ann.run(run).annotate("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
+    assert ann.guesses_on(run, "all/1-yes") is None
 
 
 def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: JobRunner, hosted: None) -> None:
@@ -328,9 +335,9 @@ def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: N
     run = RunAccess(jobs, ANN).start("echo", EchoSpec())
     until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
     with pytest.raises(AccessDenied):
-        RunAccess(jobs, BOB).own(run).cancel()
+        RunAccess(jobs, BOB).own_run(run).cancel()
     assert jobs.active(run)
-    RunAccess(jobs, ANN).own(run).cancel()
+    RunAccess(jobs, ANN).own_run(run).cancel()
     assert not jobs.active(run)
 
 
@@ -341,7 +348,7 @@ def expecting(text: str) -> Callable[[str], Promise]:
 def test_nobody_speaks_in_the_name_of_another(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
     ann, bob = RunAccess(jobs, ANN), RunAccess(jobs, BOB)
-    ann.own(run).share(True)
+    ann.own_run(run).share(True)
     for reader in ("reader", ann.labeller, ann.guesser, "../other", ""):
         bob.run(run).guess(reader, "all/1-a", expecting("bob's"), "1")
         assert ann.run(run).guesses(reader) == []
@@ -366,8 +373,8 @@ def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: JobRunner
 
 def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
-    jobs.keeping.say(run, "reader", "all/1-a", SAID, "1", ANN.name)
+    RunAccess(jobs, ANN).own_run(run).share(True)
+    jobs.keeping.add(run, "reader", "all/1-a", SAID, "1", ANN.name)
     seen = RunAccess(jobs, ANN).run(run)
     seen.guess("reader", "all/1-a", expecting("more"), "2")
     assert [event.item for event in seen.guesses("reader")] == ["1", "2"]
@@ -456,18 +463,18 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: N
     with pytest.raises(NoSuchModel) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     assert bob.get(f"replay/{run}")
-    RunAccess(jobs, ANN).own(run).share(False)
+    RunAccess(jobs, ANN).own_run(run).share(False)
     with pytest.raises(NoSuchModel):
         bob.get(f"replay/{run}")
 
 
 def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(shared).share(True)
-    RunAccess(jobs, ANN).own(hidden).share(True)
-    RunAccess(jobs, ANN).own(hidden).share(False)
+    RunAccess(jobs, ANN).own_run(shared).share(True)
+    RunAccess(jobs, ANN).own_run(hidden).share(True)
+    RunAccess(jobs, ANN).own_run(hidden).share(False)
     sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
     for run in (sealed, revealed):
         RunAccess(jobs, ANN).share(run, True)
@@ -475,7 +482,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
     RunAccess(jobs, ANN).seal(revealed, False)
     store = Store(tmp_path / "store.duckdb", {"echo": LAB})
     try:
-        Index(store, tmp_path).look()
+        Index(store, tmp_path).update()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
             lambda viewer: listing.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
@@ -490,7 +497,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
 
 def test_a_run_that_is_read_again_is_the_reader_s(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     again = RunAccess(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
     with pytest.raises(AccessDenied):

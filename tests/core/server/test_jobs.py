@@ -64,13 +64,15 @@ def test_a_watch_takes_in_what_is_new_and_nothing_twice(jobs: Make) -> None:
     already = sum(len(place.records) for place in watch.transcript.places.values())
     watch.transcript.apply = counting
     while going.active(run):
-        watch.look()
+        watch.refresh()
         time.sleep(0.01)
-    watch.look()
+    watch.refresh()
     events = going.events(run)
     assert len(events) - 60 - already <= applied <= len(events)
-    assert watch.transcript.status == "completed" and watch.transcript.ended == transcript(events).ended
-    assert not watch.look()
+    assert (
+        watch.transcript.status == "completed" and watch.transcript.finished_calls == transcript(events).finished_calls
+    )
+    assert not watch.refresh()
 
 
 def test_a_watch_of_one_case_keeps_only_that_case_and_how_the_others_are(jobs: Make) -> None:
@@ -95,7 +97,7 @@ def test_unfinished_answers_can_be_seen_and_are_gone_once_they_are_whole(jobs: M
     watch = going.watch(run)
 
     def partial() -> list[str]:
-        watch.look()
+        watch.refresh()
         return [call.partial for call in watch.transcript.calls.values()]
 
     until(lambda: partial() == ["W"])
@@ -178,9 +180,9 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert status(events[: resumed + 1], active=False) == "interrupted"
     assert status(events[:resumed], active=False) == "completed"
     assert status(events, active=True) == "running"
-    assert transcript(events[:resumed]).lost
+    assert transcript(events[:resumed]).failed_items
     again = transcript(events[: resumed + 1])
-    assert (again.status, again.lost) == (None, set())
+    assert (again.status, again.failed_items) == (None, set())
     stopped = [*events[: resumed - 1], failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
     assert [one.message for one in transcript(stopped).failures] == ["It is gone."]
     assert transcript([*stopped, Resumed(run=run)]).failures == [], "it is asked again"
@@ -221,19 +223,19 @@ def test_what_a_person_gives_goes_into_the_run_and_what_they_say_into_a_journal_
     run = going.start("echo", EchoSpec(words=("yes",)))
     case = "all/1-yes"
     for who in ("ann", "bob"):
-        going.keeping.say(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
+        going.keeping.add(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
     assert woken == [f"{run}~ann", f"{run}~bob"]
     assert going.wait(run, 5)
-    assert [event.data["text"] for event in going.keeping.said(run, "ann")] == ["ann says so"]
-    assert [(event.by, event.case) for event in going.keeping.said(run, "bob")] == [("bob", case)]
+    assert [event.data["text"] for event in going.keeping.events(run, "ann")] == ["ann says so"]
+    assert [(event.by, event.case) for event in going.keeping.events(run, "bob")] == [("bob", case)]
     started = journal.read(tmp_path / f"{run}~ann.jsonl").events[0]
     assert isinstance(started, Started) and started.about == run
     assert not any(getattr(event, "by", "") for event in going.events(run)), "the run's journal has one writer"
     state = transcript(going.events(run))
     for who in ("ann", "bob"):
-        for event in going.keeping.said(run, who):
-            state.hear(event)
-    assert set(state.case(case).said("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
+        for event in going.keeping.events(run, who):
+            state.apply_annotation(event)
+    assert set(state.case(case).annotations("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
     assert LAB.view(state.case(case)).promise.text == "I repeat what I hear."
     with pytest.raises(RunNotFound):
         going.resume(f"{run}~ann")
@@ -287,10 +289,10 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
         for line in lines:
             file.write(line[:10])
             file.flush()
-            assert not watch.look(), "half a line is no event"
+            assert not watch.refresh(), "half a line is no event"
             file.write(line[10:])
             file.flush()
-            assert watch.look()
+            assert watch.refresh()
     assert watch.transcript.status == "completed" and not going.active("elsewhere")
 
 

@@ -16,7 +16,7 @@ from core.runs import repack
 from core.runs.library import RunNotFound
 from core.server.access import AccessDenied, RunAccess, Visitor
 from core.server.jobs import JobRunner
-from core.server.quotas import Quotas, forget, stored
+from core.server.quotas import Quotas, delete_old_runs, stored_bytes
 from core.store import listing, queries
 from core.store.index import index
 from core.store.index_watcher import IndexWatcher
@@ -58,7 +58,7 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
     assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.own(run).resume(), lambda: visit.own(run).cancel(), lambda: visit.own(run).share(True)
+        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
     ]  # fmt: skip
     for deed in deeds:
         with pytest.raises(AccessDenied):
@@ -85,8 +85,8 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
 def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     _, run = recorded
     os.utime(tmp_path / "recordings" / f"{run}.jsonl", (0, 0))
-    assert Quotas(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
-    assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
+    assert Quotas(tmp_path / "journals").usage_of(None).calls == 0 and stored_bytes(tmp_path / "journals") == 0
+    assert delete_old_runs(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 
 def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
@@ -95,10 +95,10 @@ def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
     jobs, run = recorded
     for who in ("ann", "bob"):
         RunAccess(jobs, Visitor(who)).run(run).guess(who, "all/1-a", lambda by: SAID, "1")
-    jobs.keeping.say(run, "the-command-line", "all/1-a", SAID, "1")
+    jobs.keeping.add(run, "the-command-line", "all/1-a", SAID, "1")
     for who in ("ann", "the-command-line"):
         os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
-    assert forget(tmp_path / "journals", 1) == []
+    assert delete_old_runs(tmp_path / "journals", 1) == []
     kept = {path.stem for path in (tmp_path / "journals").glob("*.jsonl")}
     assert kept == {f"{run}~bob", f"{run}~the-command-line"}
 
@@ -162,7 +162,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
             assert queries.runs(store, viewer="bob").empty
             evidence = listing.of_cases(store, "echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
-            keeper._index.look()
+            keeper._index.update()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:
             keeper.close()

@@ -91,7 +91,7 @@ def test_after_a_month_one_types_it_again(codes: Path) -> None:
     then = path.stat().st_mtime - roles.LASTS
     os.utime(path, (then, then))
     assert roles.role_of(ANN) == ""
-    roles.forget()
+    roles.purge_expired()
     assert not path.exists() and roles.role_of(BOB) == roles.HOST
 
 

@@ -59,10 +59,10 @@ def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
     path.write_bytes(lines[0])
     jobs = JobRunner(tmp_path, entry.labs(), entry.catalog().get)
     watch = jobs.watch(kept.stem)
-    assert not watch.look()
+    assert not watch.refresh()
     with path.open("ab") as file:
         file.writelines(lines[1:])
-    assert watch.look() and not watch.look()
+    assert watch.refresh() and not watch.refresh()
     assert looks(watch.transcript) == looks(transcript(jobs.events(kept.stem)))
 
 
@@ -186,7 +186,7 @@ def test_one_run_may_make_as_many_calls_as_are_allowed(going: JobRunner, monkeyp
 def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = JobRunner(tmp_path, {"echo": replace(LAB, asks=None)}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": replace(LAB, count_calls=None)}, lambda id: Echoing())
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "1")
     run = jobs.start("echo", SLOW)
     assert jobs.wait(run, 5) and transcript(jobs.events(run)).status == "completed"
@@ -264,7 +264,7 @@ def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: JobR
     until(lambda: (tmp_path / f"{stopped}.jsonl").stat().st_size > 0)
     going.cancel(stopped)
     assert going.trouble(stopped) == "" and not going.active(stopped)
-    assert going.wait("unknown", 0) and going.before("unknown") is None
+    assert going.wait("unknown", 0) and going.people_ahead("unknown") is None
 
 
 def test_a_wait_has_an_end(going: JobRunner) -> None:
@@ -277,13 +277,13 @@ def test_a_wait_has_an_end(going: JobRunner) -> None:
 def test_pieces_of_an_answer_are_seen_until_it_is_there(going: JobRunner) -> None:
     run = going.start("echo", SLOW)
     watch = going.watch(run)
-    until(lambda: watch.look() and bool(going._unfinished(run)))
-    assert watch.look(), "an unfinished answer is news, as long as it is there"
+    until(lambda: watch.refresh() and bool(going._unfinished(run)))
+    assert watch.refresh(), "an unfinished answer is news, as long as it is there"
     job = going._jobs[run]
     call = next(iter(job.partial))
     for piece in ("h", "at"):
         job.publish(Token(run=run, call=call, text=piece))
-    watch.look()
+    watch.refresh()
     assert watch.transcript.calls[call].partial == "What"
     going.cancel(run)
 
@@ -293,11 +293,13 @@ def test_who_shares_and_who_speaks_is_kept_beside_the_run(tmp_path: Path) -> Non
     run = jobs.start("echo", SLOW, owner="ann")
     assert jobs.wait(run, 5)
     assert (
-        jobs.keeping.speaker(run, "reader") is None and jobs.keeping.said(run, "reader") == [] and not jobs.shared(run)
+        jobs.keeping.speaker(run, "reader") is None
+        and jobs.keeping.events(run, "reader") == []
+        and not jobs.shared(run)
     )
-    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
-    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
-    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.said(run, "reader")) == 2
+    jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
+    jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
+    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.events(run, "reader")) == 2
     jobs.keeping.share(run, True)
     assert jobs.shared(run) and not jobs.shared(f"{run}~reader")
     kept = journal.read(said_path(tmp_path / f"{run}.jsonl", "reader")).events

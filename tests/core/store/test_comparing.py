@@ -108,7 +108,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def found(store: Store, query: str) -> Compared:
-    return comparing.found(store, parse_qs(query))
+    return comparing.compare_query(store, parse_qs(query))
 
 
 def sentences(store: Store, query: str) -> comparison_text.Sentences:
@@ -234,7 +234,7 @@ def test_what_cannot_be_compared_is_said(store: Store, query: str, why: str) -> 
 
 def test_what_somebody_may_not_see_is_in_no_comparison(store: Store) -> None:
     with pytest.raises(NotComparable, match="None of them"):
-        comparing.found(store, parse_qs(PAIR), viewer="ann")
+        comparing.compare_query(store, parse_qs(PAIR), viewer="ann")
     assert (
         comparing.runs(store, ["run-a"], "ann") == {} and comparing.runs(store, ["run-a"], None)["run-a"].title == "S1"
     )
@@ -260,7 +260,7 @@ def test_a_shared_new_question_changes_no_verdict(fresh: Store, tmp_path: Path) 
         for name, good in (("m/good", range(54)), ("m/worse", range(36))):
             of = of_starters(name, good, 60, one=shared_question)
             asked(folder, f"run-{name[2:]}", name, of)
-        fresh.empty()
+        fresh.clear()
         index(fresh, folder)
         compared = found(fresh, query)
         (pair,) = compared.pairs

@@ -100,7 +100,7 @@ def test_a_date_beyond_those_of_python_is_text(store: Store) -> None:
 def test_every_table_is_told_of_and_every_example_can_be_asked(tmp_path: Path) -> None:
     with Store(tmp_path / "all.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)
-        told = sql.holds(store)
+        told = sql.schema(store)
         assert set(told) == set(store.indexed) and all(words for words, _ in told.values())
         notes = sql._described()["table"]
         assert all(set(columns) <= {"holds", *store.tables[table].columns} for table, columns in notes.items())

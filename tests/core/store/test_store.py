@@ -245,7 +245,7 @@ def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_pa
                 "insert into faults select run, range, concat(run, md5(range::varchar)) "
                 "from range(20000), (values ('a secret'), ('a reason')) as runs(run)"
             )
-        store.forget(["a secret"])
+        store.erase_runs(["a secret"])
         with store.cursor() as reading:
             reading.execute("from faults")
             store.rewrite()
@@ -258,5 +258,5 @@ def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_pa
         assert not store.stale
         assert b"a secret" not in path.read_bytes() and not path.with_suffix(".new").exists()
         assert store.rows("select distinct run, count(*) from faults group by run") == [("a reason", 20_000)]
-        store.forget(["a reason"])
+        store.erase_runs(["a reason"])
         assert store.stale and store.query("from faults").empty

@@ -59,7 +59,7 @@ def made(
     runs: Sequence[Planned] | None = None,
     ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
 ) -> StudyOutcome:
-    return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").make(of.runs if runs is None else runs))
+    return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").run_all(of.runs if runs is None else runs))
 
 
 def begun(folder: Path, run: Planned) -> int:
@@ -216,7 +216,7 @@ def test_a_pause_ends_it_and_somebody_who_cancels_hears_so(tmp_path: Path, own_h
 
     async def cancelled() -> None:
         of, model = study(), Echoing(id="a/echo", wait=30)
-        task = asyncio.create_task(Making(of, LABS, lambda id: model, tmp_path).make(of.runs))
+        task = asyncio.create_task(Making(of, LABS, lambda id: model, tmp_path).run_all(of.runs))
         await until_true(lambda: model.asked)
         task.cancel()
         await task

@@ -77,7 +77,7 @@ def made(of: Study, *beside: Callable[[], Any]) -> StudyOutcome:
 
     async def go() -> StudyOutcome:
         others = [asyncio.create_task(asyncio.to_thread(one)) for one in beside]
-        outcome = await making(of).make(of.runs)
+        outcome = await making(of).run_all(of.runs)
         await asyncio.gather(*others)
         return outcome
 
@@ -318,7 +318,7 @@ def test_somebody_else_in_the_app_is_not_kept_waiting_behind_a_study(
 
     async def go() -> tuple[int, int]:
         whole = Making(of, entry.labs(), catalog.get, home.journals(), owner="ben")
-        going = asyncio.create_task(whole.make(of.runs))
+        going = asyncio.create_task(whole.run_all(of.runs))
         await asyncio.to_thread(until, lambda: server.count >= 8)
         WHOSE.set("ann")
         asked = server.count

@@ -159,7 +159,9 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
         for (model, method), both in values.items()
         for item, value in enumerate(both)
     )
-    cells: Cells = {(row["table"], row["row"], row["column"]): row for row in paper_tables.draw(table, lab, frame, "T")}
+    cells: Cells = {
+        (row["table"], row["row"], row["column"]): row for row in paper_tables.table_cells(table, lab, frame, "T")
+    }
     # One item has no value in one of four cells, and is in none of them.
     assert (cells["T: strategyqa", "a", "cot"]["value"], cells["T: strategyqa", "a", "cot"]["n"]) == (1.0, 1)
     assert cells["T: strategyqa", "a", "cot"]["of"] == 2
@@ -254,7 +256,9 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
         for case in state.cases:
             log = state.case(case)
             view = lab.view(log)
-            assert all(figure.score.n <= figure.score.of for figure in lab.studies.more(view, "repaired")), path.name
+            assert all(figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view, "repaired")), (
+                path.name
+            )
             for one in multiverse.otherwise(lab, view):
                 score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
                 if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):

@@ -45,7 +45,7 @@ def _shapes(category: Category) -> dict[Difficulty, str]:
     return _SHAPES.get(category) or {difficulty: difficulty for difficulty in generate.DIFFICULTIES}
 
 
-def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
+def generated(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
     """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
     lacks.
     """
@@ -59,7 +59,7 @@ def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: R
 
 
 def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """Return the name of the function that `drawn` gives, without generating it; `by_id` finds it by this name."""
+    """Return the name of the function that `generated` gives, without generating it; `by_id` finds it by this name."""
     shape = difficulty and _shapes(category)[difficulty]
     paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
     return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
@@ -118,12 +118,12 @@ def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
     if shape not in (*by_shape, None) or (rules == "paper" and category in _SHAPES):
         raise BenchmarkError(f"{id!r} names no {category} function.")
-    return drawn(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
+    return generated(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
 
 def _folder(find_dir: str) -> Path:
     try:
-        return files.named(find_dir)
+        return files.resolve_named(find_dir)
     except (files.BadFile, NotAllowed) as error:
         raise BenchmarkError(str(error)) from None
 

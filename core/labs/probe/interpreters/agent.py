@@ -19,7 +19,7 @@ from ....parsers import fields
 from ....parsers.cut import readable
 from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
-from ....runs.fairness import beside
+from ....runs.fairness import run_in_thread
 from ....sandbox import sandbox
 from ....sandbox.unsupported import cause
 from .. import json_answers, parse, prompts
@@ -78,7 +78,7 @@ class _Dialogue:
     @property
     def is_last_word(self) -> bool:
         """Whether rounds or calls are used up, or the agent has asked for nothing for so long that it never will."""
-        return self.round >= self.spec.rounds or self.box.left == 0 or self.idle >= IDLE
+        return self.round >= self.spec.rounds or self.box.calls_left == 0 or self.idle >= IDLE
 
     async def ask(self) -> Answered:
         """Return the interpreter's next message. Raises _NoAnswer, _TooLong, or CallFailed for a failure that may
@@ -89,8 +89,8 @@ class _Dialogue:
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
         left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
-        slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
-        prompt = fields.asked(prompts.going_on(self.opening, self.turns, slots), self.asked)
+        slots = prompts.situation(self.spec, self.box.probes, left, self.box.calls_left, self.trouble)
+        prompt = fields.with_schema(prompts.going_on(self.opening, self.turns, slots), self.asked)
         try:
             return await self.run.ask(
                 "interpreter",
@@ -136,7 +136,7 @@ class _Dialogue:
         self.run.record(exchange, _item(self.round))
 
     def left(self) -> dict[str, str]:
-        return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
+        return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.calls_left)}
 
     def parts(self, answered: Answered) -> parse.Parts:
         """Return the parts of a conclusion in its last message; empty ones if that was cut."""
@@ -173,7 +173,7 @@ class _Dialogue:
             final = self.is_final(answered.text, rules)
             return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
 
-        return {"description": self.parts(answered).description, "read": PerRuleset.of(read)}
+        return {"description": self.parts(answered).description, "read": PerRuleset.read_by_each(read)}
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -238,7 +238,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             if (conclusion := dialogue.concluded(answered)).cut:
                 dialogue.note(answered, trouble=f"the conclusion was {conclusion.cut}")
                 return earlier or conclusion
-            trouble = await beside(_of_code, spec, dialogue.parts(answered).code)
+            trouble = await run_in_thread(_of_code, spec, dialogue.parts(answered).code)
             if trouble and mends < MENDS:
                 mends += 1
                 earlier = dialogue.concluded(answered)

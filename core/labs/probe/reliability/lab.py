@@ -154,11 +154,11 @@ LAB = Lab(
         ),
     ),
     prompts=_prompts,
-    asks=lambda spec, cases: {"module": calls(spec, cases)},
+    count_calls=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     scene=scene,
     outcomes=OUTCOMES,
-    in_runs=RunSummary(one="function"),
+    run_summary=RunSummary(case_noun="function"),
     hidden=True,
     command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
 )

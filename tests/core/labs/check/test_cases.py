@@ -391,8 +391,8 @@ def test_more_cases_than_a_run_takes_are_refused_before_anything_is_asked(tmp_pa
 
 
 def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
-    assert LAB.robots.first is not None and LAB.summary is not None
-    played = play(LAB.robots.first().spec)
+    assert LAB.robots.demo_run is not None and LAB.summary is not None
+    played = play(LAB.robots.demo_run().spec)
     assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
     assert "it did not keep to its explanation" in LAB.summary(played.run)
-    assert LAB.robots.controls()[LAB.robots.newcomer].id == LAB.robots.first().spec.model
+    assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model
