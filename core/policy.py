@@ -43,7 +43,7 @@ class Setting(NamedTuple):
 
 
 SETTINGS = package_data.rows("policy", "setting", Setting)
-"""In the order in which they are shown."""
+"""All settings, in the order in which they are shown."""
 
 
 class Limit(NamedTuple):
@@ -62,14 +62,14 @@ class Limit(NamedTuple):
 
 
 LIMITS = package_data.rows("policy", "limit", Limit)
-"""In the order in which they are shown."""
+"""All limits, in the order in which they are shown."""
 
 _served: set[str] = set()
 
 
 def set_listen_address(address: str | None) -> None:
     """Record where the server listens: an address of this machine; empty or None means all of them."""
-    _served.add((address or "0.0.0.0").strip("[]").lower())  # noqa: S104  what None means, not a place to listen at
+    _served.add((address or "0.0.0.0").strip("[]").lower())  # noqa: S104  the meaning of None, not an address to listen on
 
 
 def allowed_hosts() -> frozenset[str]:

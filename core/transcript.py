@@ -181,13 +181,13 @@ class Transcript:
     failures: list[Failed] = field(default_factory=list)
     asked: int = 0
     finished_calls: int = 0
-    """Calls that were answered or failed."""
+    """Number of calls that were answered or failed."""
     cut: Counter[str] = field(default_factory=Counter)
     """Answers that a token limit cut short, by role, of all places."""
     cut_in_thought: int = 0
     """How many of these are from a model that thinks."""
     answers: Counter[str] = field(default_factory=Counter)
-    """Answers by the model that was asked, of all places."""
+    """Number of answers by the model that was asked, of all places."""
     differences: Counter[Difference] = field(default_factory=Counter)
     """Differences between calls as requested and as sent and served, with the number of such answers, of all places."""
     _open: dict[str, Asked] = field(default_factory=dict)

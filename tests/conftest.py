@@ -81,33 +81,33 @@ def own_main() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that knows the runs that come with the app, and nothing else."""
+    """A home whose index knows the runs that come with the app, and nothing else."""
     from core import entry, home
     from core.store.index import index
     from core.store.store import Store
 
-    path = tmp_path_factory.mktemp("recorded") / "store.duckdb"
-    with Store(path, entry.labs()) as store:
-        assert index(store, home.recordings(), recordings=True)
+    path = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("EXPLAIN_HOME", str(path))
+        with Store(path / "store.duckdb", entry.labs()) as store:
+            assert index(store, home.recordings(), recordings=True)
     return path
 
 
-@pytest.fixture
-def opened_before(own_home: Path, recorded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stores that the app and the command line make anew begin with the runs that come with the app, as after the first
-    time they are opened: to index these takes longer than most of what is tested.
+def open_before(path: Path, recorded: Path) -> None:
+    """Make `path` a home that was opened before: its index knows the runs that come with the app. Indexing them takes
+    longer than most of what is tested.
     """
-    from core import entry
-    from core.commands import run_output
-    from core.store.store import Store
+    path.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(recorded / "store.duckdb", path / "store.duckdb")
+    # The index knows journals by their real paths, so those from archives stay where they were indexed.
+    (path / "unpacked").symlink_to(recorded / "unpacked")
 
-    def opened(path: Path, labs: Any) -> Store:
-        if not path.exists():
-            shutil.copyfile(recorded, path)
-        return Store(path, labs)
 
-    for module in (entry, run_output):
-        monkeypatch.setattr(module, "Store", opened)
+@pytest.fixture
+def opened_before(own_home: Path, recorded: Path) -> None:
+    """The test's home was opened before."""
+    open_before(own_home, recorded)
 
 
 def encoder_port(config: Any) -> int:

@@ -95,7 +95,7 @@ def test_no_figure_of_a_recording_leaves_its_range(lab: Lab, path: Path) -> None
 
 def test_no_table_of_a_picture_leaves_the_range_of_its_figures(recorded: Path) -> None:
     seen = 0
-    with Store(recorded, entry.labs()) as store:
+    with Store(recorded / "store.duckdb", entry.labs()) as store:
         for lab in LABS:
             for picture in lab.pictures:
                 ends = [lab.metric(name).ends for name in picture.of.metrics]

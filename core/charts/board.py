@@ -1,4 +1,4 @@
-"""A leaderboard: who is best on one task, with the places that the intervals leave open."""
+"""A leaderboard: who is best on one task, with the places that the intervals allow."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataF
     """Return one line for each model and `how` on each task, the best first. A task is a combination of the columns
     `within`.
 
-    The columns are those of `forest.lines`, with `task`; `first` and `last`, the places that its interval leaves open
+    The columns are those of `forest.lines`, with `task`; `first` and `last`, the places that its interval allows
     (null if it has too little data); `placed`, the number of lines with a place; and `shared`, the number of items with
     a value for all on the task. Tasks on which somebody has a place come first, and undefined values come last.
 

@@ -107,10 +107,10 @@ def _of_zip(file: BinaryIO) -> Iterator[_Member]:
 def _of_tar(file: BinaryIO) -> Iterator[_Member]:
     with gzip.open(file) as unpacked, tarfile.open(fileobj=_Bounded(unpacked), mode="r:") as archive:  # type: ignore[call-overload]
         while (info := archive.next()) is not None:
-            archive.members.clear()  # each would be held in memory
+            archive.members.clear()  # otherwise all would be kept in memory
             wrong = "" if info.isdir() or (info.isreg() and not info.issparse()) else "a link or a device"
             yield _Member(info.name, info.isdir(), wrong, lambda info=info: archive.extractfile(info))  # type: ignore[misc]
-        while unpacked.read(_BLOCK):  # to its end, where its checksum stands
+        while unpacked.read(_BLOCK):  # read to the end, where the checksum is
             if unpacked.tell() > MOST_BYTES:
                 raise _too_large()
 

@@ -86,7 +86,7 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
         return Begins(bare[_bare(line)], len(line))
     letter = _LETTER.match(line)
     if letter is None or (not letter["mark"] and not letter["named"] and line[letter.end() :].strip(" .,")):
-        found = named.match(line.casefold())  # without a letter, for "a" and "I" are words
+        found = named.match(line.casefold())  # not a letter: "a" and "I" are words
         return Begins(bare[found["v"]], found.end("v")) if found else None
     if not letter["v"].isascii():
         return None
@@ -95,7 +95,7 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
     if re.search(rf"^\W{{0,4}}{following}[).]", below, _FLAGS) or re.search(
         rf"(?:^|[\s,;(])(?:[b-z]\)|{following}\. )", rest, re.IGNORECASE
     ):
-        return None  # the options once more, or a list
+        return None  # the options repeated, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
     index = int(letter["v"]) - 1 if letter["v"].isdigit() else ord(letter["v"].lower()) - ord("a")

@@ -105,7 +105,7 @@ _POLAR = anycase(r"\b(?:positive|negative)\b")
 _BOTH_TONES = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
 _CONCEDED = anycase(r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})")
 _LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
-"""The options in brackets."""
+"""The options repeated in brackets."""
 _OPPOSITE = anycase(
     r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
     r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"

@@ -75,7 +75,7 @@ _LABEL_ONLY = anycase(
     r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now:?)? )?(?:positive|negative|neutral"
     r"|mixed|unknown|yes|no|none|n/a)\W{0,9}"
 )
-"""An answer where a paragraph should be."""
+"""A reply that is only a label or an answer, instead of a paragraph."""
 
 
 def paragraph(text: str, original: str = "") -> str | None:
@@ -149,8 +149,8 @@ def _last_tagged(text: str) -> str | None:
 
 
 def _of_field(parsed: dict[str, Any], whole: bool) -> str | None:
-    """Return the text in a field with a fitting name or, if the JSON is the `whole` reply, else its longest text; None
-    if there is none.
+    """Return the text in a field with a fitting name. Without one, return its longest text if the JSON is the `whole`
+    reply, else None.
     """
     texts = {str(key).lower().replace(" ", "_"): value for key, value in parsed.items() if isinstance(value, str)}
     named = [texts[name] for name in _FIELDS if name in texts]

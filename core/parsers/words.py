@@ -251,7 +251,9 @@ _NUMBER_COLUMN = anycase(r"\W*(?:|no|nr|number|rank|index|\d+)\W*")
 
 
 def _tabled(lines: Iterable[str]) -> list[str]:
-    """Return the column whose heading says that it contains words, else the first that is not a numbering."""
+    """Return the words of the column whose heading says that it contains words, else of the first column that is not a
+    numbering.
+    """
     rows = cells_of(lines)
     if len(rows) < 2:
         return [word for row in rows for cell in row for word in _entries(cell)]

@@ -1,1 +1,1 @@
-"""Where programs that a model wrote run: bounded in all they may use."""
+"""Runs programs written by models, with limits on everything they may use."""

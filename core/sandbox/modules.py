@@ -1,8 +1,9 @@
-"""What a sandboxed program may borrow of numpy, cmath and string: names on a list, numbers and short lists in and out.
+"""The parts of numpy, cmath and string that a sandboxed program may use: allow-listed names, with numbers and short
+lists as arguments and results.
 
-The lent functions run outside of monty's workers, so they take no object that could do anything: arguments are checked
-to be plain numbers or short lists of numbers, and the results are plain again. `inside` makes arrays of them in
-the sandbox; what calls a program's own functions is there too. `lent_scipy` lends more.
+The lent functions run outside of monty's workers, so they accept no object that could do anything: arguments are
+checked to be plain numbers or short lists of numbers, and the results are plain again. `prelude` turns them into arrays
+inside the sandbox, and contains whatever calls a program's own functions. `scipy_subset` lends parts of scipy.
 """
 
 from __future__ import annotations
@@ -27,30 +28,30 @@ LONGEST_LIST = 1_000
 ELEMENTWISE = NAMED["elementwise"]
 
 MAKERS = ("zeros", "ones", "empty", "full", "arange", "linspace", "logspace", "geomspace")
-"""Those that make arrays of a length given in numbers, which is looked at before anything is made."""
+"""Functions that make arrays of a given length, which is checked before anything is made."""
 
 PLAINLY = ("diff", "unique", "gradient", "polyder", "polyint", "sort", "argsort")
-"""Those that take nothing but numbers. Some would do their work over and over, as often as they are told."""
+"""Functions that accept nothing but numbers here. Some would otherwise repeat their work as often as they are told."""
 
 OF_ANYTHING = NAMED["of_anything"]
 
 UFUNC_KEYWORDS = NAMED["ufunc_keywords"]
 
 KINDS = {"float64", "float32", "int64", "bool", "complex128"}
-"""Types of numbers that an array may be asked to have."""
+"""Types of numbers that may be requested for an array."""
 
 KEYWORDS = NAMED["keywords"]
 
 MOST_DECIMALS = 400
-"""More than any float has. numpy computes ten to that power, as a whole number, which for 2**31 takes seconds."""
+"""More than any float has. numpy computes ten to that power as a whole number, which takes seconds for 2**31."""
 
 CONSTANTS = ("pi", "e", "inf", "nan", "euler_gamma")
 
 MOST_GENERATORS = 2_000
-"""That a program may make of its own: some seven for each of 256 inputs."""
+"""Most generators that a program may create: some seven for each of 256 inputs."""
 
 MOST_TERMS = 30
-"""The highest degree of a polynomial that is fitted."""
+"""The highest degree of a polynomial that may be fitted."""
 
 
 def _chosen(rng: np.random.Generator, a: Any, p: Any = None) -> Any:
@@ -79,20 +80,20 @@ DRAWS: dict[str, Callable[..., Any]] = {
 COMPLEX = NAMED["complex"]
 
 RANDOM = "random_numbers"
-"""The name under which `numpy.random` is lent: the sandbox keeps "random" for its own module."""
+"""The name under which `numpy.random` is lent: the sandbox reserves "random" for its own module."""
 
 STRING_CONSTANTS = NAMED["string_constants"]
 
 
 def safe_argument(value: Any) -> Any:
-    """`value` where it is a number, a truth value or a short list of them. Raises TypeError or OverflowError, and
-    NotImplementedError for what numpy itself would take.
+    """Return `value` if it is a number, a truth value or a short list of them. Raises TypeError or OverflowError, and
+    NotImplementedError for values that numpy itself would accept.
     """
     value = of_array(value)
     if isinstance(value, bool | float | complex):
         return value
     if isinstance(value, int):
-        # As float, or numpy would fall back on Python's unbounded integers.
+        # As a float, because numpy would fall back on Python's unbounded integers.
         return value if abs(value) < 2**53 else float(value)
     if isinstance(value, list | tuple):
         if len(value) > LONGEST_LIST:
@@ -102,14 +103,16 @@ def safe_argument(value: Any) -> Any:
 
 
 def of_array(value: Any) -> Any:
-    """What an array of the sandbox holds; any other value as it is."""
+    """Return the data of an array of the sandbox; any other value unchanged."""
     from pydantic_monty import MontyClassProxy
 
     return value.attributes.get("data") if isinstance(value, MontyClassProxy) and value.name == "ndarray" else value
 
 
 def _number(value: Any) -> Any:
-    """An item of a list: lists do not nest."""
+    """Return an item of a list, which may not be a list itself. Raises NotImplementedError for one, else as
+    `safe_argument`.
+    """
     if isinstance(of_array(value), list | tuple):
         raise NotImplementedError("lists of numbers may not hold lists")
     return safe_argument(value)
@@ -149,7 +152,9 @@ def _checked(name: str) -> Callable[..., Any]:
 
 
 def _length(name: str, given: Sequence[Any], options: dict[str, Any]) -> float:
-    """How many numbers the array would have that is asked for. Raises NotImplementedError where that cannot be said."""
+    """Return how many numbers the requested array would have. Raises NotImplementedError if that cannot be
+    determined.
+    """
     if name == "arange":
         ends = [*given, *options.values()]
         if options or not all(isinstance(end, int | float) for end in ends) or not 1 <= len(ends) <= 3:
@@ -181,7 +186,7 @@ def _named(name: str, named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _takes(name: str, argument: str) -> bool:
-    """Whether numpy's own function takes the argument, as far as can be known."""
+    """Whether numpy's own function has the argument; True if that is unknown."""
     function = getattr(np, name, None)
     if isinstance(function, np.ufunc):
         return argument in UFUNC_KEYWORDS
@@ -203,15 +208,17 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 
 class _Draws:
-    """What numpy draws at random, by generators: the first is the program's, others are those that it makes."""
+    """numpy's random numbers, from several generators: the first is the program's, the others are those that it
+    creates.
+    """
 
     def __init__(self, seed: int) -> None:
         self._generators = [np.random.default_rng(seed)]
         self._own = np.random.default_rng([seed, 1])
 
     def generator(self, seed: Any = None) -> int:
-        """The number of a new generator. Raises NotImplementedError where there are too many, TypeError where `seed` is
-        no whole number.
+        """Create a generator and return its number. Raises NotImplementedError if there are too many, TypeError if
+        `seed` is not a whole number.
         """
         if len(self._generators) >= MOST_GENERATORS:
             raise NotImplementedError(f"a program may make {MOST_GENERATORS:,} generators at most")
@@ -219,7 +226,7 @@ class _Draws:
         return len(self._generators) - 1
 
     def seed(self, seed: Any = None) -> None:
-        """Begin the program's generator again. Raises TypeError where `seed` is no whole number."""
+        """Reset the program's generator. Raises TypeError if `seed` is not a whole number."""
         self._generators[0] = self._seeded(seed)
 
     def _seeded(self, seed: Any) -> np.random.Generator:
@@ -230,7 +237,7 @@ class _Draws:
         return np.random.default_rng(seed)
 
     def draw(self, number: Any, name: Any, *args: Any, **named: Any) -> Any:
-        """One number, or a list of `size`. Raises TypeError or NotImplementedError for what is not lent."""
+        """Draw one number, or a list of `size`. Raises TypeError or NotImplementedError for what is not lent."""
         if not (isinstance(number, int) and 0 <= number < len(self._generators) and name in DRAWS):
             raise TypeError("that cannot be drawn here")
         size = of_array(named.pop("size", None))
@@ -247,10 +254,9 @@ class _Draws:
 
 
 def lent_modules(is_late: Callable[[], bool], seed: int) -> dict[str, Callable[[], ExternalModule]]:
-    """How `numpy`, `scipy`, `cmath` and `string` are made, for one program that may want them. Once it `is_late` their
-    functions raise TimeoutError.
-
-    What numpy draws at random follows from `seed`.
+    """Return functions that make `numpy`, `scipy`, `cmath` and `string` for one program, if it wants them. Once
+    `is_late` returns True, the modules' functions raise TimeoutError. The random numbers of numpy are determined by
+    `seed`.
     """
     from pydantic_monty import ExternalModule
 

@@ -1,9 +1,10 @@
-"""Walls of the system's own around the programs, should one ever get past the interpreter that carries it out.
+"""The operating system's protection around programs, in case one ever escapes from its interpreter.
 
-On Linux the process beside the app gives up what it never needs, and its workers with it: new rights, writing a file,
-and, where the kernel has Landlock (5.13 and later), every file but the code's own, and TCP from 6.7 on; where it may
-have a network of its own, an empty one, every network. A worker, once it waits for programs, may open nothing at all:
-no file, no socket. Elsewhere there is the interpreter alone. Which of these hold is told (`OSLimits`).
+On Linux, the process beside the app and its workers give up what they never need: gaining privileges, writing files,
+and, if the kernel has Landlock, opening any file but the code's own (from 5.13 on) and connecting by TCP (from 6.7 on).
+If the system allows it an empty network namespace, the process reaches no network at all. A worker that waits for
+programs may open nothing, neither files nor sockets. On other systems there is only the interpreter. `OSLimits` says
+which protections are active.
 """
 
 from __future__ import annotations
@@ -19,33 +20,35 @@ from typing import NamedTuple
 from ..duckdb_worker import MB, give_up_new_rights
 
 WORKER_MB = 1024
-"""Megabytes of addresses that a worker may have; it begins with some 180, and a program may fill 64."""
+"""Megabytes of address space that a worker may have; it begins with some 180, and a program may fill 64."""
 
 WORKER_SECONDS = 3600
-"""Seconds of the processor that a worker may take for all of its programs, of which there are 500 at most."""
+"""Seconds of processor time that a worker may use for all its programs, of which there are at most 500."""
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-"""Numbers of Landlock's system calls, on every architecture the same."""
+"""Numbers of Landlock's system calls, the same on every architecture."""
 
 _EXECUTE, _WRITE, _READ, _LIST = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-"""How many rights to files Landlock knows, from which of its versions on."""
+"""How many file rights Landlock knows, by the version that introduced them."""
 
 _TCP, _SIGNALS = 0b11, 0b11
-"""To bind and to connect, from version 4 on; abstract sockets and signals to others, from version 6 on."""
+"""Landlock flags: bind and connect, from version 4 on; abstract sockets and signals to other processes, from version 6
+on.
+"""
 
 _NEW_USER, _NEW_NET = 0x10000000, 0x40000000
-"""Of unshare: an account of its own, which every account but root needs first, and a network of its own."""
+"""Flags of unshare: a new user namespace, which every user but root needs first, and a new network namespace."""
 
 _CAPABILITIES = 0x20080522
-"""The version of capset's structures: two numbers, and twice three of what a process may."""
+"""The version of capset's structures: two numbers, and two times three words of capabilities."""
 
 _HAS_NO_NEW_PRIVS = 39
 
 
 class OSLimits(NamedTuple):
-    """Which walls hold, as the process beside the app found when it was up, with its first worker."""
+    """Which protections are active, as the process beside the app found when it had started its first worker."""
 
     rights: bool = False
     writing: bool = False
@@ -56,7 +59,7 @@ class OSLimits(NamedTuple):
 
     @property
     def described(self) -> list[tuple[bool, str]]:
-        """Each, whether it holds, in words."""
+        """Each protection in words, with whether it is active."""
         return [
             (True, "The interpreter that carries programs out knows no files and no network."),
             (self.workers, "Its worker opens no file and no socket, and starts no process (rlimits)."),
@@ -81,7 +84,9 @@ class _Beneath(ctypes.Structure):
 
 
 def raise_walls() -> OSLimits:
-    """Shut this process in, with all it starts from now on in this thread. To be called while it has no other."""
+    """Confine this process, and everything it starts from now on in this thread. Must be called while it has no other
+    thread.
+    """
     if sys.platform != "linux":
         return OSLimits()
     import resource
@@ -92,7 +97,7 @@ def raise_walls() -> OSLimits:
         resource.setrlimit(limit, (0, 0))
     code = Path(__file__).resolve().parents[1]
     places = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
-    # The folder above the code's holds the home, unless that lies elsewhere.
+    # The folder above the code's contains the home, unless that is elsewhere.
     readable = [code, *(place for place in places if place not in code.parents)]
     readable += map(Path, ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/urandom"))
     landlock = _landlocked([*readable, Path("/proc/self/task")], [Path("/dev/null")])
@@ -106,8 +111,8 @@ def raise_walls() -> OSLimits:
 
 
 def bound_workers(bounded: set[int]) -> None:
-    """Take from this process's children what only their start needed, but for those in `bounded`, which is changed in
-    place. Where the kernel does not tell whose children they are none is bounded.
+    """Take from this process's children what only their start needed, except for those in `bounded`, which is updated
+    in place. If the kernel does not tell which processes are children, none is limited.
     """
     if sys.platform != "linux":
         return
@@ -115,7 +120,7 @@ def bound_workers(bounded: set[int]) -> None:
 
     children = set(_children())
     for worker in children - bounded:
-        # Gone meanwhile.
+        # The worker may have ended in the meantime.
         with suppress(ProcessLookupError):
             resource.prlimit(worker, resource.RLIMIT_NOFILE, (0, 0))
             resource.prlimit(worker, resource.RLIMIT_NPROC, (0, 0))
@@ -126,16 +131,16 @@ def bound_workers(bounded: set[int]) -> None:
 
 
 def _children() -> Iterable[int]:
-    """The processes that this one started; none where the kernel does not tell."""
+    """Return the processes that this one started; none if the kernel does not tell."""
     for thread in os.listdir("/proc/self/task"):
-        # A thread that has ended meanwhile.
+        # The thread may have ended in the meantime.
         with suppress(OSError):
             yield from map(int, Path(f"/proc/self/task/{thread}/children").read_text().split())
 
 
 def _left_the_network() -> bool:
-    """Give this process an empty network. Whether the kernel lets it: many containers do not. Root stays who it is, for
-    as another it might not read the code; others get an account in which they may nothing more.
+    """Give this process an empty network, and return whether the kernel allowed it: many containers do not. Root stays
+    root, because another user might not be able to read the code; other users get a namespace without capabilities.
     """
     libc = ctypes.CDLL(None)
     is_root = os.geteuid() == 0
@@ -147,8 +152,8 @@ def _left_the_network() -> bool:
 
 
 def _landlocked(readable: Iterable[Path], writable: Iterable[Path]) -> int:
-    """Leave this thread these files and folders, with what lies in them, and no others. The kernel's version of
-    Landlock; 0 where it has none.
+    """Restrict this thread to these files and folders, with their content. Returns the kernel's version of Landlock; 0
+    if it has none.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     version = libc.syscall(_CREATE_RULESET, None, 0, 1)

@@ -1,9 +1,9 @@
-"""The process beside the app in which model-written code is carried out, one program after the other.
+"""The process beside the app that runs model-written code, one program after the other.
 
-Run as a script by `core.sandbox.sandbox`. The code itself runs in a worker process of monty's; what is lent to it
-(`modules`) is called here, so that nothing a program asks of numpy can hold the app. A line of JSON on standard
-input is a program, a line on standard output its outcomes. When standard input ends, this process ends with all it
-started: at the latest when the app does, however that happens.
+`core.sandbox.sandbox` runs it as a script. The code itself runs in a worker process of monty's; the functions lent to
+it (`modules`) are called here, so that nothing a program asks of numpy can block the app. Each line of JSON on standard
+input is a program, each line on standard output its outcomes. When standard input ends, this process ends with
+everything it started: at the latest when the app does, whatever the reason.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ PRINTED_BYTES = 256 * 1024
 DEPTH = 200
 
 Outcome = tuple[Any, str | None]
-"""What one input gave: a number or a text, or None and the reason."""
+"""The result for one input: a number or a text, or None and the reason."""
 
 _SEEDING = """
 def __seed(number):
     import random
     random.seed(number)
 """
-"""Inside a function, so that a program that forgets to import random still does."""
+"""The import is inside a function so that it does not help a program that forgets to import random itself."""
 
 _DRIVER = """
 __outcomes = []
@@ -68,19 +68,19 @@ def run(
     lists: bool = True,
     ready: Callable[[], None] = lambda: None,
 ) -> list[Outcome] | str:
-    """The outcomes of function `name` of `code`, one an input, or the reason why there is none. Never raises.
+    """Return the outcomes of function `name` in `code`, one per input, or the reason why there are none. Never raises.
 
-    `seconds` bounds what the program computes, `memory` (bytes) its heap, `calls` how often it calls what is lent.
-    `lists`: a list of one element stands for that element, as an array of one always does. `ready` is called once there
-    is a worker, before anything of the program.
+    `seconds` limits the program's computing time, `memory` (bytes) its heap, `calls` how often it calls lent functions.
+    With `lists`, a list of one element stands for that element, as an array of one always does. `ready` is called once
+    there is a worker, before anything of the program runs.
     """
     import pydantic_monty
 
     printed = pydantic_monty.CollectString(max_bytes=PRINTED_BYTES)
     try:
         program = rewritten(code)
-        # The sandbox's own clock stands still while a lent function works. What we put before the program is not its
-        # time: on a busy machine that alone would be a failure.
+        # The sandbox's own clock stops while a lent function runs. What we run before the program does not count as its
+        # time: on a busy machine, that alone would make it fail.
         ends = math.inf
         begun = _begun(pool, program.numbers, seconds, memory, calls)
         modules = lent_modules(lambda: time.monotonic() > ends, seed)
@@ -94,7 +94,7 @@ def run(
             outcomes = session.feed_run(_DRIVER, inputs={"__inputs": list(inputs)}, print_callback=printed)
     except pydantic_monty.MontyCrashedError:
         return "the program crashed its worker or would not stop"
-    except Exception as error:  # whatever a hostile program provokes ends here, as a sentence
+    except Exception as error:  # whatever a hostile program provokes becomes a sentence
         return _words_for(error)
     if not isinstance(outcomes, list) or len(outcomes) != len(inputs):
         return "the program gave no values"
@@ -113,8 +113,8 @@ def _limits(seconds: float, memory: int, calls: int) -> ResourceLimits:
 
 @lru_cache(maxsize=32)
 def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) -> bytes:
-    """A session with all that a program finds there, as it is before any program: reading it again takes longer than
-    most programs do. A session that begins with it has the limits that it was made under.
+    """Return a session with everything that a program finds at its start. Loading it takes less time than running the
+    prelude, which takes longer than most programs. A session made from it has the limits that it was saved under.
     """
     with pool.checkout(
         limits=_limits(seconds, memory, calls), external_modules=lent_modules(lambda: False, 0)
@@ -126,11 +126,13 @@ def _begun(pool: Monty, numbers: bool, seconds: float, memory: int, calls: int) 
 
 
 def _checked(outcome: Any, lists: bool) -> Outcome:
-    """A value of ours, or the reason why the program's is none. The program may have meddled with the driver."""
+    """Return a valid value, or the reason why the program's is not one. The program may have tampered with the
+    driver.
+    """
     if not (isinstance(outcome, tuple) and len(outcome) == 2):
         return None, "the program gave no value"
     value, error = outcome
-    if type(value) is float and error is None:  # most are, and there are hundreds for each program
+    if type(value) is float and error is None:  # the usual case, hundreds of times per program
         return value, None
     row = of_array(value)
     if row is not value:
@@ -152,20 +154,22 @@ def _checked(outcome: Any, lists: bool) -> Outcome:
 
 
 def _words_for(error: Exception) -> str:
-    """ "ZeroDivisionError: division by zero": the last line of what the sandbox says, shortened."""
+    """Return the last line of the sandbox's error, shortened: "ZeroDivisionError: division by zero"."""
     lines = str(error).strip().splitlines()
     text = lines[-1] if lines else ""
     return _plainly(text if ":" in text else f"{type(error).__name__.removeprefix('Monty')}: {text}")
 
 
 def _plainly(error: str) -> str:
-    """The error, shortened; modules that are lent under their own names."""
+    """Return the error, shortened, with lent modules under their real names."""
     names = re.compile(r"'lent_(\w+)' object")
     return names.sub(lambda match: f"module '{match[1].replace('_', '.')}'", error[:LONGEST_MESSAGE])
 
 
 def to_line(outcomes: list[Outcome] | str) -> bytes:
-    """`outcomes` as a line of JSON, all values before all errors; a complex number is a list of its parts."""
+    """Return `outcomes` as a line of JSON, all values before all errors; a complex number is a list of its two
+    parts.
+    """
     if isinstance(outcomes, str):
         return json.dumps(outcomes).encode() + b"\n"
     values = [[value.real, value.imag] if isinstance(value, complex) else value for value, _ in outcomes]
@@ -173,7 +177,7 @@ def to_line(outcomes: list[Outcome] | str) -> bytes:
 
 
 def from_line(line: bytes) -> list[Outcome] | str:
-    """What `to_line` wrote. Raises ValueError where it is no such line."""
+    """Parse a line made by `to_line`. Raises ValueError for any other line."""
     outcomes = json.loads(line)
     if isinstance(outcomes, str):
         return outcomes
@@ -190,12 +194,12 @@ def end_all() -> None:
 
 
 def main() -> None:
-    """Carry out programs until standard input ends."""
+    """Run programs until standard input ends."""
     import pydantic_monty
 
-    # Ctrl-C goes to every process of the terminal; the one that started this decides when it ends.
+    # Ctrl-C reaches every process of the terminal; the parent decides when this one ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # monty looks for it at every step, and where it is not installed that takes longer than many a step.
+    # monty tries to import it at every step. If it is not installed, that takes longer than many steps.
     sys.modules["opentelemetry"] = None  # type: ignore[assignment]
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -205,7 +209,7 @@ def main() -> None:
     bound = partial(bound_workers, bounded)
 
     def listen() -> None:
-        # In a thread of its own: the end is heard while a program runs.
+        # In its own thread, so that the end of input is noticed while a program runs.
         for line in sys.stdin:
             programs.put(line)
         end_all()

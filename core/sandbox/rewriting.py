@@ -1,8 +1,8 @@
-"""Model-written code in the Python that monty knows.
+"""Rewrites model-written code into the Python that monty knows.
 
-Monty has no numpy arrays, no `str.translate`, no `del`, no generators, no methods as values. What a program writes in
-these words is put into others that mean the same, which `inside` defines inside the sandbox. Nothing is run
-here, and code that cannot be read is left as it is, for monty to say why.
+Monty has no numpy arrays, no `str.translate`, no `del`, no generators, no methods as values. Code that uses these is
+rewritten into equivalent code with helpers that `prelude` defines inside the sandbox. Nothing is run here, and code
+that cannot be parsed is left unchanged, so that monty reports the error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 from .unsupported import NAMED
 
 LENT = ("numpy", "scipy", "string", "operator", "statistics", "heapq", "warnings")
-"""Modules that stand for ours."""
+"""Modules that are replaced by ours."""
 
 NAMED_MODULE = "_lent_{}"
 
@@ -33,7 +33,7 @@ _COMPARED: dict[type[ast.cmpop], str] = {
 
 
 class Rewritten(NamedTuple):
-    """The program, and whether it works with numpy's arrays."""
+    """The program, and whether it uses numpy's arrays."""
 
     code: str
     numbers: bool
@@ -45,7 +45,7 @@ def names_numbers(code: str) -> bool:
 
 
 def rewritten(code: str) -> Rewritten:
-    """`code` in words that monty knows. Raises nothing for what `code` is."""
+    """Rewrite `code` for monty. Never raises, whatever `code` is."""
     numbers = names_numbers(code)
     try:
         tree = _Rewriter(numbers).visit(ast.parse(code))
@@ -59,7 +59,7 @@ def _name(name: str) -> ast.Name:
 
 
 def _call(name: str, *args: ast.expr, of: ast.Call | None = None) -> ast.Call:
-    """A call of the helper `name`; the arguments of the call `of` follow."""
+    """Return a call of the helper `name`; the arguments of the call `of` are appended."""
     rest = of.args if of else []
     return ast.Call(_name(f"_lent_{name}"), [*args, *rest], of.keywords if of else [])
 
@@ -69,7 +69,7 @@ def _assigned(name: str, value: ast.expr) -> ast.Assign:
 
 
 def _inside(path: str) -> ast.expr:
-    """The lent module, or what is in it: "numpy.random.normal"."""
+    """Return an expression for the lent module, or for something in it: "numpy.random.normal"."""
     root, *rest = path.split(".")
     node: ast.expr = _name(NAMED_MODULE.format(root))
     for name in rest:
@@ -81,7 +81,7 @@ class _Rewriter(ast.NodeTransformer):
     def __init__(self, numbers: bool) -> None:
         self.numbers = numbers
 
-    # Modules
+    # Modules.
 
     def visit_Import(self, node: ast.Import) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -110,7 +110,7 @@ class _Rewriter(ast.NodeTransformer):
                 made.append(ast.ImportFrom(module, [alias], node.level))
         return made
 
-    # Methods
+    # Methods.
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         func = node.func
@@ -157,7 +157,7 @@ class _Rewriter(ast.NodeTransformer):
     def _of_type(self, method: str) -> ast.expr:
         return ast.Subscript(_name("_lent_methods"), ast.Constant(method), ast.Load())
 
-    # Statements
+    # Statements.
 
     def visit_Delete(self, node: ast.Delete) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -188,13 +188,14 @@ class _Rewriter(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
         self.generic_visit(node)
         if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in _own(node.body)):
-            # All that it yields in one list: who reads it sees no difference, but for what never ends.
+            # Collects everything it yields in one list; readers see no difference, except for a generator that never
+            # ends.
             gathered = ast.Call(_name("iter"), [_name("_lent_yielded")], [])
             body = [_Gatherer().visit(one) for one in node.body]
             node.body = [_assigned("_lent_yielded", ast.List([], ast.Load())), *body, ast.Return(gathered)]
         return node
 
-    # Arrays
+    # Arrays.
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
         self.generic_visit(node)
@@ -216,7 +217,7 @@ _NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 def _own(body: list[ast.stmt]) -> list[ast.AST]:
-    """All nodes of a function's body but those of functions within it."""
+    """Return all nodes of a function's body except those of nested functions."""
     found: list[ast.AST] = []
     waiting: list[ast.AST] = list(body)
     while waiting:
@@ -228,7 +229,7 @@ def _own(body: list[ast.stmt]) -> list[ast.AST]:
 
 
 class _Gatherer(ast.NodeTransformer):
-    """A generator's body as that of a function that gathers."""
+    """Rewrites a generator's body so that it collects what it yields in a list."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt:
         if isinstance(node.value, ast.Yield):

@@ -1,11 +1,10 @@
-"""Where code that a model wrote runs: in pydantic-monty's worker processes and nowhere else.
+"""Runs model-written code in pydantic-monty's worker processes, and nowhere else.
 
-The worker knows no files, no network and no modules but monty's own and those lent to it: parts of `numpy`, `scipy`,
-`cmath` and `string`, allow-lists of functions on numbers and short lists. What it calls of these is carried out in a
-process beside the app (`process`), which also puts into monty's words what monty does not know
-(`rewriting`). Time, memory, depth of recursion, printed output and calls of lent functions are
-bounded, and one deadline bounds it all. Nothing that such a program does raises here: what went wrong is part of the
-result.
+The worker has no files, no network and no modules but monty's own and those lent to it: parts of `numpy`, `scipy`,
+`cmath` and `string`, as allow-lists of functions on numbers and short lists. These functions run in a process beside
+the app (`process`), which also rewrites code that monty does not know (`rewriting`). Time, memory, recursion depth,
+printed output and calls of lent functions are limited, and one deadline covers everything. Nothing that such a program
+does raises here: errors are part of the result.
 """
 
 from __future__ import annotations
@@ -36,37 +35,37 @@ from .rewriting import names_numbers
 from .unsupported import mark_unsupported
 
 Value = float | complex | str
-"""What goes into a program or comes out: a number, or a text. NaN is a number that is not defined."""
+"""An input or output of a program: a number or a text. NaN is an undefined number."""
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
 GRACE = 1.0
-"""Seconds beyond what a program may compute, for all that is done around it. Then it is ended, whatever it does: also
-where its inputs are tried one by one.
+"""Seconds beyond the program's computing time, for everything around it. After that it is ended, whatever it is doing,
+even if its inputs are being tried one by one.
 """
 LONGEST_CODE = 20_000
 CALLS = 20_000
-"""How often one program may call a lent function: some 70 times for each of 256 inputs."""
+"""How often one program may call lent functions: some 70 times for each of 256 inputs."""
 
 _PRELUDE = "import math\nimport random\nimport re\nimport string\n"
 _NUMBERS = "import numpy\nimport numpy as np\n"
-"""What models forget to import."""
+"""Imports that models forget."""
 
 TIMED_OUT = "TimeoutError: time limit exceeded"
 
 COMMAND = [sys.executable, "-m", process.__name__]
 
 _LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes of a line of outcomes: 256 texts of the longest, each character escaped, are 16 MB."""
+"""Longest line of outcomes in bytes: 256 texts of the greatest length, with each character escaped, are 16 MB."""
 
 _STARTING = 30.0
 """Seconds that a process may take to start."""
 
 
 class ProgramResult(NamedTuple):
-    """What a program gave, input by input. `values[k]` is None exactly where `errors[k]` is not.
+    """The results of a program, input by input. `values[k]` is None exactly if `errors[k]` is not.
 
     `error` says why nothing could be evaluated at all, None otherwise; `function` is the name of the tested function.
-    Errors for want of what Python has and the sandbox has not are marked (`lacking.not_runnable`).
+    Errors caused by something that Python has and the sandbox lacks are marked (`unsupported.not_runnable`).
     """
 
     values: tuple[Value | None, ...]
@@ -77,11 +76,11 @@ class ProgramResult(NamedTuple):
 
 
 def tested_function(code: str, rules: Rules) -> str | None:
-    """The name of the function that is tested; None where `code` defines none.
+    """Return the name of the function to test; None if `code` defines none.
 
-    Paper rules take what stands between the last "def " anywhere, in a comment or an inner function too, and the next
-    parenthesis (docs/measuring.md §4.6, mse_indicator.py:40-46): None where that is no name. Repaired rules take the
-    last one at top level, or the last lambda given a name there.
+    The original parser takes the text between the last "def " anywhere, even in a comment or an inner function, and the
+    next parenthesis (docs/measuring.md §4.6, mse_indicator.py:40-46): None if that is not a name. The updated parser
+    takes the last function at top level, or the last lambda that is given a name there.
     """
     if rules == "paper":
         name = code.rsplit("def ", 1)[-1].split("(", 1)[0].strip()
@@ -100,11 +99,11 @@ def evaluate(
     seed: int = 0,
 ) -> ProgramResult:
     """Run `code`, then its tested function on each of `inputs`. Never raises for anything that `code` does; raises
-    RuntimeError where the sandbox itself cannot be started.
+    RuntimeError if the sandbox itself cannot be started.
 
-    `seconds` bounds the whole of it, `memory` (bytes) the worker's heap. Repaired rules import numpy and a few modules
-    before the code, take a list of one element for that element, and where the inputs together run out of time or
-    memory, few of them are tried one by one. What the program draws at random follows from `seed`, so that a score can
+    `seconds` limits all of it, `memory` (bytes) the worker's heap. The updated rules import numpy and a few modules
+    before the code and accept a list of one element for that element; if the inputs together run out of time or memory
+    and are few, they are tried one by one. The program's random numbers are determined by `seed`, so that a score can
     be repeated.
     """
     start = time.monotonic()
@@ -150,7 +149,9 @@ def _failed(error: str, inputs: Sequence[Any], name: str | None, start: float) -
 
 
 def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
-    """One outcome an input, or the reason why there is none. Nothing of it goes on after `end` (time.monotonic)."""
+    """Return one outcome per input, or the reason why there are none. Nothing continues after `end`
+    (time.monotonic).
+    """
     if (left := end - time.monotonic()) <= 0:
         return TIMED_OUT
     process = _idle() or _Process()
@@ -161,14 +162,18 @@ def _run(program: dict[str, Any], end: float) -> list[Outcome] | str:
 
 
 def walls() -> OSLimits:
-    """Which of the system's walls stand around programs here. Raises RuntimeError where there is no sandbox."""
+    """Return which of the operating system's protections are active here. Raises RuntimeError if there is no
+    sandbox.
+    """
     process = _idle() or _Process()
     _free.append(process)
     return process.walls
 
 
 def _idle() -> _Process | None:
-    """A process that waits for a program, if there is one. One that ended while it waited is no fault of the next."""
+    """Return a process that waits for a program; None if there is none. Processes that ended while waiting are
+    discarded.
+    """
     with suppress(IndexError):
         while True:
             process = _free.pop()
@@ -188,18 +193,18 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            # A group of its own, to be ended with all it starts.
+            # Its own process group, so that it can be ended together with all it starts.
             start_new_session=True,
         )
         atexit.register(self.end)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        # A pipe is read without a deadline.
+        # In a thread, because reading from a pipe has no timeout.
         threading.Thread(target=self._listen, name="listen to the sandbox", daemon=True).start()
         try:
             self.walls = OSLimits(**json.loads(self._line(_STARTING)))
         except ValueError:
             self.end()
-            # A fault of ours, or of a machine too busy: never of the program that waits, and no score of it.
+            # Our fault, or that of a busy machine, never that of the waiting program: it must not affect a score.
             raise RuntimeError("the sandbox could not be started") from None
 
     @property
@@ -207,7 +212,7 @@ class _Process:
         return self._process.poll() is None
 
     def carry_out(self, program: dict[str, Any], seconds: float) -> list[Outcome] | str:
-        """The program's outcomes, or the reason why there is none. After `seconds` the process is ended."""
+        """Return the program's outcomes, or the reason why there are none. After `seconds` the process is ended."""
         assert self._process.stdin is not None
         began = time.monotonic()
         try:
@@ -221,7 +226,9 @@ class _Process:
             return TIMED_OUT if late else "the program crashed its worker or would not stop"
 
     def _line(self, seconds: float) -> bytes:
-        """The next line that the process writes; empty where it ended. Where none comes in time it is ended."""
+        """Return the next line that the process writes; empty if it has ended. If none arrives in time, the process is
+        ended.
+        """
         with suppress(queue.Empty):
             return self._lines.get(timeout=seconds)
         self.end()
@@ -234,7 +241,7 @@ class _Process:
         self._lines.put(b"")
 
     def end(self) -> None:
-        """End the process and all it started."""
+        """End the process and everything it started."""
         atexit.unregister(self.end)
         with suppress(ProcessLookupError):
             if hasattr(os, "killpg"):
@@ -246,5 +253,6 @@ class _Process:
 
 _free: list[_Process] = []
 _turns = FairSemaphore(os.cpu_count() or 1)
-"""No more programs run at once: a clock bounds each, and cases that run side by side must not use up each other's time.
+"""Limits how many programs run at the same time: each has a deadline, and concurrent cases must not use up each other's
+time.
 """

@@ -1,7 +1,7 @@
-"""What a sandboxed program may borrow of scipy: densities, special functions and two waves, by name.
+"""The parts of scipy that a sandboxed program may use: densities, special functions and two waves, by name.
 
-Densities are written out here: importing scipy.stats takes longer than a program may run. Formulas and parameters are
-scipy's, `loc` and `scale` included.
+Densities are written out here, because importing scipy.stats takes longer than a program may run. Formulas and
+parameters are scipy's, including `loc` and `scale`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ SIGNAL = ("square", "sawtooth")
 
 
 class Distribution(NamedTuple):
-    """In standard form: `density` and `below` (the share below) of a point, then `shapes` further numbers."""
+    """A distribution in standard form: `density` and `below` (the cumulative share) are functions of a point and
+    `shapes` further numbers.
+    """
 
     density: Callable[..., Row]
     below: Callable[..., Row]
@@ -81,10 +83,10 @@ DISTRIBUTIONS = {
     "poisson": Distribution(_poisson, lambda k, mean: _special("pdtr")(k, mean), 1, discrete=True),
     "binom": Distribution(_binomial, lambda k, n, p: _special("bdtr")(np.minimum(k, n), n, p), 2, discrete=True),
 }
-"""By scipy's names."""
+"""The distributions by scipy's names."""
 
 NAMES: dict[str, tuple[str, ...]] = {"stats": tuple(DISTRIBUTIONS), "special": SPECIAL, "signal": SIGNAL}
-"""What is lent of each part of scipy."""
+"""The names that are lent from each part of scipy."""
 
 LONGEST_LIST = 1_000
 
@@ -92,8 +94,9 @@ _SHAPES = {"t": ("df",), "gamma": ("a",), "poisson": ("mu",), "binom": ("n", "p"
 
 
 def caller(part: str, safe: Callable[[Any], Any]) -> Callable[..., Any]:
-    """A function that takes the name of one of `NAMES[part]` (of stats with what is asked, "norm.pdf") and arguments,
-    each made `safe` first. Raises NotImplementedError for what is not lent, TypeError for what scipy has not either.
+    """Return a function that accepts one of `NAMES[part]` (for stats with the method, "norm.pdf") and arguments, each
+    passed through `safe` first. Raises NotImplementedError for what is not lent, TypeError for arguments that scipy
+    does not accept either.
     """
 
     def call(name: Any, *args: Any, **named: Any) -> Any:
@@ -119,7 +122,7 @@ def caller(part: str, safe: Callable[[Any], Any]) -> Callable[..., Any]:
 
 
 def _of_distribution(name: str, what: str, given: list[Row], options: dict[str, Row]) -> Row:
-    """`what` (pdf, pmf, cdf, sf) of the distribution at the first of `given`. Raises TypeError, and
+    """Evaluate `what` (pdf, pmf, cdf, sf) of the distribution at the first of `given`. Raises TypeError, and
     NotImplementedError for what is not lent.
     """
     distribution = DISTRIBUTIONS[name]
@@ -151,7 +154,7 @@ def _of_counts(distribution: Distribution, what: str, z: Row, shapes: list[Row])
 
 
 def _wave(name: str, t: Row, duty: Row | None = None, width: Row | None = None) -> Row:
-    """scipy.signal's square wave and sawtooth; their period is 2π."""
+    """Return scipy.signal's square wave or sawtooth; their period is 2π."""
     share = duty if duty is not None else width
     turn = np.mod(t, 2 * np.pi) / (2 * np.pi)
     if name == "square":

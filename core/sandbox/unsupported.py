@@ -1,6 +1,6 @@
-"""Whether a program failed for want of something that Python has and the sandbox has not: then nothing is known of it.
+"""Whether a program failed because of something that Python has and the sandbox lacks; then nothing is known about it.
 
-Known by the error alone. A module, function or method that exists nowhere is the program's own mistake.
+This is decided by the error alone. A module, function or method that exists nowhere is the program's own mistake.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NAMED = {
     group: tuple(names.split())
     for group, names in tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8")).items()
 }
-"""By group, in the file's order."""
+"""The names by group, in the file's order."""
 
 
 NOT_RUNNABLE = "not runnable here"
-"""What such a program comes to, in place of right or wrong. Its error begins with these words."""
+"""The result of such a program, instead of right or wrong. Its error begins with these words."""
 
 PACKAGES = NAMED["packages"]
 
@@ -41,7 +41,7 @@ TYPES = {
     "re.Match": "re.Match",
     "re.Pattern": "re.Pattern",
 }
-"""Types of the sandbox that stand for others."""
+"""Types of the sandbox, and the real types that they replace."""
 
 _MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
 _IMPORTED = re.compile(r"ImportError: cannot import name '(\w+)' from '([\w.]+)'")
@@ -52,7 +52,7 @@ _REFUSED = re.compile(r"PermissionError|TimeoutError: sleep limit|TypeError: can
 
 
 def mark_unsupported(error: str, code: str) -> str:
-    """`error`, of the program `code`, marked as `NOT_RUNNABLE` where it is. The program cannot mark it itself."""
+    """Mark the `error` of the program `code` as `NOT_RUNNABLE` if it is. The program cannot add the mark itself."""
     while error.startswith(NOT_RUNNABLE):
         error = error.removeprefix(NOT_RUNNABLE).lstrip(": ")
     return f"{NOT_RUNNABLE}: {error}" if _is_lacking(error, code) else error
@@ -64,13 +64,13 @@ def not_runnable(error: str | None) -> bool:
 
 
 def cause(error: str) -> str:
-    """The error without the mark."""
+    """Return the error without the mark."""
     return error.removeprefix(f"{NOT_RUNNABLE}: ")
 
 
 def _is_lacking(error: str, code: str) -> bool:
     if error.startswith("NotImplementedError"):
-        # What is lent in part says so by this error; a program may use it for purposes of its own.
+        # Partly lent functions raise this error; a program may also use it for its own purposes.
         return "NotImplementedError" not in code
     if match := _MODULE.match(error):
         return _exists(match[1])
@@ -86,7 +86,9 @@ def _is_lacking(error: str, code: str) -> bool:
 
 
 def _has(kind: str, name: str, numbers: bool) -> bool:
-    """Whether values of the type have the method or field. What numpy gives is a plain number in the sandbox."""
+    """Whether values of the type have the method or field in Python. numpy's scalars are plain numbers in the
+    sandbox.
+    """
     if kind in TYPES:
         return _exists(f"{TYPES[kind]}.{name}")
     real = getattr(builtins, kind, None)
@@ -97,7 +99,7 @@ def _has(kind: str, name: str, numbers: bool) -> bool:
 
 @lru_cache(maxsize=1_000)
 def _exists(path: str) -> bool:
-    """Whether there is such a module of Python's or of a known package, or such a name in one."""
+    """Whether there is such a module, in Python or in a known package, or such a name in one."""
     root, *names = path.split(".")
     if root not in LOOKED_INTO:
         return root in sys.stdlib_module_names or root in PACKAGES

@@ -40,7 +40,7 @@ def weighted_kappa(pairs: Sequence[tuple[Hashable, Hashable, float]]) -> Agreeme
         return Agreement(None, len(pairs), None, None)
     first, second = Counter[Hashable](), Counter[Hashable]()
     for a, b, weight in pairs:
-        first[a] += weight / every  # type: ignore[assignment]  # a Counter counts shares too
+        first[a] += weight / every  # type: ignore[assignment]  # a Counter can hold shares too
         second[b] += weight / every  # type: ignore[assignment]
     agreed = math.fsum(weight for a, b, weight in pairs if a == b) / every
     by_chance = math.fsum(share * second[label] for label, share in first.items())

@@ -53,7 +53,7 @@ def anytime(total: float, n: int, level: float = 0.95) -> Interval:
     mean = total / n
 
     def excluded(p: float) -> bool:
-        if (total and p <= 0) or (total < n and p >= 1):  # where halving has reached an end that was seen not to be
+        if (total and p <= 0) or (total < n and p >= 1):  # bisection has reached an end that the data rule out
             return True
         against = sum(part * math.log(share) for part, share in ((total, p), (n - total, 1 - p)) if part)
         return mixture - against >= -math.log(1 - level)

@@ -151,12 +151,12 @@ def _of_median(values: Sequence[float], middle: float) -> Interval:
 def _worth(p: float, squares: float, n: int) -> float:
     """Return how many zeros and ones an item is worth; see `interval_of_items`."""
     most = p * (1 - p)
-    if n < 2 or most < SAME or squares >= n * most * (1 - SAME):  # zeros and ones: no need of a quantile
+    if n < 2 or most < SAME or squares >= n * most * (1 - SAME):  # zeros and ones need no quantile
         return 1.0
     return n * (Z / _t(n)) ** 2 * most / (squares + (p * p + (1 - p) ** 2) / 2)
 
 
 def _t(n: int) -> float:
-    from scipy.special import stdtrit  # only where it is used, as everywhere here
+    from scipy.special import stdtrit  # imported only where it is used, as everywhere here
 
     return float(stdtrit(n - 1, 0.975))

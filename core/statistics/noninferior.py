@@ -10,7 +10,7 @@ MARGIN = 0.10
 """Being worse by less than this share of tests counts as just as well."""
 
 LEVEL = 0.05
-"""One-sided."""
+"""The one-sided level of the test."""
 
 
 class NotWorse(NamedTuple):

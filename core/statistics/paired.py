@@ -86,7 +86,7 @@ def sign_flips(differences: Sequence[float] | NDArray[np.float64], draws: int = 
     gaps, n = np.asarray(differences, dtype=float), len(differences)
     if np.isin(gaps, (-1, 0, 1)).all():
         return Test(mcnemar(int((gaps == 1).sum()), int((gaps == -1).sum())), "exact McNemar")
-    far = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()  # sums of the same numbers in another order differ a little
+    far = abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()  # sums in another order differ a little
     if 2**n <= draws + 1:
         signs = 1.0 - 2 * (np.arange(2**n)[:, None] >> np.arange(n) & 1)
         return Test(float((np.abs(signs @ gaps) >= far).mean()), f"sign flips, all {2**n:,}")

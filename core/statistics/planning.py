@@ -42,7 +42,7 @@ def power_of_pairs(
     rest = 1 - only_first - only_second
     drawn = np.random.default_rng(seed).multinomial(n, [only_first, only_second, rest], size=draws)[:, :2]
     parted = drawn.sum(axis=1)
-    p_values = np.where(parted > 0, 2 * bdtr(drawn.min(axis=1), parted, 0.5), 1.0)  # shares.mcnemar, all at once
+    p_values = np.where(parted > 0, 2 * bdtr(drawn.min(axis=1), parted, 0.5), 1.0)  # shares.mcnemar, vectorised
     return float((p_values <= level).mean())
 
 

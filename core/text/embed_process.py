@@ -34,7 +34,8 @@ def main() -> None:
     import torch
     from sentence_transformers import SentenceTransformer
 
-    # With a thread on every core, torch waits by spinning as soon as anything else is busy: many times slower.
+    # With a thread on every core, torch's threads spin while they wait, which is many times slower whenever anything
+    # else is running.
     torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
     model = SentenceTransformer(sys.argv[1], device="cpu", local_files_only=True)
     answers.write(json.dumps({"width": model.get_embedding_dimension()}).encode() + b"\n")

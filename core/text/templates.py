@@ -1,4 +1,4 @@
-"""Prompt templates: chat turns with `{slots}`, kept as data under `data/prompts/`, or in a folder that a lab names.
+"""Prompt templates: chat turns with `{slots}`, stored under `data/prompts/`, or in a folder that a lab names.
 
 A template file is TOML::
 
@@ -6,7 +6,7 @@ A template file is TOML::
     version = 1
     role = "explainer"
     system = "What the model reads once."
-    user = "Q: {question}"            # one turn; the last one asked is the real question
+    user = "Q: {question}"            # a user turn; the last one asks the real question
     assistant = "{explanation}"       # how a demonstration's reply is written
 
     [[demonstrations]]

@@ -58,7 +58,7 @@ def main() -> None:
     )
     lab = labs[str(name)]
     judged = judged_of(lab)
-    assert judged is not None  # others are not offered
+    assert judged is not None  # no other lab is offered
     who = session.runs().labeller
     found = audits.audits(keeper.store, lab, session.viewer(), st.session_state.setdefault(SAID, {}))
     _last(lab, judged, keeper.store)

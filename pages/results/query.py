@@ -86,7 +86,7 @@ def show(query: str, found: QueryResult | QueryRefused) -> None:
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
-    # Filled in but not run: whoever follows a link has not yet read the query that its author chose.
+    # Filled in but not run: a person who follows a link has not yet read the query.
     st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (

@@ -101,10 +101,10 @@ class Broadcast:
                 try:
                     now = await run_in_threadpool(self._look_for_all, [*self._watching])
                 except (RunNotFound, OSError):
-                    # The run was deleted or its folder is gone: watchers reconnect, and are told why.
+                    # The run was deleted or its folder is gone: watchers reconnect, and get the reason.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
-                    # Their browser reconnects, and is told why it gets no more.
+                    # Their browser reconnects, and gets the reason why it receives no more.
                     self._send(watcher, "")
                 self._tell(now, [*self._watching])
                 if self._watching:

@@ -29,7 +29,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tests.conftest import WITHOUT_ENCODER, encoder_port
+from tests.conftest import WITHOUT_ENCODER, encoder_port, open_before
 from tests.support import shared_encoder
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
@@ -200,8 +200,7 @@ def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
     index knows the recordings, as after the first visit.
     """
     started: list[Server] = []
-    (tmp_path / "home").mkdir(exist_ok=True)
-    shutil.copyfile(recorded, tmp_path / "home" / "store.duckdb")
+    open_before(tmp_path / "home", recorded)
 
     def start(**environment: str) -> Server:
         started.append(Server(tmp_path / "home", **{"PYTHONPATH": WITHOUT_ENCODER, **environment}))

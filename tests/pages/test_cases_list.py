@@ -11,7 +11,7 @@ from pages.results.cases_list import questions
 
 def test_a_case_is_listed_by_its_question_and_a_trial_by_what_it_asked(recorded: Path) -> None:
     """A case of Plant was listed by its cue alone."""
-    with Store(recorded, entry.labs()) as store:
+    with Store(recorded / "store.duckdb", entry.labs()) as store:
         rows = store.query("select lab, trial, about, title from items where about <> '' order by run, \"case\", trial")
     shown = rows.assign(question=questions(rows))
     cases, trials = shown[shown["trial"] == ""], shown[shown["trial"] != ""]

@@ -241,7 +241,7 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
     from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
     bleu = BLEU(effective_order=True)
-    bleu.sentence_score(texts[0], [texts[1]])  # the signature tells what was scored last
+    bleu.sentence_score(texts[0], [texts[1]])  # the signature describes the last scoring
     # `sentence_score` would tokenize and count both texts again for every pair.
     counted = [extract_all_word_ngrams(bleu.tokenizer(text.rstrip()), 1, bleu.max_ngram_order) for text in texts]
     matrix = np.zeros((len(texts), len(texts)))

@@ -21,8 +21,8 @@ from .world import Question, sentence_case
 
 
 class NoisyAsk(Erring, AskDial, named="noisy"):
-    """Follows its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. The share
-    is the precision that the lab should report.
+    """Follows its explanations on `share` of all rules, drawn by `draw`; as a predictor it errs on `error`. The lab
+    should report the precision `must_read`.
     """
 
     def keeps(self, question: Question) -> bool:

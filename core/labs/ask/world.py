@@ -256,7 +256,7 @@ class World:
         named = {
             name for forms in (self._kind_forms, self._ability_forms) for form, name in forms.items() if form in text
         }
-        matcher = difflib.SequenceMatcher(autojunk=False)  # it keeps what it learns of its second text
+        matcher = difflib.SequenceMatcher(autojunk=False)  # it caches its analysis of the second text
         matcher.set_seq2(text)
 
         def nearness(question: Question) -> tuple[int, float]:

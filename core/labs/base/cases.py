@@ -22,7 +22,7 @@ DIFFERED = "those who read the explanation differ, or one of them could not be r
 class Playable(Frozen):
     """A trial of a case as a card for the game; a pack turns it into a `PackCard`.
 
-    `asked` is the new question, by which its correct answer is looked up. `annotated`: whether it was read what the
+    `asked` is the new question, by which its correct answer is looked up. `annotated`: whether someone read what the
     explanation implies. `title` and `who`, if given, replace those of the case. `why` says why a pack of chosen cards
     leaves this trial out. A random pack includes it anyway unless it `is_open`, which means that nothing about it can
     be predicted.

@@ -1,7 +1,8 @@
 """What is defined inside the sandbox before a program: in monty's Python, and under monty's limits.
 
-The files beside this one are read as texts and never imported. What must call the program's own functions (`re.sub`)
-is there and not among the lent functions, so that a callback that never ends is stopped like any other code.
+The files beside this one are read as text and never imported. Anything that calls the program's own functions
+(`re.sub`) is defined there and not among the lent functions, so that a callback that never ends is stopped like any
+other code.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ _MODULES = (
     *("string", "operator", "statistics", "heapq", "warnings", "numpy", "numpy_random", "numpy_polynomial"),
     *("numpy_polynomial_polynomial", "scipy", "scipy_stats", "scipy_special", "scipy_signal", "scipy_constants"),
 )
-"""What stands for a module, or a part of one, is a class of its own: an error then names it."""
+"""Each replacement of a module, or of a part of one, is its own class, so that errors name it."""
 
 _OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor")
 _PLAIN = {"sub": "-", "and": "&", "or": "|", "xor": "^"}
-"""Of two numbers these are as Python has them; the others differ and are written out."""
+"""For two numbers, these operators are Python's; the others differ and are written out."""
 _COMPARISONS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "not_equal": "!="}
 _ASKED = (
     *("sum", "mean", "std", "var", "prod", "max", "min", "argmax", "argmin", "argsort", "cumsum", "cumprod"),
     *("any", "all", "dot", "round", "clip", "ptp"),
 )
-"""Methods of an array that ask the lent function of their name."""
+"""Methods of an array that call the lent function of the same name."""
 
 _OPERATOR = """
     def __{0}__(self, other):
@@ -63,7 +64,7 @@ TEXTS = (
     + "".join(f"class lent_{name}: pass\n" for name in _MODULES)
     + _written("texts.py")
 )
-"""For every program."""
+"""Code that is run before every program."""
 
 NUMBERS = _arrays() + _written("numbers.py")
-"""For programs that name numpy or scipy."""
+"""Code that is run before programs that name numpy or scipy."""

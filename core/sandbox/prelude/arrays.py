@@ -1,5 +1,5 @@
-"""Rows of numbers with numpy's arithmetic. An operator's method may ask nothing of the app in monty, so that arithmetic
-is done here, number by number; what makes such a row, and what else numpy does with it, asks the lent functions.
+"""Rows of numbers with numpy's arithmetic. In monty, an operator's method cannot call the app, so arithmetic is done
+here, number by number. Making such a row, and everything else numpy does with it, calls the lent functions.
 """
 
 import numpy as _lent_host
@@ -9,7 +9,7 @@ _lent_len = len
 
 
 def _lent_each(function, a, b):
-    """`function` of the numbers of `a` and `b`, as numpy pairs them."""
+    """Apply `function` to the numbers of `a` and `b`, paired as numpy does."""
     a = a.data if isinstance(a, ndarray) else a
     b = b.data if isinstance(b, ndarray) else b
     if not isinstance(a, (list, tuple)):
@@ -71,7 +71,7 @@ def _lent_dot(a, b):
 
 
 class ndarray:
-    """A row of numbers, or a single one (its shape is empty then)."""
+    """A row of numbers, or a single one (with an empty shape)."""
 
     def __init__(self, data):
         self.data = data
@@ -202,7 +202,7 @@ class ndarray:
 
 
 def _lent_like(old, value):
-    """A value put into an array takes the kind of those in it."""
+    """Convert a value put into an array to the type of `old`, one of its numbers."""
     if isinstance(value, ndarray):
         value = value.item()
     if isinstance(old, bool):
@@ -242,7 +242,7 @@ _lent_kinds = {
 
 
 def _lent_kind(kind):
-    """The name of a type of numbers, as the lent functions take it."""
+    """Return the name of a number type for the lent functions; None if it is not one."""
     if isinstance(kind, str):
         return _lent_kinds.get(kind)
     for plain, name in ((float, "float64"), (int, "int64"), (bool, "bool"), (complex, "complex128")):
@@ -271,7 +271,7 @@ def _lent_plain(value):
 
 
 def _lent_asked(name, *args, **named):
-    """What the lent function gives, lists as arrays."""
+    """Call a lent function and return its result, with lists as arrays."""
     if name in _lent_typed:
         if _lent_len(args) > 1 and _lent_kind(args[-1]) is not None:
             named["dtype"] = args[-1]

@@ -1,5 +1,5 @@
-"""For programs that name numpy or scipy. What calls a program's own functions is here and not among the lent functions,
-so that a callback of `np.piecewise` that never ends is stopped like any other code.
+"""For programs that name numpy or scipy. Whatever calls a program's own functions is here and not among the lent
+functions, so that a callback of `np.piecewise` that never ends is stopped like any other code.
 """
 
 
@@ -123,7 +123,7 @@ class _lent_Polynomial:
 
 
 class lent_numpy_random:
-    """numpy's generators; each is a number here, behind which the lent module keeps its state."""
+    """One of numpy's generators; here it is only a number, and the lent module holds its state."""
 
     def __init__(self, number):
         self.number = number
@@ -144,7 +144,7 @@ def _lent_drawing(number, name):
 
 
 class _lent_nothing:
-    """A type that no value has."""
+    """A type without values."""
 
 
 _lent_numpy = _lent_module(lent_numpy(), {name: _lent_asking(name) for name in _lent_host.names})
@@ -185,7 +185,7 @@ def _lent_distribution(name):
 
 class _lent_Distribution:
     def __call__(self, *given, **named):
-        """Frozen: with its parameters in place."""
+        """Return the frozen distribution, with its parameters fixed."""
 
         def frozen(function):
             return lambda x: function(x, *given, **named)

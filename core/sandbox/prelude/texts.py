@@ -1,4 +1,4 @@
-"""For every program: what monty does not know of texts, lists and modules of Python's own."""
+"""For every program: features of Python's texts, lists and modules that monty lacks."""
 
 import re as _lent_re
 import string as _lent_string_names
