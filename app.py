@@ -69,7 +69,7 @@ os.umask(0o077)
 try:
     home.journals()
     instance.claim(f"http://127.0.0.1:{st.get_option('server.port')}")
-except (home.DataDirError, instance.AlreadyServed) as error:
+except (home.DataDirError, instance.HomeInUseError) as error:
     # Print the reason in one line before the server starts.
     sys.exit(str(error))
 

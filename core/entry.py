@@ -107,7 +107,7 @@ def keeper() -> IndexWatcher:
 
 def lent_index() -> Path:
     """Return a copy of the app's index for the command line, after updating it from the journals. Raises StoreError and
-    QueryRefused if there is none.
+    QueryRefusedError if there is none.
     """
     index = keeper()
     index.looked.wait()
@@ -136,8 +136,8 @@ def studies() -> Studies:
 
 
 def reread(run_id: str, visit: RunAccess) -> str:
-    """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFound,
-    AccessDenied and QuotaExceeded.
+    """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFoundError,
+    AccessDeniedError and QuotaExceededError.
     """
     return visit.run(run_id).reread(Replay)
 

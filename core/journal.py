@@ -24,9 +24,10 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from . import archives
+from .errors import ExplainError
 from .events import SCHEMA, Event, Started, from_json, to_json
 from .home import must_write
-from .lease import Lease, LeaseHeld, is_held
+from .lease import Lease, LeaseHeldError, is_held
 
 T = TypeVar("T")
 
@@ -39,11 +40,11 @@ about as long.
 """
 
 
-class JournalInUse(Exception):
+class JournalInUseError(ExplainError):
     """Another process, or another job of this process, is writing this journal."""
 
 
-class NewerSchemaError(ValueError):
+class NewerSchemaError(ExplainError, ValueError):
     """A newer version of this app wrote the journal."""
 
 
@@ -54,7 +55,7 @@ class Fault(NamedTuple):
     reason: str
 
 
-class JournalFull(Exception):
+class JournalFullError(ExplainError):
     """The journal could not be written, because the disk is full or broken; the message can be shown to the user."""
 
 
@@ -105,7 +106,7 @@ def is_blank(path: Path) -> bool:
 def remove_blank(folder: Path) -> None:
     """Remove the blank journals of the folder. Raises nothing: a journal that cannot be removed stays."""
     for path in folder.glob("*.jsonl"):
-        with contextlib.suppress(OSError, JournalInUse):
+        with contextlib.suppress(OSError, JournalInUseError):
             if is_blank(path):
                 with exclusive(path):
                     # A writer may have started in the meantime.
@@ -286,16 +287,16 @@ def _lease(path: Path) -> Path:
 
 
 def _taken(path: Path) -> Lease:
-    """Acquire the right to write this journal. Raises JournalInUse."""
+    """Acquire the right to write this journal. Raises JournalInUseError."""
     try:
         return Lease(_lease(path))
-    except LeaseHeld as held:
-        raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+    except LeaseHeldError as held:
+        raise JournalInUseError(f"{path.name} is being written by a run that is still going on ({held.who})") from None
 
 
 @contextlib.contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Keep others from writing this journal within the context. Raises JournalInUse."""
+    """Keep others from writing this journal within the context. Raises JournalInUseError."""
     lease = _taken(path)
     try:
         yield
@@ -304,8 +305,8 @@ def exclusive(path: Path) -> Iterator[None]:
 
 
 def write_atomic(path: Path, data: bytes) -> None:
-    """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUse and
-    JournalFull.
+    """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUseError and
+    JournalFullError.
     """
     beside = path.with_name(f".{path.name}.new")
     with exclusive(path):
@@ -319,8 +320,8 @@ def write_atomic(path: Path, data: bytes) -> None:
             raise _full(path, error) from None
 
 
-def _full(path: Path, error: OSError) -> JournalFull:
-    return JournalFull(
+def _full(path: Path, error: OSError) -> JournalFullError:
+    return JournalFullError(
         f"{path.name} could not be written ({error.strerror or error}). What was answered before is kept. Free some "
         "room, then go on with the run."
     )
@@ -342,7 +343,7 @@ def being_written(folder: Path) -> list[str]:
 class Journal:
     """Appends events to one file. A context manager with one writer at a time; several threads may call it.
 
-    With `new`, the file must not exist (raises FileExistsError). Raises JournalInUse if another writer holds it,
+    With `new`, the file must not exist (raises FileExistsError). Raises JournalInUseError if another writer holds it,
     DataDirError if its folder is not writable.
     """
 
@@ -368,14 +369,14 @@ class Journal:
 
     def append(self, event: Event) -> bytes:
         """Write `event` to the file without waiting for the disk (`settle` does). Returns the line as written; empty
-        for tokens, which are not stored. Raises JournalFull, and JournalInUse if another process took the journal
-        over while this one was asleep.
+        for tokens, which are not stored. Raises JournalFullError, and JournalInUseError if another process took the
+        journal over while this one was asleep.
         """
         if event.kind == "token":
             return b""
         with self._write:
             if self._lease.lost:
-                raise JournalInUse(f"{self.path.name} was taken over by another process while this one slept")
+                raise JournalInUseError(f"{self.path.name} was taken over by another process while this one slept")
             line = to_line(event, self._lines + 1)
             left = memoryview(line)
             try:

@@ -13,6 +13,7 @@ from hmac import compare_digest
 from typing import NamedTuple
 
 from . import package_data
+from .errors import ExplainError
 
 ROLES = {"host": 12, "teacher": 12, "participant": 6}
 """The roles for signing in, from most to fewest rights, and the minimum length of each one's code (EXPLAIN_HOST_CODE
@@ -23,7 +24,7 @@ gives no access to other people's data.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class NotAllowed(ValueError):
+class NotAllowedError(ExplainError, ValueError):
     """Something is not allowed here; the message says what, and what can be done instead."""
 
 

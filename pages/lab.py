@@ -9,14 +9,14 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec
 from core.models.ids import is_control
 from core.report.scenes import who
-from core.runs.library import RunNotFound
-from core.server.access import RunSealed
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.access import RunSealedError
+from core.server.quotas import QuotaExceededError
 from core.text.plurals import count_noun
 from core.transcript import Transcript
 from pages import addresses
@@ -43,9 +43,9 @@ def draw(lab: Lab) -> None:
     run_id = st.query_params.get("run", "")
     try:
         shown = run_view.Shown(lab, run_id, *run_view.load_run(run_id)) if run_id else None
-    except RunSealed:
+    except RunSealedError:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
-    except RunNotFound as error:
+    except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
     if shown is None:
@@ -123,7 +123,7 @@ def form(lab: Lab) -> None:
                 spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
             with waits("Looking at what will be asked …"):
                 ready(lab.name, spec.model_dump_json())
-        except (ValidationError, ValueError, CallFailed) as error:
+        except (ValidationError, ValueError, CallError) as error:
             problems(error)
             spec = None
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -136,7 +136,7 @@ def form(lab: Lab) -> None:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def ready(name: str, spec: str) -> None:
-    """Check a specification against the files that it names. Raises ValueError and CallFailed with messages for the
+    """Check a specification against the files that it names. Raises ValueError and CallError with messages for the
     user.
     """
     lab = entry.labs()[name]
@@ -155,7 +155,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
         for model in spec.models:
             session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, ValueError, QuotaExceeded) as error:
+    except (CallError, ValueError, QuotaExceededError) as error:
         problems(error)
         return
     st.session_state[BEGUN] = True
@@ -175,7 +175,7 @@ def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def cases(name: str, spec: str) -> int:
-    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallFailed with messages for the
+    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallError with messages for the
     user.
     """
     lab = entry.labs()[name]
@@ -188,6 +188,6 @@ def _button(lab: Lab, spec: Spec | None) -> str:
         return lab.title
     try:
         return f"{lab.title} · {count_noun(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
-    except (ValueError, CallFailed):
+    except (ValueError, CallError):
         # The reason why the cases cannot be listed is reported when the run begins.
         return lab.title

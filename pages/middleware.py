@@ -22,7 +22,7 @@ from core import policy
 from core.home import DataDirError
 from core.server import access_token, instance, roles, usage
 from core.server.access import code_in, cookie_of, name_of_visitor
-from core.server.rate_limits import NoPlace, Places, Rate, network_of
+from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
 
 Scope = MutableMapping[str, Any]
@@ -188,7 +188,7 @@ class Door:
         with ExitStack() as places:
             try:
                 _take_places(scope, places)
-            except NoPlace as error:
+            except NoFreePlaceError as error:
                 await _refuse(scope, receive, send, str(error), 429)
                 return
             await self._pass(scope, receive, send)
@@ -223,7 +223,7 @@ class Door:
 
 
 def _take_places(scope: Scope, places: ExitStack) -> None:
-    """Take the places that the request needs while it is open, and enter them in `places`. Raises NoPlace."""
+    """Take the places that the request needs while it is open, and enter them in `places`. Raises NoFreePlaceError."""
     address, path = _address(scope), str(scope.get("path", ""))
     is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAM)
 
@@ -231,12 +231,12 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
         return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
 
     if is_tab and policy.is_hosted() and not _NEW_TABS.take(address) and not is_reserved():
-        raise NoPlace("Too many tabs were opened from your network. Try again in a minute.")
+        raise NoFreePlaceError("Too many tabs were opened from your network. Try again in a minute.")
     if is_stream:
         visitor = _visitor(scope)
         most = roles.limit("tabs", visitor)
         if most is not None and _streams[visitor] >= _SURPLUS * most:
-            raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
+            raise NoFreePlaceError("You watch too many runs at the same time. Close some tabs of this app.")
     end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
     places.enter_context(CONNECTIONS.reserve(address, end, is_reserved, files))
     for kind in ([_TABS] if is_tab else []) + ([_STREAMS] if is_stream else []):

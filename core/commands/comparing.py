@@ -12,7 +12,7 @@ import click
 from ..report import comparison_text
 from ..store import comparing, matching
 from ..store.comparing import By
-from ..store.matching import Match, NotComparable
+from ..store.matching import Match, NotComparableError
 from .run_output import DONE, json_option, open_fresh_index
 
 
@@ -52,7 +52,7 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
     with open_fresh_index() as store:
         try:
             found = comparing.compare_query(store, query)
-        except NotComparable as error:
+        except NotComparableError as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
         sentences = comparison_text.sentences(found, matching.judged_of(store, found.asked.lab), names)

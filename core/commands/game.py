@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..report.game import page
-from ..report.game.pack import BadPack, Pack, load_pack, read
+from ..report.game.pack import GamePackError, Pack, load_pack, read
 from ..text.plurals import count_noun
 from .run_output import DONE
 
@@ -27,7 +27,7 @@ def _game(file: Path, name: str) -> int:
         raise click.BadParameter(f"{file} is there already: name another file.")
     try:
         pack = _pack(name)
-    except BadPack as error:
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     try:
         file.write_bytes(page.html(pack))

@@ -13,9 +13,9 @@ from ..models.replay import Replay
 from ..runs.driver import new_reading
 from ..runs.engine import RunRequest
 from ..runs.fork import fork_resolve
-from ..runs.library import RunNotFound, of_today
+from ..runs.library import RunNotFoundError, of_today
 from ..store.index import index, rebuild
-from ..store.store import Store, StoreBusy, StoreUnusable
+from ..store.store import Store, StoreBusyError, StoreUnusableError
 from ..text.plurals import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, json_option, open_run, run
 
@@ -58,7 +58,7 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
 def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     path = journal.find(run_id, journals, home.recordings(), home.priors())
     if path is None:
-        raise RunNotFound(f"There is no run named {run_id!r} in {journals}.")
+        raise RunNotFoundError(f"There is no run named {run_id!r} in {journals}.")
     with of_today():
         found, faults = entry.verify(path), journal.faults(path)
     if as_json:
@@ -78,9 +78,9 @@ def _store(action: Any) -> int:
     path = home.home() / "store.duckdb"
     try:
         store = Store(path, entry.labs())
-    except StoreBusy:
+    except StoreBusyError:
         raise
-    except StoreUnusable:
+    except StoreUnusableError:
         # The store is only an index: an unreadable one is moved aside and rebuilt.
         try:
             path.replace(path.with_suffix(".broken"))

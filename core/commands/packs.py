@@ -12,7 +12,7 @@ from click import Context
 from .. import entry, home
 from ..report.game import checking, making
 from ..report.game.making import PackRequest
-from ..report.game.pack import MOST_CARDS, BadPack, pack_text, read, shipped_packs
+from ..report.game.pack import MOST_CARDS, GamePackError, pack_text, read, shipped_packs
 from ..report.game.people import table
 from ..text.plurals import count_noun
 from .run_output import DONE, WRONG, json_option
@@ -67,7 +67,7 @@ def _make(
     )
     try:
         pack = making.make_pack(wanted, entry.labs(), _folders())
-    except BadPack as error:
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def _check(files: tuple[Path, ...]) -> int:
     for file in files or shipped_packs():
         try:
             pack = read(file)
-        except BadPack as error:
+        except GamePackError as error:
             print(error, file=sys.stderr)
             code = WRONG
             continue
@@ -108,7 +108,7 @@ def _check(files: tuple[Path, ...]) -> int:
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
     try:
         packs = [read(file) for file in files or shipped_packs()]
-    except BadPack as error:
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     rows = table(packs, entry.labs(), _folders(), home.journals())
     if not rows and not as_json:

@@ -21,17 +21,17 @@ import click
 from .. import entry, home, journal
 from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
-from ..journal import Journal, JournalFull, JournalInUse
+from ..journal import Journal, JournalFullError, JournalInUseError
 from ..labs.base.lab import Lab, counted
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest
-from ..runs.library import RunNotFound, of_today
+from ..runs.library import RunNotFoundError, of_today
 from ..scene import steps
 from ..server import instance
 from ..store.index import index
-from ..store.store import Store, StoreBusy, StoreError
+from ..store.store import Store, StoreBusyError, StoreError
 from ..transcript import Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -62,10 +62,10 @@ event_option = json_option("one event a line, as in the journal")
 
 
 def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
-    """Return the lab of a run, its first event, and all its events. Raises RunNotFound."""
+    """Return the lab of a run, its first event, and all its events. Raises RunNotFoundError."""
     path = journal.find(run_id, *folders)
     if path is None:
-        raise RunNotFound(f"There is no run named {run_id!r} in {folders[0]}.")
+        raise RunNotFoundError(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
         found = journal.read(path)
     if found.faults:
@@ -73,7 +73,7 @@ def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
         print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in found.events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
-        raise RunNotFound(f"{path} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{path} holds no run of a lab of this app.")
     return entry.labs()[started.lab], started, found.events
 
 
@@ -97,7 +97,7 @@ def run(
     `going_on` continues an existing journal; then a completed run is left alone unless its journal has lost lines or
     its failed calls are to be repeated (`failed_too`).
 
-    Raises NoSuchModel before anything begins, and JournalInUse if another process is making the run.
+    Raises NoSuchModel before anything begins, and JournalInUseError if another process is making the run.
     """
     catalog = entry.catalog()
     for model in going.spec.models if resolve is None else ():
@@ -130,7 +130,7 @@ def run(
             asyncio.run(go())
         except (asyncio.CancelledError, KeyboardInterrupt):
             pass
-        except (JournalFull, JournalInUse) as error:
+        except (JournalFullError, JournalInUseError) as error:
             print(error, file=sys.stderr)
         printer.end()
     index_run(folder)
@@ -167,7 +167,7 @@ def index_run(journals: Path) -> None:
         try:
             with Store(home.home() / "store.duckdb", entry.labs()) as store:
                 index(store, journals)
-        except StoreBusy:
+        except StoreBusyError:
             pass
         except StoreError as error:
             print(error, file=sys.stderr)
@@ -183,17 +183,17 @@ def cancel_on_sigint() -> None:
 
 @contextlib.contextmanager
 def open_fresh_index() -> Iterator[Store]:
-    """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusy."""
+    """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusyError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
-        except StoreBusy as busy:
+        except StoreBusyError as busy:
             try:
                 lent = instance.borrow()
                 copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store.duckdb"
                 shutil.copyfile(lent, copy)
-            except (instance.NotLent, OSError) as error:
-                raise StoreBusy(f"{busy} {error}", busy.pid) from None
+            except (instance.IndexNotLentError, OSError) as error:
+                raise StoreBusyError(f"{busy} {error}", busy.pid) from None
             store = stack.enter_context(Store(copy, entry.labs()))
         else:
             index(store, home.journals())

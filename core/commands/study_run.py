@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import entry, home
-from ..journal import JournalFull
+from ..journal import JournalFullError
 from ..models.ids import is_free
 from ..report import case_html, study_text
 from ..studies import estimate, multiverse, plan, required_data, tables
@@ -99,7 +99,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
                 break
     except (asyncio.CancelledError, KeyboardInterrupt):
         code = INTERRUPTED
-    except (JournalFull, ConnectionError) as error:
+    except (JournalFullError, ConnectionError) as error:
         _complain([error])
         code = INTERRUPTED
     run_output.index_run(journals)

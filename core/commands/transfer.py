@@ -18,13 +18,13 @@ from ..labs.base.lab import Lab
 from ..report import case_html, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
-from ..runs.bundle import BundleRefused
-from ..runs.signing import NotSigned
+from ..runs.bundle import BundleError
+from ..runs.signing import NotSignedError
 from ..scene import as_json
 from ..store import listing, sql
 from ..store.filters import Filter
 from ..store.sql import QueryResult
-from ..store.store import QueryRefused
+from ..store.store import QueryRefusedError
 from ..text.plurals import count_noun
 from ..transcript import Transcript, transcript
 from .run_output import DONE, aligned, index_run, json_option, open_fresh_index, open_run
@@ -63,10 +63,10 @@ def _asked(query: str) -> QueryResult:
 
 
 def _all_of(query: str) -> list[dict[str, Any]]:
-    """Return all rows of a query. Raises QueryRefused if there are more than a query may return."""
+    """Return all rows of a query. Raises QueryRefusedError if there are more than a query may return."""
     found = _asked(query)
     if found.cut:
-        raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
+        raise QueryRefusedError(f"More meet the condition than a query gives. {found.cut}")
     return list(found.rows())
 
 
@@ -108,7 +108,7 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         listed = (path for path in journal.list_journals(home.journals()) if not journal.is_blank(path))
         chosen = [path.stem for path in listed if "~" not in path.stem]
     if file.exists():
-        raise BundleRefused(f"{file} is there already: name another file.")
+        raise BundleError(f"{file} is there already: name another file.")
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
@@ -116,12 +116,12 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         missing = [run for run in runs if run in written.left_out]
         if missing or not written.runs:
             reasons = [f"{run}: {written.left_out[run]}" for run in missing] or ["there is no run to write"]
-            raise BundleRefused(f"{file} was not written. {'; '.join(reasons)}.")
+            raise BundleError(f"{file} was not written. {'; '.join(reasons)}.")
         os.replace(aside, file)
     except OSError as error:
-        raise BundleRefused(f"{file} cannot be written: {error.strerror or error}.") from None
-    except NotSigned as error:
-        raise BundleRefused(f"{file} was not written. {error}") from None
+        raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
+    except NotSignedError as error:
+        raise BundleError(f"{file} was not written. {error}") from None
     finally:
         aside.unlink(missing_ok=True)
     for run, why in written.left_out.items():
@@ -223,7 +223,7 @@ select run, "case" from items where "case" <> '' and (
 
 
 def _state_of(run: str) -> tuple[Lab, Transcript, int]:
-    """Return the lab of a run, its transcript, and the number of damaged lines in its journal. Raises RunNotFound."""
+    """Return a run's lab, its transcript, and the number of damaged lines in its journal. Raises RunNotFoundError."""
     folders = home.journals(), home.recordings(), home.priors()
     lab, _, events = open_run(run, *folders)
     path = journal.find(run, *folders)

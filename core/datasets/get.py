@@ -17,13 +17,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..events import CallFailed
+from ..events import CallError
 from ..home import home, write
-from ..lease import Lease, LeaseHeld
+from ..lease import Lease, LeaseHeldError
 from ..models.download import DownloadRequest, Progress, altered, check, fetch, remote
 from ..models.errors import failure
 from . import registry
-from .archives import MOST_BYTES, ArchiveRefused, unpack
+from .archives import MOST_BYTES, ArchiveError, unpack
 from .items import DatasetError
 from .sources import UNKNOWN, Source, SourceFile, mirrored
 
@@ -161,7 +161,7 @@ def _alone(source: Source, place: Path) -> Iterator[None]:
     """Raises DownloadFailed if another thread or process is downloading the source."""
     try:
         lease = Lease(place.with_name(f"{source.name}.lease"))
-    except LeaseHeld as held:
+    except LeaseHeldError as held:
         raise failure("fetched_elsewhere", title=source.title, who=held.who) from None
     try:
         yield
@@ -192,7 +192,7 @@ def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]
     return ExpectedFile(file, url, about.size if size is None else size, sha256, whence, about.tag)
 
 
-def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallFailed:
+def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallError:
     return failure("other_file", title=source.title, url=file.url, differs=differs, whence=whence, pins=_pins_file())
 
 
@@ -210,7 +210,7 @@ def _unpack(source: Source, one: ExpectedFile, part: Path, fresh: Path) -> None:
         return
     try:
         unpack(part, one.file.keep, fresh)
-    except ArchiveRefused as refused:
+    except ArchiveError as refused:
         raise altered(_wanted(source, one.url), part, f"the archive {refused}") from None
 
 

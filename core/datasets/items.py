@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError
 
+from ..errors import ExplainError
 from ..events import Frozen
 
 Task = Literal["sentiment", "multi_choice", "entailment", "strategyqa", "shp"]
@@ -91,21 +92,21 @@ MOST_NAMED = 100
 """Maximum number of broken rows described individually; the others are only counted."""
 
 
-class DatasetError(ValueError):
+class DatasetError(ExplainError, ValueError):
     """A data set is missing or cannot be read. The message names file and line and can be shown to users."""
 
 
-class BrokenRow(DatasetError):
+class BrokenRowError(DatasetError):
     """A single row cannot be read; the others can."""
 
 
-def broken(path: Path, line: int, problem: str) -> BrokenRow:
+def broken(path: Path, line: int, problem: str) -> BrokenRowError:
     """Return the error for a broken row; `line` counts from 1."""
-    return BrokenRow(f"{path}, line {line}: {problem}")
+    return BrokenRowError(f"{path}, line {line}: {problem}")
 
 
 def checked_item(path: Path, line: int, item: Item) -> Item:
-    """Return the item unchanged. Raises BrokenRow if its texts contain bytes that are not valid characters."""
+    """Return the item unchanged. Raises BrokenRowError if its texts contain bytes that are not valid characters."""
     texts = (item.id, item.paragraph, item.question, item.hypothesis, item.label or "", *item.choices, *item.facts)
     try:
         "".join(texts).encode()
@@ -114,15 +115,17 @@ def checked_item(path: Path, line: int, item: Item) -> Item:
     return item
 
 
-def read_items(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
+def read_items(
+    path: Path, rows: Iterable[tuple[int, Value | BrokenRowError]], item: Callable[[int, Value], Item]
+) -> Read:
     """Apply `item(line, value)` to each row. A row that it refuses, or that is broken already, is left out."""
     read: Read = []
     for line, value in rows:
         try:
-            if isinstance(value, BrokenRow):
+            if isinstance(value, BrokenRowError):
                 raise value
             read.append(checked_item(path, line, item(line, value)))
-        except BrokenRow as error:
+        except BrokenRowError as error:
             read.append(LeftOut(BROKEN, str(error)))
     return read
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import TableRow, file_for, plain_rows
-from .items import BrokenRow, DatasetError, Item, Read, Split, broken, read_items
+from .items import BrokenRowError, DatasetError, Item, Read, Split, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("mc500.test.tsv", "mc160.test.tsv"),
@@ -42,7 +42,7 @@ def read(path: Path, split: Split | None) -> Read:
 
 def _questions(
     file: Path, answers_file: Path, story: TableRow, answer: TableRow
-) -> Iterator[tuple[int, dict[str, Any] | BrokenRow]]:
+) -> Iterator[tuple[int, dict[str, Any] | BrokenRowError]]:
     """Yield the questions of one story. A broken question is lost alone; a broken story or answer line costs all
     four.
     """

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from ..events import CallFailed
+from ..events import CallError
 from ..labs.base.spec import MOST_CASES, Spec
 from . import own, registry
 from .items import Item, Loaded, Split, Task, loaded_record
@@ -85,7 +85,7 @@ class OnData(Spec):
             return (self,)
         try:
             items = self.size()
-        except (CallFailed, ValueError, OSError):
+        except (CallError, ValueError, OSError):
             items = self.limit or 0
         count = -(-items // most)
         of = range(1, count + 1)

@@ -132,7 +132,7 @@ def path_of(dataset: str) -> Path:
                 path = files.resolve_named(name)
             with files.open_file(path) as file:
                 size = os.fstat(file.fileno()).st_size
-        except (files.BadFile, policy.NotAllowed) as error:
+        except (files.FileError, policy.NotAllowedError) as error:
             raise DatasetError(f"{dataset[:200]}: {error}") from None
         except (OSError, ValueError):
             raise DatasetError(f"{dataset[:200]!r} is not the name of a file.") from None
@@ -354,15 +354,15 @@ def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(duckdb_worker.run_worker(own_process.__name__, wanted))
         return found
-    except duckdb_worker.WorkerTimeout:
+    except duckdb_worker.WorkerTimeoutError:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except duckdb_worker.WorkerRefused as error:
+    except duckdb_worker.WorkerRefusedError as error:
         words = " ".join(str(error).replace(str(path), path.name).split())
         if not words.startswith("Out of Memory"):
             raise DatasetError(f"{path.name} cannot be read: {words[:300]}") from None
-    except duckdb_worker.WorkerOutOfMemory:
+    except duckdb_worker.WorkerMemoryError:
         pass
     raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from .. import files, package_data
 from ..home import home
-from ..policy import NotAllowed
+from ..policy import NotAllowedError
 from . import babi, glue, imdb, mctest, shp, strategyqa
 from .files import Stamp, noted, stamp
 from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
@@ -99,7 +99,7 @@ def read(
     dataset = find(name)
     try:
         place = files.resolve_named(path) if path is not None else _place(dataset.name)
-    except (files.BadFile, NotAllowed) as error:
+    except (files.FileError, NotAllowedError) as error:
         raise DatasetError(str(error)) from None
     if not place.exists():
         raise DatasetError(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from ..events import CallFailed, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
+from ..events import CallError, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
 from ..home import write
 from ..text.plurals import count_noun
 from ..text.reply import without_thinking
@@ -127,7 +127,7 @@ class _Asked:
     def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
         self._model = model
         self._on_call = on_call
-        self.results: list[ModelAnswer | CallFailed] = []
+        self.results: list[ModelAnswer | CallError] = []
 
     @property
     def answers(self) -> list[ModelAnswer]:
@@ -156,26 +156,26 @@ class _Asked:
         max_tokens: int,
         top_logprobs: int | None = None,
         request: dict[str, Any] | None = None,
-    ) -> ModelAnswer | CallFailed:
+    ) -> ModelAnswer | CallError:
         """Make one call with every common setting; returns its answer, or why there is none."""
         self._on_call(what)
         sampling = Sampling(
             temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
         )
         messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
-        result: ModelAnswer | CallFailed
+        result: ModelAnswer | CallError
         try:
             result = await self._model.answer(
                 Request(role="trial", model=self._model.id, messages=messages, sampling=sampling, **(request or {})),
                 ignore_text,
             )
-        except CallFailed as failure:
+        except CallError as failure:
             result = failure
         self.results.append(result)
         return result
 
 
-def _holds(result: ModelAnswer | CallFailed, shows: Callable[[ModelAnswer], bool]) -> bool | None:
+def _holds(result: ModelAnswer | CallError, shows: Callable[[ModelAnswer], bool]) -> bool | None:
     """Whether the answer shows what was asked for: False if the server refuses it, None if the call failed."""
     if isinstance(result, ModelAnswer):
         return shows(result)
@@ -340,7 +340,7 @@ def all_saved(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> di
     """The results of these models by id, for those that were tested and that `get` finds."""
     every, results = _read(home), {}
     for id in ids:
-        with suppress(CallFailed):
+        with suppress(CallError):
             if (found := every.found.get(_key(get(id)))) is not None:
                 results[id] = found
     return results

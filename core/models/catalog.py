@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import SecretStr
 
-from ..events import CallFailed, Event, Frozen, Model
+from ..events import CallError, Event, Frozen, Model
 from ..journal import find, list_journals
 from . import download, local
 from .cache import Cached, ResponseCache
@@ -150,7 +150,7 @@ class Catalog:
         """Every model except replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
-    def _refusal(self, config: EndpointConfig, model: str) -> CallFailed | None:
+    def _refusal(self, config: EndpointConfig, model: str) -> CallError | None:
         """Why that model may not be asked with the host's key; None if it may, or if the key is the visitor's own."""
         id = f"{config.name}/{model}"
         if self.listed is None or config.of_visitor:
@@ -189,7 +189,7 @@ class Catalog:
         state = _state(path)
         return _Kept(path, state, Replay(run, self.read(path)))
 
-    def _unknown(self, model_id: str) -> CallFailed:
+    def _unknown(self, model_id: str) -> CallError:
         known = self.ids()
         same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
         hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])

@@ -100,7 +100,7 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
     except openai.OpenAIError as error:
         failure = error_mapping.of_error(error, config)
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        what = str(error) if isinstance(error, safe_http.UnsafeResponse) else "its list of models has another form"
+        what = str(error) if isinstance(error, safe_http.UnsafeResponseError) else "its list of models has another form"
         unreadable = ValueError(what)
         unreadable.__cause__ = error
         failure = error_mapping.of_error(unreadable, config)

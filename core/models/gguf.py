@@ -37,7 +37,7 @@ def context(path: Path) -> int:
             if version not in (2, 3):
                 raise failure("no_gguf", path=path, why=f"is a GGUF file of version {version}, which is not known here")
             head = _fields(_Bytes(file), fields)
-    except files.BadFile as error:
+    except files.FileError as error:
         raise failure("not_readable", why=error) from None
     except OSError as error:
         raise failure("not_readable", why=f"{path} cannot be read: {error.strerror}.") from None
@@ -57,7 +57,7 @@ def thinks(path: Path) -> bool:
     try:
         with files.open_file(path) as file:
             head = file.read(_LONGEST_HEAD)
-    except (files.BadFile, OSError) as error:
+    except (files.FileError, OSError) as error:
         raise failure("not_readable", why=error) from None
     at = head.find(b"tokenizer.chat_template")
     if at < 0:

@@ -24,8 +24,8 @@ from typing import IO
 from pydantic import SecretStr
 
 from .. import files, package_data
-from ..events import CallFailed, ModelAnswer, OnText, Request, ignore_text
-from ..policy import NotAllowed, child_environment
+from ..events import CallError, ModelAnswer, OnText, Request, ignore_text
+from ..policy import NotAllowedError, child_environment
 from ..runs.fairness import Leave, run_in_thread
 from . import gguf
 from .connection import Connection
@@ -86,7 +86,7 @@ def weights(name: str, folder: Path) -> Path:
     if name.startswith(FILE_PREFIX):
         try:
             path = files.resolve_named(name.removeprefix(FILE_PREFIX))
-        except (files.BadFile, NotAllowed) as error:
+        except (files.FileError, NotAllowedError) as error:
             raise failure("bad_file", why=error) from None
     elif (known := installed(folder).get(name)) is not None:
         path = known
@@ -114,7 +114,7 @@ class LocalModel:
         return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Ask the model's own server, started if necessary. Raises CallFailed, for instance LocalModelFailed.
+        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelFailed.
 
         Reading an answer token by token takes a tenth of the time in which a small model writes it, on processors that
         the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
@@ -184,7 +184,7 @@ class _Server:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def died(self) -> CallFailed:
+    def died(self) -> CallError:
         """The failure, with the first error that llama.cpp has written: the others follow from it."""
         self._log.seek(0)
         lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]

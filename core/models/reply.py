@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
+from ..events import LONGEST_ANSWER, CallError, Ending, Served, Thinking, ToolCall, Usage, ending_of
 from ..text import reply
 from ..text.reply import storable
 from . import error_mapping
@@ -220,7 +220,7 @@ class Reply:
         for call in self._calls:
             yield call["name"] + call["arguments"]
 
-    def failure(self, config: EndpointConfig) -> CallFailed | None:
+    def failure(self, config: EndpointConfig) -> CallError | None:
         """Why a finished reply is not a usable answer; None if it is one."""
         ending = "complete" if self._own_stop else ending_of(self.finish_reason)
         if self.finish_reason is None and not self.done:

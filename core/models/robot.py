@@ -40,7 +40,7 @@ class Robot:
                 setattr(cls, name, value)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Answer in the formats that the lab asks for. Raises CallFailed, such as Refused for another lab's role."""
+        """Answer in the formats that the lab asks for. Raises CallError, such as Refused for another lab's role."""
         begun = time.perf_counter()
         text, calls = self._called(request, self._reply(request))
         for piece in re.findall(r"\s*\S+\s*", text):

@@ -27,8 +27,8 @@ class Unreadable(Exception):
 
     @classmethod
     def from_error(cls, error: Exception) -> Unreadable:
-        """An Unreadable caused by `error`, with its message if it is an UnsafeResponse."""
-        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponse) else "")
+        """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
+        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
         unreadable.__cause__ = error
         return unreadable
 

@@ -27,7 +27,7 @@ OVER = HowFar(share=1.0, words="", around="over")
 
 
 def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> HowFar:
-    """The progress of the run whose events so far are in `state`. Raises RunNotFound."""
+    """The progress of the run whose events so far are in `state`. Raises RunNotFoundError."""
     ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)

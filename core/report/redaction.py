@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..labs.base.lab import Lab
-from ..runs.library import RunNotFound
+from ..runs.library import RunNotFoundError
 from ..scene import Card, Claim, Mark, Panel, Plot, Scene, Who, screens
-from ..server.access import RunAccess, RunSealed
+from ..server.access import RunAccess, RunSealedError
 from ..transcript import Transcript
 from . import evidence, scenes
 from .evidence import CallEvidence, Evidence
@@ -108,26 +108,26 @@ def redacted(scene: Scene, opened: Opened) -> Scene:
 
 def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> tuple[Lab, Transcript, str]:
     """The run's lab, the run with that case whole, and the case; the run's first case if none is named. It may be shown
-    only through `redacted`. Raises RunNotFound and AccessDenied.
+    only through `redacted`. Raises RunNotFoundError and AccessDeniedError.
     """
     run = visit.unredacted(run_id)
     state = run.case(case) if case else run.watch().transcript
     lab = labs.get(state.started.lab) if state.started else None
     if lab is None:
-        raise RunNotFound(f"{run_id} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{run_id} holds no run of a lab of this app.")
     if case and case not in state.cases:
-        raise RunNotFound(f"{run_id} has no case {case[:100]!r}.")
+        raise RunNotFoundError(f"{run_id} has no case {case[:100]!r}.")
     return lab, state, case or state.only
 
 
 def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
-    """The titles of the run's cases, by id, in order. Raises RunNotFound and AccessDenied."""
+    """The titles of the run's cases, by id, in order. Raises RunNotFoundError and AccessDeniedError."""
     cases = visit.unredacted(run_id).case("").cases
     return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
 
 
 def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
-    """The case as the visitor may see it. Raises RunNotFound and AccessDenied."""
+    """The case as the visitor may see it. Raises RunNotFoundError and AccessDeniedError."""
     # Asked before the run is read: if it ends in between, it is only read once more.
     active = visit.unredacted(run_id).active()
     lab, state, case = state_of(visit, labs, run_id, case)
@@ -137,7 +137,7 @@ def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str)
 def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Evidence:
     """The evidence behind the case, as far as the visitor may see it. For a sealed case these are the raw answers of
     the cards that they opened, without the model's name and without prompts, which may reveal other cards. Raises
-    RunNotFound, AccessDenied, and RunSealed before any card is opened.
+    RunNotFoundError, AccessDeniedError, and RunSealedError before any card is opened.
     """
     lab, state, case = state_of(visit, labs, run_id, case)
     opened = visit.guesses_on(run_id, case)
@@ -150,7 +150,7 @@ def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: s
     shown = [card for card in scene.cards if card.id in opened]
     known = {name for card in shown for name in (*card.calls, *(one.call for one in card.expects))}
     if not known:
-        raise RunSealed("What stands behind a card comes with it: say first what you expect of it.")
+        raise RunSealedError("What stands behind a card comes with it: say first what you expect of it.")
     return Evidence(calls={name: _raw(call) for name, call in found.calls.items() if name in known})
 
 

@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from ..errors import name_in_journals
 from ..events import (
     LONGEST_ANSWER,
     Answered,
     Asked,
-    CallFailed,
+    CallError,
     Dropped,
     Event,
     Failed,
@@ -228,7 +229,7 @@ class CaseContext:
         repeat: int = 0,
         tools: tuple[Tool, ...] = (),
     ) -> Answered:
-        """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallFailed, after the failure is
+        """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallError, after the failure is
         journaled.
 
         What the run has asked before, or is asking now, in this case or another, is not asked again. If another case
@@ -276,7 +277,7 @@ class CaseContext:
         going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
         try:
             answered = await self._ask(request, fingerprint, item, trial)
-        except CallFailed as failure:
+        except CallError as failure:
             going.set_exception(failure)
             going.exception()
             raise
@@ -294,7 +295,7 @@ class CaseContext:
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
             answer: ModelAnswer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
-        except CallFailed as failure:
+        except CallError as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
         if len(answer.text) > LONGEST_ANSWER:
@@ -330,7 +331,7 @@ class CaseContext:
             item, value = pair
             try:
                 done[item] = await work(item, value)
-            except CallFailed as failure:
+            except CallError as failure:
                 self.drop(item, "error", failure.message, trial=item)
 
         await for_each_bounded(items.items(), one, at_once)
@@ -386,7 +387,7 @@ def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "
     return Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
 
 
-def failed(run: str, failure: CallFailed, **who: str) -> Failed:
+def failed(run: str, failure: CallError, **who: str) -> Failed:
     """The event for a failed call, or for what stopped the run."""
     told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
-    return Failed.model_validate({"run": run, **who, "error": type(failure).__name__, **told})
+    return Failed.model_validate({"run": run, **who, "error": name_in_journals(type(failure)), **told})

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ..datasets.items import BROKEN, Loaded
-from ..events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
-from ..journal import JournalFull, JournalInUse
+from ..errors import name_in_journals
+from ..events import CallError, Event, Failed, Finished, Fork, Frozen, OutOfReachError, Recorded, Started
+from ..journal import JournalFullError, JournalInUseError
 from ..labs.base.cases import Begun, Case, Result, Trial, View
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, BadInput, Spec
@@ -98,7 +99,7 @@ async def execute(going: RunRequest, ports: RunIO) -> Transcript:
     it asks nothing and gains nothing, for figures of a later version belong to a reread run.
 
     Any failure ends in a `finished` event, after one with its reason. Raises again what cancels the task or keeps
-    `publish` from writing (JournalFull, JournalInUse).
+    `publish` from writing (JournalFullError, JournalInUseError).
     """
     session = RunState(going.id, ports, going.history)
     if session.state.started is None:
@@ -165,17 +166,17 @@ def _fail(session: RunState, error: Exception) -> None:
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     match cause:
-        case JournalFull() | JournalInUse():
+        case JournalFullError() | JournalInUseError():
             # The journal cannot be written, so the reason cannot be stored.
             raise cause from None
-        case CallFailed():
+        case CallError():
             session.publish(failed(session.id, cause))
-        case OutOfReach():
+        case OutOfReachError():
             session.publish(failed(session.id, cause.failure))
         case _:
             log.error("run %s", session.id, exc_info=error)
             words = f"The run stopped on a fault of this app: {cause}"
-            session.publish(Failed(run=session.id, error=type(cause).__name__, message=words))
+            session.publish(Failed(run=session.id, error=name_in_journals(type(cause)), message=words))
     session.publish(Finished(run=session.id, status="failed"))
 
 
@@ -187,12 +188,12 @@ class _Cases:
     spec: Spec
     session: RunState
     views: dict[str, View] = field(default_factory=dict)
-    failures: list[CallFailed] = field(default_factory=list)
+    failures: list[CallError] = field(default_factory=list)
 
     async def measure(self) -> bool:
         """Measure all cases, then the figures of the run; False if there was enough before the last case.
 
-        Raises BadInput, and CallFailed if every case failed.
+        Raises BadInput, and CallError if every case failed.
         """
         # Reading or downloading a data set may take minutes.
         cases, held = await run_in_thread(self._planned)
@@ -227,7 +228,7 @@ class _Cases:
         await publish_figures(CaseContext(self.session), self.lab.scores(views))
         if views and all(map(_all_failed, views)):
             drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
-            raise CallFailed(
+            raise CallError(
                 f"Nothing could be measured: each of the {len(drops)} questions failed. {drops[0].detail}",
                 "What was answered is kept. Mend what it complains of, then go on from here.",
             )
@@ -254,10 +255,10 @@ class _Cases:
             )
         return cases, held
 
-    async def _measure(self, case: Case, run: CaseContext) -> CallFailed | None:
+    async def _measure(self, case: Case, run: CaseContext) -> CallError | None:
         try:
             await self.lab.measure(self.spec, case, run)
-        except CallFailed as failure:
+        except CallError as failure:
             self.failures.append(failure)
             run.drop("", "error", failure.message)
             return failure

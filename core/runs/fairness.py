@@ -148,7 +148,7 @@ def people_ahead(whose: str) -> int | None:
     return max((n for turns in every if (n := turns.people_ahead(whose)) is not None), default=None)
 
 
-class CallsPaused(Exception):
+class CallsPausedError(Exception):
     """The call was not made: whoever started this group of calls has stopped it."""
 
 
@@ -168,9 +168,9 @@ class Leave:
             woken.set()
 
     def check(self) -> None:
-        """Check before each try of a call. Raises CallsPaused if no call may be sent."""
+        """Check before each try of a call. Raises CallsPausedError if no call may be sent."""
         if self._is_closed:
-            raise CallsPaused
+            raise CallsPausedError
 
     async def sleep(self, seconds: float) -> None:
         """Wait `seconds` between two tries, or until calls are stopped."""

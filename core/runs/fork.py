@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..events import Answered, Asked, CallFailed, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
+from ..events import Answered, Asked, CallError, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import shares, transcript
@@ -116,7 +116,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             before = kept.by_place.get(_place(asked))
             plan.again.append((self.id, before.usage if before else Usage()))
             if before is None:
-                raise CallFailed("not asked yet")
+                raise CallError("not asked yet")
             return before.again(seconds=0.0)
 
     def publish(event: Event) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .. import home, journal
 from ..journal import NewerSchemaError
-from ..runs.library import RunNotFound
+from ..runs.library import RunNotFoundError
 from .jobs import JobRunner
 
 LONGEST_LINE = 300
@@ -49,7 +49,7 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
     try:
         begun = journal.first_event(path)
         calls = path.read_bytes().count(_ASKED)
-        with suppress(RunNotFound):
+        with suppress(RunNotFoundError):
             models = tuple(sorted(jobs.lab_and_spec(run, [begun])[1].models)) if begun else ()
     except (OSError, NewerSchemaError):
         return None

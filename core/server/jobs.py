@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import journal, policy
 from ..events import Event, Fork, Frozen, Model, Token
-from ..journal import Journal, JournalFull, JournalInUse, NewerSchemaError
+from ..journal import Journal, JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import fairness, prerequisites
@@ -23,7 +23,7 @@ from ..runs.driver import Driver, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
 from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned
-from ..runs.library import RunLibrary, RunNotFound, Watch, of_today
+from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Annotations
 from .quotas import Charge, Quotas, free_of_charge, planned_calls
@@ -39,7 +39,7 @@ def _in_the_run() -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise RunNotFound(str(error)) from None
+        raise RunNotFoundError(str(error)) from None
 
 
 def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
@@ -78,7 +78,7 @@ class Job:
 
     def publish(self, event: Event) -> None:
         """Write an event to the journal; a token is only held in memory for the page until its call ends. Raises
-        OutOfReach for a call that exceeds a daily limit.
+        OutOfReachError for a call that exceeds a daily limit.
         """
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
@@ -130,7 +130,7 @@ class JobRunner(RunLibrary):
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
         """Begin a run and return its id immediately. `resolve` finds this run's models if they are not the ones
-        everybody has; `owner` names the person it is for. Raises QuotaExceeded.
+        everybody has; `owner` names the person it is for. Raises QuotaExceededError.
         """
         calls = self._calls(self.labs[lab], spec)
         for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
@@ -151,10 +151,10 @@ class JobRunner(RunLibrary):
         completed run is left as it is, unless there are additions, its journal has lost lines, or its failed calls
         are to be asked again (`failed_too`).
 
-        Raises RunNotFound, JournalInUse if the run is still in progress, and QuotaExceeded.
+        Raises RunNotFoundError, JournalInUseError if the run is still in progress, and QuotaExceededError.
         """
         if self.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it does not go on.")
+            raise RunNotFoundError(f"{run_id} is a recording: it does not go on.")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
@@ -171,7 +171,7 @@ class JobRunner(RunLibrary):
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Parse a run's raw answers again with the current parsers, as a new run, which asks no model.
 
-        Raises RunNotFound and QuotaExceeded.
+        Raises RunNotFoundError and QuotaExceededError.
         """
         history = self.events(run_id)
         lab, spec = self.lab_and_spec(run_id, history)
@@ -180,7 +180,7 @@ class JobRunner(RunLibrary):
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.
-        Raises RunNotFound.
+        Raises RunNotFoundError.
         """
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
@@ -189,7 +189,7 @@ class JobRunner(RunLibrary):
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
         """Continue from an edited answer as a new run, which asks only what depends on the edit, with the run's
-        specification or with `spec`. Raises RunNotFound and QuotaExceeded.
+        specification or with `spec`. Raises RunNotFoundError and QuotaExceededError.
         """
         history = self.events(fork.run)
         lab, begun = self.lab_and_spec(fork.run, history)
@@ -214,16 +214,18 @@ class JobRunner(RunLibrary):
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     def path(self, run_id: str) -> Path:
-        """The path of the run's journal. Raises RunNotFound, with the reason if its first line could not be written."""
+        """The path of the run's journal. Raises RunNotFoundError, with the reason if its first line could not be
+        written.
+        """
         try:
             return super().path(run_id)
-        except RunNotFound:
+        except RunNotFoundError:
             if trouble := self.trouble(run_id):
-                raise RunNotFound(trouble) from None
+                raise RunNotFoundError(trouble) from None
             raise
 
     def active(self, run_id: str) -> bool:
-        """Whether the run is in progress, here or in another process. Raises RunNotFound."""
+        """Whether the run is in progress, here or in another process. Raises RunNotFoundError."""
         return self.here(run_id) or journal.is_written(self.path(run_id))
 
     def here(self, run_id: str) -> bool:
@@ -257,7 +259,7 @@ class JobRunner(RunLibrary):
         return self._troubles.get(run_id, "")
 
     def watch(self, run_id: str, case: str = "") -> Watch:
-        """A Watch of the run, to be read again and again. Raises RunNotFound."""
+        """A Watch of the run, to be read again and again. Raises RunNotFoundError."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
             watch.refresh()
@@ -283,7 +285,7 @@ class JobRunner(RunLibrary):
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
         """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises
-        QuotaExceeded if one run may not make that many.
+        QuotaExceededError if one run may not make that many.
         """
         calls = planned_calls(lab, spec)
         return calls if any(map(self._allowance.counts, spec.models)) else None
@@ -292,7 +294,7 @@ class JobRunner(RunLibrary):
         """The calls to plan for a run that is resumed: 0, since how many are left is not known, or None if none of them
         counts.
         """
-        with suppress(RunNotFound, NewerSchemaError, OSError):
+        with suppress(RunNotFoundError, NewerSchemaError, OSError):
             begun = journal.first_event(self.path(run_id))
             _, spec = self.lab_and_spec(run_id, [begun] if begun else [])
             return 0 if any(map(self._allowance.counts, spec.models)) else None
@@ -312,13 +314,13 @@ class JobRunner(RunLibrary):
 
     def _new(self, going: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
         """Begin a run that makes at most `calls` calls that count, or none (None), and return its id. Raises
-        QuotaExceeded.
+        QuotaExceededError.
         """
         self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
-        """Register a job with the right to write the run's journal. Raises QuotaExceeded."""
+        """Register a job with the right to write the run's journal. Raises QuotaExceededError."""
         number = self._allowance.begin(run_id, owner, calls)
         try:
             return self._registered(run_id, new, owner, number)
@@ -341,7 +343,7 @@ class JobRunner(RunLibrary):
             with self._registry:
                 del self._jobs[job.id]
                 self._owners.pop(job.id, None)
-                if isinstance(fault, JournalFull | JournalInUse):
+                if isinstance(fault, JournalFullError | JournalInUseError):
                     self._troubles[job.id] = str(fault)
                 # The disk may be full.
                 with suppress(OSError):

@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 from .. import home, journal, policy
-from ..events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
-from ..journal import JournalFull, JournalInUse, NewerSchemaError
+from ..errors import ExplainError
+from ..events import Answered, Asked, CallError, Event, Failed, OutOfReachError
+from ..journal import JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, Spec
 from ..runs.library import is_shared
@@ -42,19 +43,19 @@ def free_of_charge(model: str, prompt: int, completion: int) -> float:
     return 0.0
 
 
-class QuotaExceeded(Exception):
+class QuotaExceededError(ExplainError):
     """More than is allowed here; the message says what exceeds which limit, and what to do instead."""
 
 
 def planned_calls(lab: Lab, spec: Spec) -> int:
-    """The most calls that a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceeded."""
+    """The most calls a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceededError."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
     if lab.calls is None or all(policy.limit(name) is None for name in limits):
         return 0
     calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
     most = policy.limit("calls_a_run")
     if most is not None and calls > most:
-        raise QuotaExceeded(
+        raise QuotaExceededError(
             f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
             "trials, or make several runs."
         )
@@ -116,13 +117,13 @@ class Quotas:
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
         """Count one more run of at most `calls` calls that count, or none (None), and return its number; None if
-        nothing is counted. Raises QuotaExceeded if the runs in progress or in the queue leave no room for it, or the
-        day's other calls leave too few for it.
+        nothing is counted. Raises QuotaExceededError if the runs in progress or in the queue leave no room for it, or
+        the day's other calls leave too few for it.
         """
         try:
             home.must_write(self._folder)
         except home.DataDirError as error:
-            raise QuotaExceeded(str(error)) from None
+            raise QuotaExceededError(str(error)) from None
         check_stored(self._folder)
         if not is_counted():
             return None
@@ -139,8 +140,8 @@ class Quotas:
         return self.ledger.allocate_slots(policy.limit("runs_of_all"))
 
     def charge(self, owner: str, event: Event, number: int | None) -> None:
-        """Count an event of a run of `owner`; to be called with each event before it is written. Raises OutOfReach,
-        which ends the run, for a call that exceeds a daily limit.
+        """Count an event of a run of `owner`; to be called with each event before it is written. Raises
+        OutOfReachError, which ends the run, for a call that exceeds a daily limit.
         """
         if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.counts(event.model):
             return
@@ -158,13 +159,13 @@ class Quotas:
         mine, everybody = (self.ledger.going_on(of).runs for of in (owner, None))
         most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
-            raise QuotaExceeded(
+            raise QuotaExceededError(
                 f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
                 "one is over, or stop one."
             )
         places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
         if places is not None and waiting is not None and everybody >= places + waiting:
-            raise QuotaExceeded(
+            raise QuotaExceededError(
                 f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
                 "allowed here. Come back a little later."
             )
@@ -173,12 +174,12 @@ class Quotas:
         for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
             most, used = _limit(name, of), tally.usage_of(of).calls + self.ledger.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
-                raise QuotaExceeded(
+                raise QuotaExceededError(
                     f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
                     "smaller run, or come back tomorrow (the day begins at midnight UTC)."
                 )
         if words := self._spent(tally, owner):
-            raise QuotaExceeded(words)
+            raise QuotaExceededError(words)
 
     def _spent(self, tally: UsageTally, owner: str) -> str:
         """Why `owner` may make no further call today; an empty string if they may."""
@@ -201,15 +202,15 @@ def _limit(name: str, owner: str | None) -> int | None:
     return policy.limit(name) if owner is None else roles.limit(name, owner)
 
 
-def _out_of_reach(words: str) -> OutOfReach:
-    return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
+def _out_of_reach(words: str) -> OutOfReachError:
+    return OutOfReachError(CallError(words, "What was answered is kept, and the run can go on from here tomorrow."))
 
 
 def check_stored(folder: Path) -> None:
-    """Check the folder's size. Raises QuotaExceeded if the host's storage limit is reached."""
+    """Check the folder's size. Raises QuotaExceededError if the host's storage limit is reached."""
     most = policy.limit("stored_mb")
     if most is not None and stored_bytes(folder) >= most * 1_000_000:
-        raise QuotaExceeded(
+        raise QuotaExceededError(
             f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
             "host to make room."
         )
@@ -329,7 +330,7 @@ def delete_old_runs(folder: Path, days: int) -> list[str]:
 def _else_kept(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, NewerSchemaError, JournalFull, JournalInUse) as error:
+    except (OSError, NewerSchemaError, JournalFullError, JournalInUseError) as error:
         log.warning("%s is kept: %s", path, error)
 
 

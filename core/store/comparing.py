@@ -22,7 +22,7 @@ from .matching import (
     ROBOT,
     ComparisonRequest,
     Match,
-    NotComparable,
+    NotComparableError,
     Subject,
     column,
     controlled,
@@ -84,18 +84,18 @@ class Compared:
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
     """The subjects that an address asks to compare: `by` and each `of`, within the address's filter; or `runs`,
-    separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparable.
+    separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparableError.
     """
     named = [one.strip() for text in query.get("runs", ()) for one in text.split(",") if one.strip()]
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
     if by not in get_args(By):
-        raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
+        raise NotComparableError(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
     known, wanted = cast(By, by), from_query(query)
     if known == "rules":
         return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
-        raise NotComparable(f"{len(names)} are named; {MOST} can be compared at most.")
+        raise NotComparableError(f"{len(names)} are named; {MOST} can be compared at most.")
     return known, tuple(Subject(name, filter_of(store, known, name, wanted)) for name in names)
 
 
@@ -148,16 +148,18 @@ def compare_query(
     """The comparison that an address asks for, in the first of its `labs` if it names none. Without a chosen `match`,
     rows are matched by what they belong to, such as the starter question, unless there is nothing of this kind or
     one subject's tests were all given by a person. What happens to be shared does not influence this choice, so one
-    more row changes nothing else. Raises NotComparable.
+    more row changes nothing else. Raises NotComparableError.
     """
     by, chosen = subjects(store, query)
     if len(chosen) < 2:
-        raise NotComparable(f"Choose two to {MOST} to compare.")
+        raise NotComparableError(f"Choose two to {MOST} to compare.")
     lab = next(iter(labs(store, chosen, viewer, stopped)), "")
     if not lab:
         if labs(store, chosen, viewer, stopped, robots=True):
-            raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
-        raise NotComparable("None of them has a result that could be compared.")
+            raise NotComparableError(
+                "Only robots have results here. They are compared where they are chosen as models."
+            )
+        raise NotComparableError("None of them has a result that could be compared.")
     asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
@@ -202,12 +204,12 @@ def _meeting(store: Store, asked: ComparisonRequest) -> int:
 
 
 def compare(store: Store, asked: ComparisonRequest) -> Compared:
-    """Compare the subjects on the items that they share. Raises NotComparable unless there are two to five subjects,
-    and if the lab's rows cannot be compared.
+    """Compare the subjects on the items that they share. Raises NotComparableError unless there are two to five
+    subjects, and if the lab's rows cannot be compared.
     """
     places = range(len(asked.subjects))
     if not 2 <= len(places) <= MOST:
-        raise NotComparable(f"Choose two to {MOST} to compare.")
+        raise NotComparableError(f"Choose two to {MOST} to compare.")
     judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
     with store.limited() as cursor:

@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..errors import ExplainError
 from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
 from ..models.ids import CONTROL
@@ -82,7 +83,7 @@ def match_tests(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) 
     return sorted(rows, key=lambda row: None in row)
 
 
-class NotComparable(ValueError):
+class NotComparableError(ExplainError, ValueError):
     """These subjects cannot be compared; the message tells the person why."""
 
 
@@ -137,10 +138,10 @@ class ComparisonRequest:
 
 
 def judged_of(store: Store, lab: str) -> Judged:
-    """How the rows of the lab are compared. Raises NotComparable if they are not."""
+    """How the rows of the lab are compared. Raises NotComparableError if they are not."""
     judged = store.labs[lab].judged if lab in store.labs else None
     if judged is None:
-        raise NotComparable(f"Results of {lab or 'no lab'} cannot be compared.")
+        raise NotComparableError(f"Results of {lab or 'no lab'} cannot be compared.")
     return judged
 
 

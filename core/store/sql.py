@@ -26,7 +26,7 @@ from . import query_process
 from .queries import SEEN
 from .query_process import QueryRequest
 from .schema import GENERIC
-from .store import QueryRefused, Store
+from .store import QueryRefusedError, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -87,7 +87,7 @@ class Example(NamedTuple):
 def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
     """Run a query on the store that this process has open; with `viewer`, on what that visitor may see.
 
-    Raises QueryRefused for SQL that is wrong, would do more than read, or exceeds the limits (`core.policy`).
+    Raises QueryRefusedError for SQL that is wrong, would do more than read, or exceeds the limits (`core.policy`).
     """
     owner = WHOSE.set(viewer or WHOSE.get())
     try:
@@ -98,9 +98,9 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
 
 
 def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
-    """Run a query on a store that no process has open. Raises QueryRefused."""
+    """Run a query on a store that no process has open. Raises QueryRefusedError."""
     if len(sql) > LONGEST:
-        raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
+        raise QueryRefusedError(f"The query is longer than {LONGEST:,} characters.")
     seconds = policy_limit("query_seconds")
     asked = QueryRequest(
         folder=str(path.parent),
@@ -116,13 +116,13 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
     began = time.monotonic()
     try:
         answer = duckdb_worker.run_worker(query_process.__name__, asked)
-    except duckdb_worker.WorkerRefused as error:
-        raise QueryRefused(_kind(str(error))) from None
-    except duckdb_worker.WorkerTimeout:
+    except duckdb_worker.WorkerRefusedError as error:
+        raise QueryRefusedError(_kind(str(error))) from None
+    except duckdb_worker.WorkerTimeoutError:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
-        raise QueryRefused(words) from None
-    except duckdb_worker.WorkerOutOfMemory:
-        raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
+        raise QueryRefusedError(words) from None
+    except duckdb_worker.WorkerMemoryError:
+        raise QueryRefusedError("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 
     table = pa.ipc.open_stream(answer).read_all()
@@ -223,7 +223,7 @@ def _kind(error: str) -> str:
 
 
 def copied(store: Store) -> Path:
-    """The path of an up-to-date, read-only copy of the store. Raises QueryRefused if it cannot be made."""
+    """The path of an up-to-date, read-only copy of the store. Raises QueryRefusedError if it cannot be made."""
     path = store.snapshot_path
     with _copying, store.writer as writer:
         if _copies.get(path) == writer.writes and path.exists():
@@ -236,7 +236,7 @@ def copied(store: Store) -> Path:
             os.replace(fresh, path)
         except OSError as error:
             fresh.unlink(missing_ok=True)
-            raise QueryRefused(f"A query reads a copy of the store, which could not be made ({error}).") from None
+            raise QueryRefusedError(f"A query reads a copy of the store, which could not be made ({error}).") from None
         if path not in _copies:
             atexit.register(path.unlink, missing_ok=True)
         _copies[path] = writer.writes

@@ -7,10 +7,10 @@ import logging
 import time
 from collections import defaultdict
 
-from ..events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
+from ..events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from ..models.errors import NothingListens, RateLimited, WrongKey
 from ..models.prices import price_of
-from ..runs.fairness import CallsPaused, Leave, gated
+from ..runs.fairness import CallsPausedError, Leave, gated
 from .run_status import Tokens
 
 log = logging.getLogger(__name__)
@@ -99,14 +99,16 @@ class _Reach:
         """Seconds since the endpoint became unreachable; 0 if it is reachable."""
         return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
 
-    async def wait(self, failure: CallFailed, leave: Leave) -> None:
-        """Wait until it is worth trying again. Raises OutOfReach if the endpoint has been unreachable for too long."""
+    async def wait(self, failure: CallError, leave: Leave) -> None:
+        """Wait until it is worth trying again. Raises OutOfReachError if the endpoint has been unreachable for too
+        long.
+        """
         if self._lost_at is None:
             self._lost_at = time.monotonic()
             log.warning("waiting: %s", failure.message)
         lost_for = self.lost_for
         if lost_for > PATIENCE:
-            raise OutOfReach(failure)
+            raise OutOfReachError(failure)
         self.waiting += 1
         try:
             await leave.sleep(min(0.25 + lost_for / 10, _LONGEST_REST))
@@ -127,8 +129,8 @@ class Meter:
 
 
 class _Metered:
-    """One model. Raises OutOfReach, which ends the run, if its endpoint cannot be reached or refuses the key: no item
-    should be lost for that.
+    """One model. Raises OutOfReachError, which ends the run, if its endpoint cannot be reached or refuses the key: no
+    item should be lost for that.
     """
 
     def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
@@ -150,7 +152,7 @@ class _Metered:
                 was_paid = not answer.cached
                 cost = self._cost(Tokens.from_call(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
                 return answer
-            except CallsPaused:
+            except CallsPausedError:
                 was_paid = False
             finally:
                 self._gate.back(most, was_paid, cost)
@@ -164,11 +166,11 @@ class _Metered:
             before = self._reach.answers
             try:
                 answer = await self._model.answer(request, on_text)
-            except CallFailed as failure:
+            except CallError as failure:
                 is_down = isinstance(failure, NothingListens)
                 is_shut = isinstance(failure, WrongKey) or (isinstance(failure, RateLimited) and not failure.may_pass)
                 if is_shut or (is_down and not self._reach.answers):
-                    raise OutOfReach(failure) from None
+                    raise OutOfReachError(failure) from None
                 if not (is_down or failure.may_pass):
                     raise
                 # If other calls are answered meanwhile, or none ever was, this call itself may be the cause.

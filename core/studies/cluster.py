@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import home, journal, lease
-from ..events import CallFailed
+from ..events import CallError
 from ..labs.base.lab import Lab, Prerequisite
 from ..models.ids import is_free
 from ..runs import prerequisites
@@ -85,7 +85,7 @@ async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) ->
     """Make the run on a worker; it is cancelled once nobody wants it any more, because its owner was stopped or is
     gone.
 
-    Raises JournalFull.
+    Raises JournalFullError.
     """
     from distributed import get_worker
 
@@ -142,7 +142,7 @@ class Cluster:
     """Makes the runs of one study on the workers of `connected`, as `core.studies.execute.Making` does in this process.
 
     `task` is what a worker calls: a function of a module that workers have. `ended(run, state)` is called with each run
-    that ends. Raises BadStudy as `Making` does.
+    that ends. Raises StudyError as `Making` does.
     """
 
     study: Study
@@ -159,7 +159,8 @@ class Cluster:
     async def run_all(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make the runs that have not completed. A cancelled task ends the runs in progress in good order.
 
-        Raises JournalFull if a worker can write nothing more, and ConnectionError if the cluster cannot be reached.
+        Raises JournalFullError if a worker can write nothing more, and ConnectionError if the cluster cannot be
+        reached.
         """
         self._outcome = outcome = StudyOutcome()
         groups = still_to_make(self.study, runs, self.folder, outcome)
@@ -314,7 +315,7 @@ class Cluster:
             self._killers.append(run)
         except FutureCancelledError as error:
             raise ConnectionError(f"The cluster is gone: {error}") from None
-        except journal.JournalFull:
+        except journal.JournalFullError:
             raise
         except Exception as error:  # A worker's own installation may raise anything.
             why = f"{type(error).__name__}: {error}"
@@ -334,6 +335,6 @@ class Cluster:
                 if run.lab.count_calls
                 else self.study.budget_calls or 1
             )
-        except (CallFailed, ValueError, OSError):
+        except (CallError, ValueError, OSError):
             return 1
         return max(1, most - now.answered.total())

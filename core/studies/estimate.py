@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .. import journal
 from ..datasets.items import Loaded
 from ..datasets.on_data import OnData
-from ..events import CallFailed, ModelAnswer, OnText, Request
+from ..events import CallError, ModelAnswer, OnText, Request
 from ..labs.base.cases import Case
 from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import MOST_CASES, Spec
@@ -51,7 +51,7 @@ class Sizes:
         self._held: dict[Spec, int] = {}
 
     def size_of(self, run: Planned) -> Size:
-        """The size of that run. Raises CallFailed, ValueError (including DatasetError) or OSError if its items cannot
+        """The size of that run. Raises CallError, ValueError (including DatasetError) or OSError if its items cannot
         be read.
         """
         spec = run.spec
@@ -141,7 +141,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             size = sizes.size_of(run)
             if dataset_of(run.spec) in study.data and isinstance(held := run.lab.dataset_record(run.spec), Loaded):
                 loaded.append(held)
-        except (CallFailed, ValueError, OSError) as error:
+        except (CallError, ValueError, OSError) as error:
             plan.missing[run.id] = str(error)
             continue
         if run not in study.controls:
@@ -213,7 +213,7 @@ class _FromCache:
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         kept = await self._model.cached_answer(request) if isinstance(self._model, Cached) else None
         if kept is None:
-            raise CallFailed("It has not been asked yet.")
+            raise CallError("It has not been asked yet.")
         self._hits[request.role] += 1
         return kept
 
@@ -230,7 +230,7 @@ def _kept(
     def left(run: Planned) -> Iterator[Case]:
         try:
             yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
-        except (CallFailed, ValueError, OSError):
+        except (CallError, ValueError, OSError):
             # Nothing of this run is in the cache; the run itself says why it cannot be made.
             return
 
@@ -254,7 +254,7 @@ def _cached(
     hits: Counter[str] = Counter()
     try:
         models = {id: resolve(id) for id in run.spec.models}
-    except CallFailed:
+    except CallError:
         return hits, True
     if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
         return hits, True

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .. import archives, journal, policy
-from ..journal import JournalFull, JournalInUse
+from ..journal import JournalFullError, JournalInUseError
 from ..runs import repack
-from .plan import BadStudy, Study
+from .plan import Study, StudyError
 from .run_status import is_completed
 
 
@@ -30,8 +30,8 @@ class Packing(NamedTuple):
 
 def pack(study: Study, folder: Path) -> Packing:
     """Pack the journals of the study's completed runs into `archives/<study>.zip`, from which `unpack` restores them.
-    The journals of what people said stay. Raises JournalFull, in which case nothing changes, and JournalInUse while
-    another process packs the study.
+    The journals of what people said stay. Raises JournalFullError, in which case nothing changes, and JournalInUseError
+    while another process packs the study.
     """
     file = _file(study, folder)
     file.parent.mkdir(exist_ok=True)
@@ -40,9 +40,9 @@ def pack(study: Study, folder: Path) -> Packing:
 
 
 def refuse_packed(study: Study, folder: Path) -> None:
-    """Check that the study is not packed, since journals in an archive cannot be read. Raises BadStudy if it is."""
+    """Check that the study is not packed, since journals in an archive cannot be read. Raises StudyError if it is."""
     if (file := _file(study, folder)).exists():
-        raise BadStudy(f"The runs of this study are packed in {file}. Unpack them first (`study unpack`).")
+        raise StudyError(f"The runs of this study are packed in {file}. Unpack them first (`study unpack`).")
 
 
 def _file(study: Study, folder: Path) -> Path:
@@ -78,15 +78,15 @@ def _pack(study: Study, folder: Path, file: Path) -> Packing:
                         path.unlink()
                     else:
                         left_out[name] = "it was gone on with meanwhile"
-            except JournalInUse:
+            except JournalInUseError:
                 left_out[name] = "it is still going on"
     size = sum(one.file_size for one in packed.values())
     return Packing(file, len(packed), file.stat().st_size, size, left_out)
 
 
 def unpack(study: Study, folder: Path) -> int:
-    """Restore the journals of the study's archive to the folder; returns how many. Raises JournalFull if that fails,
-    for example because the archive is damaged, and then keeps the archive.
+    """Restore the journals of the study's archive to the folder; returns how many. Raises JournalFullError if that
+    fails, for example because the archive is damaged, and then keeps the archive.
     """
     file = _file(study, folder)
     if not file.exists():
@@ -98,7 +98,7 @@ def unpack(study: Study, folder: Path) -> int:
                 if not (path := folder / name).exists():
                     journal.write_atomic(path, archive.read(one))
     except (*archives.DAMAGED, OSError) as error:
-        raise JournalFull(f"{file} could not be unpacked ({error}). It stays as it is.") from None
+        raise JournalFullError(f"{file} could not be unpacked ({error}). It stays as it is.") from None
     repack.sync(folder)
     file.unlink()
     return len(packed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..home import write
 from ..labs.base.lab import Lab
-from .plan import BadStudy, Study, parse
+from .plan import Study, StudyError, parse
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
@@ -36,15 +36,15 @@ def name_for(text: str) -> str:
 
 
 def save_study(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """Save a study's file under that name. Raises BadStudy if the name is invalid or another study has it, and OSError
-    if the file cannot be written.
+    """Save a study's file under that name. Raises StudyError if the name is invalid or another study has it, and
+    OSError if the file cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
+        raise StudyError("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
     study = parse(f"{name}.toml", content, labs)
     known = files(home).get(name)
     if known is not None and known.read_bytes() != content:
-        raise BadStudy(f"There is another study named {name}. Give this one another name.")
+        raise StudyError(f"There is another study named {name}. Give this one another name.")
     if known is None:
         write(own_folder(home) / f"{name}.toml", content)
     return study

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ..errors import ExplainError
 from ..events import Frozen, Message, Prompt
 
 PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
@@ -33,7 +34,7 @@ PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
-class TemplateError(ValueError):
+class TemplateError(ExplainError, ValueError):
     """A template file is invalid, or a slot has no value; the message names both."""
 
 

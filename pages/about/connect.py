@@ -6,7 +6,7 @@ import streamlit as st
 from pydantic import SecretStr, ValidationError
 
 from core import entry, policy
-from core.events import CallFailed
+from core.events import CallError
 from core.models.client import list_models
 from core.models.errors import NothingListens
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
@@ -142,7 +142,7 @@ def _connect(provider: str) -> None:
             }
         )
         entry.catalog((config,))
-    except CallFailed as error:
+    except CallError as error:
         problems(error)
     except ValidationError as error:
         st.error(plain("; ".join(one["msg"] for one in error.errors())))
@@ -163,7 +163,7 @@ def add(config: EndpointConfig, model: str = "") -> None:
     except NothingListens as error:
         problems(error)
         return
-    except CallFailed as error:
+    except CallError as error:
         note = f"Its list of models could not be read: {error.message} Type the name of a model instead."
     else:
         preset = config.known_server()

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core import entry, home, policy
-from core.events import CallFailed, Model
+from core.events import CallError, Model
 from core.models import capabilities
 from core.models.capabilities import Capabilities, unwrapped
 from core.models.endpoint import Endpoint
@@ -44,7 +44,7 @@ def section(offered: list[str]) -> None:
     id = id.strip()
     try:
         model = session.catalog().get(id)
-    except CallFailed as error:
+    except CallError as error:
         problems(error)
         if suggested := session.catalog().suggest(id):
             st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core import entry, home, policy
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import capabilities, gguf, local
@@ -18,7 +18,7 @@ from core.models.catalog import ModelInfo
 from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
 from core.sandbox import sandbox
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import queries
 from core.store.store import Store, StoreError
 from core.text.plurals import count_noun
@@ -169,7 +169,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
     try:
         session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, QuotaExceeded) as error:
+    except (CallError, QuotaExceededError) as error:
         problems(error)
     else:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
@@ -225,7 +225,7 @@ def own_file() -> None:
         file = Path(path.strip()).expanduser()
         try:
             gguf.context(file)
-        except CallFailed as error:
+        except CallError as error:
             problems(error)
             return
         st.markdown("Use it on any page by this name:")

@@ -8,10 +8,10 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, models, session
@@ -59,14 +59,14 @@ def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
         view = lab.view(transcript.case(transcript.only)) if transcript.planned == 1 else None
         try:
             begin(lab, [side.other(spec, one, run_id, view) for one in fields], run_id)
-        except (CallFailed, ValueError, QuotaExceeded) as error:
+        except (CallError, ValueError, QuotaExceededError) as error:
             hint = getattr(error, "hint", "")
             st.warning(plain(f"{error} {hint}".strip()), icon=":material/edit:")
 
 
 def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
-    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallFailed and
-    ValueError before any run begins if one of them cannot; QuotaExceeded.
+    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallError and
+    ValueError before any run begins if one of them cannot; QuotaExceededError.
     """
     for spec in specs:
         if lab.check is not None:
@@ -83,5 +83,5 @@ def first(lab: Lab) -> None:
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:
             begin(lab, list(sides.specs))
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             st.warning(plain(str(error)), icon=":material/edit:")

@@ -8,12 +8,12 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.events import LONGEST_ANSWER, CallError, Fork
 from core.labs.base.spec import Spec
 from core.models.prices import cost, price_of
 from core.runs.fork import ForkPlan
-from core.runs.library import RunNotFound
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.quotas import QuotaExceededError
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session
@@ -74,7 +74,7 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what the fork will ask, and return whether it can be started."""
     try:
         plan = _plan(fork, spec)
-    except (RunNotFound, CallFailed, ValueError) as error:
+    except (RunNotFoundError, CallError, ValueError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
         return False
     if not plan.applies:
@@ -125,7 +125,7 @@ def _price(plan: ForkPlan) -> str:
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except (RunNotFound, QuotaExceeded) as error:
+    except (RunNotFoundError, QuotaExceededError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}

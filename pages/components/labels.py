@@ -14,7 +14,7 @@ from core.labs.base.cases import Trial
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import label_agreement
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
@@ -30,7 +30,7 @@ def warns_when_full() -> Iterator[None]:
     """Context for storing a person's statement; if the host has no room for more, the page says so."""
     try:
         yield
-    except QuotaExceeded as error:
+    except QuotaExceededError as error:
         st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 

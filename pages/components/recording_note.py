@@ -13,7 +13,7 @@ from core.labs.base.spec import Spec
 from core.models import memory_fit
 from core.report.scenes import who
 from core.runs.recordings import Recording, list_recordings
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
@@ -113,7 +113,7 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
     spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
     try:
         run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
-    except QuotaExceeded as error:
+    except QuotaExceededError as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})

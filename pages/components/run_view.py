@@ -17,7 +17,7 @@ from core.labs.base.spec import Spec
 from core.report import run_scene, scenes
 from core.report.progress import OVER, how_far
 from core.report.redaction import state_of
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Action, Scene, Verdict
 from core.transcript import Transcript
 from pages import addresses
@@ -116,7 +116,7 @@ class Shown:
 
 def follow_sealed(run: str, case: str) -> Follow:
     """Return what the browser follows of a case whose run is sealed for the visitor, until it is revealed. Raises
-    RunNotFound.
+    RunNotFoundError.
     """
     # Checked first: if the run ends in the meantime, it is read once more.
     active = session.runs().unredacted(run).active()
@@ -130,7 +130,7 @@ def named_run(show: Callable[[str], None]) -> None:
     if run_id := st.query_params.get("run", ""):
         try:
             show(run_id)
-        except RunNotFound as error:
+        except RunNotFoundError as error:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
@@ -169,7 +169,7 @@ def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
 
 def load_run(run_id: str) -> tuple[Transcript, bool]:
     """Return the current state of the run, with only the chosen case whole if there are many, and whether the run is in
-    progress. Raises RunNotFound.
+    progress. Raises RunNotFoundError.
     """
     run = session.run(run_id)
     # Checked first: if the run ends in the meantime it is read once more, and is not mistaken for an interrupted one.
@@ -304,7 +304,7 @@ def _first(run_id: str) -> None:
     if first := session.run(run_id).prior():
         try:
             started = session.run(first).watch().transcript.started
-        except RunNotFound:
+        except RunNotFoundError:
             # This run is shared with the visitor, but the one before it is not.
             st.caption("It waits for another run, which tests its models first.")
             return

@@ -89,7 +89,7 @@ def _form() -> None:
         return
     try:
         session.sign_in(code)
-    except (roles.NotSignedIn, DataDirError) as error:
+    except (roles.SignInError, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:
         st.rerun()

@@ -17,9 +17,9 @@ from core.report.redaction import cases_of, scene_for
 from core.report.replay_steps import story
 from core.report.scenes import item_title, of_case
 from core.runs import verify
-from core.runs.library import RunNotFound
-from core.server.access import RunSealed
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.access import RunSealedError
+from core.server.quotas import QuotaExceededError
 from core.store import rereadings
 from core.store.store import StoreError
 from core.text.plurals import numbers
@@ -211,7 +211,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
     ):
         try:
             st.query_params["run"] = entry.reread(run_id, session.runs())
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             problems(error)
         else:
             st.rerun()
@@ -261,7 +261,7 @@ def _sender(run_id: str) -> None:
 
 def draw_sealed(run_id: str) -> None:
     """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
-    or when the run is revealed to all. Raises RunNotFound.
+    or when the run is revealed to all. Raises RunNotFoundError.
     """
     cases = cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
@@ -294,9 +294,9 @@ if not named:
 try:
     try:
         main(named)
-    except RunSealed:
+    except RunSealedError:
         draw_sealed(named)
-except RunNotFound as error:
+except RunNotFoundError as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()

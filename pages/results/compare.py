@@ -20,8 +20,8 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparable
-from core.store.store import QueryRefused, Store
+from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
+from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
 from pages.components.models import short
@@ -340,7 +340,7 @@ def main() -> None:
         if not subjects:
             query |= {"by": [by], "of": _first(looked, by, wanted)}
             by, subjects = comparing.subjects(store, query)
-    except NotComparable as error:
+    except NotComparableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
     choose(looked, by, [one.name for one in subjects], wanted)
@@ -353,9 +353,9 @@ def main() -> None:
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
         draw(looked, compared, judged, list(names.values()))
-    except NotComparable as error:
+    except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
-    except QueryRefused as error:
+    except QueryRefusedError as error:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 

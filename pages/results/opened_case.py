@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from core import entry
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.store import listing
 from core.store.listing import RowPlace
 from pages.components import labels, run_view
@@ -75,7 +75,7 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
 
     try:
         state, active = run_view.load_run(at.run)
-    except RunNotFound as error:
+    except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return
     lab = entry.labs().get(state.started.lab) if state.started else None

@@ -7,7 +7,7 @@ import streamlit as st
 from core.charts import board as rows_of
 from core.store import sql
 from core.store.sql import QueryResult
-from core.store.store import QueryRefused
+from core.store.store import QueryRefusedError
 from pages.components import session, tables, throttle
 from pages.components.tables import PLAIN
 from pages.components.text import plain
@@ -44,7 +44,7 @@ def schema() -> None:
         tables.table(rows, "columns", f"Columns of the table {name}, their types and what they hold")
 
 
-def last_query() -> tuple[str, QueryResult | QueryRefused] | None:
+def last_query() -> tuple[str, QueryResult | QueryRefusedError] | None:
     """Run the query if requested. Returns the session's last query and its result; None if there was none."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
@@ -56,14 +56,14 @@ def last_query() -> tuple[str, QueryResult | QueryRefused] | None:
         try:
             with waits("Asking …"):
                 st.session_state["found"] = (query, sql.ask(keeper.store, query, viewer))
-        except QueryRefused as refused:
+        except QueryRefusedError as refused:
             st.session_state["found"] = (query, refused)
     return st.session_state.get("found")
 
 
-def show(query: str, found: QueryResult | QueryRefused) -> None:
+def show(query: str, found: QueryResult | QueryRefusedError) -> None:
     """Show a result, or why there is none."""
-    if isinstance(found, QueryRefused):
+    if isinstance(found, QueryRefusedError):
         st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")
         st.code(str(found), language=None, wrap_lines=True)
         return

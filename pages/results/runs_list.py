@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
@@ -106,7 +106,7 @@ def alive(run: str) -> bool:
     """Whether the run is in progress; False if its journal has just been deleted."""
     try:
         return session.run(run).active()
-    except RunNotFound:
+    except RunNotFoundError:
         return False
 
 

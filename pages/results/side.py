@@ -8,7 +8,7 @@ from core import entry
 from core.labs.base.lab import Lab, counted
 from core.models.ids import is_control
 from core.report import run_scene
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Emphasis, Scene, with_spans
 from core.store.matching import TestedItem
 from core.text.diff import pieces
@@ -209,7 +209,7 @@ def _whole(row: SideRow, shown: list[Shown]) -> None:
 
 def load_side(run: str) -> Shown | None:
     """Return a run that the address names; None if no lab made it. Its name contains the lab, even before the journal
-    exists. Raises RunNotFound.
+    exists. Raises RunNotFoundError.
     """
     lab = next((lab for name, lab in entry.labs().items() if f"-{name}-" in run), None)
     state, active = run_view.load_run(run)
@@ -225,7 +225,7 @@ def main(runs: list[str]) -> None:
                 shown.append(found)
             else:
                 st.error(plain(f"{run}: no lab of this app made it."), icon=":material/error:")
-        except RunNotFound as error:
+        except RunNotFoundError as error:
             st.error(plain(f"{run}: {error}"), title=error.title, icon=":material/error:")
     labs = list(dict.fromkeys(one.lab.name for one in shown))
     if len(labs) > 1:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.datasets import registry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.declared import FACETS
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Knob, knobs
@@ -17,7 +17,7 @@ from core.studies import study_files
 from core.studies.compose import Composed, compose
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.early_stopping import SHIFT
-from core.studies.plan import LARGEST, BadStudy, Study, parse
+from core.studies.plan import LARGEST, Study, StudyError, parse
 from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
@@ -386,7 +386,7 @@ def _told(composed: Composed, parts: int) -> None:
 
 
 def parsed(name: str, content: bytes) -> Study:
-    """Parse the study in a file of that name and content. Raises BadStudy."""
+    """Parse the study in a file of that name and content. Raises StudyError."""
     study = _parsed(name, content)
     if study.changed:
         _parsed.clear(name, content)
@@ -411,7 +411,7 @@ def _buttons(content: str | bytes, name: str) -> None:
     try:
         with waits("Reading the file …"):
             study = parsed(f"{name or 'study'}.toml", content)
-    except (BadStudy, CallFailed) as error:
+    except (StudyError, CallError) as error:
         problems(error)
         return
     is_named = study.name != (name or "study")
@@ -445,7 +445,7 @@ def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
             study_files.save_study(home.home(), name, content, entry.labs())
-    except (BadStudy, OSError) as error:
+    except (StudyError, OSError) as error:
         problems(ValueError(str(error)))
         return
     st.query_params.from_dict({"study": name})

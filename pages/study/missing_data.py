@@ -7,7 +7,7 @@ import streamlit as st
 from core import entry
 from core.datasets import get
 from core.datasets.sources import Source
-from core.events import CallFailed
+from core.events import CallError
 from core.models.download import Fetch
 from pages.components.run import problems
 from pages.components.text import plain
@@ -51,7 +51,7 @@ def _row(source: Source) -> None:
             try:
                 with waits("Asking the server …"):
                     st.session_state[key] = get.list_files(source)
-            except CallFailed as failure:
+            except CallError as failure:
                 problems(failure)
             else:
                 st.rerun()

@@ -12,7 +12,7 @@ from core import entry, home, journal
 from core.models.ids import is_free
 from core.studies import study_files
 from core.studies.background import UnderWay
-from core.studies.plan import LARGEST, BadStudy, Study
+from core.studies.plan import LARGEST, Study, StudyError
 from core.studies.progress import StudyProgress, progress
 from core.studies.run_status import is_completed, standings
 from core.text.plurals import count_noun
@@ -60,7 +60,7 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
     """Return whether the study needs a key, its name, its title, and a line about it."""
     try:
         study = _read(path)
-    except (BadStudy, OSError) as error:
+    except (StudyError, OSError) as error:
         return True, path.stem, path.stem, str(error)
     models = {model for run in study.runs for model in run.spec.models}
     endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
@@ -93,7 +93,7 @@ def _open(name: str, value: str) -> None:
 
 
 def _read(path: Path) -> Study:
-    """Read the study in a file. Raises BadStudy, and OSError."""
+    """Read the study in a file. Raises StudyError, and OSError."""
     with path.open("rb") as file:
         return form.parsed(path.name, file.read(LARGEST + 1))
 
@@ -105,10 +105,10 @@ def draw_study(name: str) -> None:
     try:
         path = files.get(name)
         if path is None or not (may_all or path.parent == study_files.SHIPPED):
-            raise BadStudy(f"There is no study named {name[:80]!r}.")
+            raise StudyError(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
             study = _read(path)
-    except (BadStudy, OSError) as error:
+    except (StudyError, OSError) as error:
         st.title("Study", anchor=False)
         st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
         return

@@ -17,7 +17,7 @@ from core import entry
 from core.report import scenes
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened, redacted
-from core.runs.library import RunNotFound, Watch
+from core.runs.library import RunNotFoundError, Watch
 from core.scene import Scene
 
 PACE = 0.4
@@ -100,7 +100,7 @@ class Broadcast:
             while self._watching:
                 try:
                     now = await run_in_threadpool(self._look_for_all, [*self._watching])
-                except (RunNotFound, OSError):
+                except (RunNotFoundError, OSError):
                     # The run was deleted or its folder is gone: watchers reconnect, and get the reason.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
@@ -123,7 +123,7 @@ class Broadcast:
             if now.is_sealed or not now.is_shared or watcher.part is not None:
                 try:
                     watcher.part = watcher.opened()
-                except RunNotFound:
+                except RunNotFoundError:
                     watcher.is_out = True
         return now
 

@@ -20,17 +20,17 @@ from core import entry, home
 from core.events import Frozen
 from core.labs.base.lab import Lab
 from core.report.game import page as game
-from core.report.game.pack import MOST_CARDS, BadPack, load_pack
+from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
 from core.report.redaction import evidence_for, scene_for, state_of
 from core.report.viewer_assets import stage_files
 from core.runs.guesses import Played
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Scene, as_json
 from core.server import instance
-from core.server.access import CookiesNeeded, RunAccess, visitor_with
-from core.server.quotas import QuotaExceeded
+from core.server.access import CookiesNeededError, RunAccess, visitor_with
+from core.server.quotas import QuotaExceededError
 from core.server.rate_limits import Rate
-from core.store.store import QueryRefused, StoreError
+from core.store.store import QueryRefusedError, StoreError
 from pages.middleware import COOKIE
 from pages.viewer.live_updates import broadcast_of, changed
 
@@ -68,10 +68,10 @@ def _refused(answer: Answer) -> Answer:
     async def answered(request: Request) -> Response:
         try:
             return await answer(request)
-        except RunNotFound as error:
-            status = 403 if isinstance(error, CookiesNeeded) else 404
+        except RunNotFoundError as error:
+            status = 403 if isinstance(error, CookiesNeededError) else 404
             return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
     return answered
@@ -88,7 +88,7 @@ async def _evidence(request: Request) -> Response:
 
 
 async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """Return what the address names, as far as the visitor may see it. Raises RunNotFound and AccessDenied."""
+    """Return what the address names, as far as the visitor may see it. Raises RunNotFoundError, AccessDeniedError."""
     run, case = _place(request)
     text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
     return Response(text, media_type="application/json", headers=_FRESH)
@@ -104,7 +104,7 @@ async def _told(request: Request) -> Response:
 
 def _case_of(who: RunAccess, run: str, case: str) -> str:
     """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
-    RunNotFound and AccessDenied.
+    RunNotFoundError and AccessDeniedError.
     """
     seen = who.unredacted(run)
     return case or seen.watch().transcript.only
@@ -148,7 +148,7 @@ async def _say(request: Request) -> Response:
     who = visit(request)
     if not who.visitor.is_known:
         # A code that the host typed in a tab is not sent with this request.
-        raise CookiesNeeded
+        raise CookiesNeededError
     _take(request, who, 1)
     body = b""
     async for chunk in request.stream():
@@ -167,10 +167,10 @@ async def _say(request: Request) -> Response:
 
 
 def _take(request: Request, who: RunAccess, number: int) -> None:
-    """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceeded."""
+    """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceededError."""
     address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
-        raise QuotaExceeded("More was said here than can be kept at once. It is sent again a little later.")
+        raise QuotaExceededError("More was said here than can be kept at once. It is sent again a little later.")
 
 
 def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
@@ -189,7 +189,7 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
             else:
                 save_annotation(who, one)
             kept.append(one.id)
-        except (RunNotFound, QuotaExceeded, ValueError) as error:
+        except (RunNotFoundError, QuotaExceededError, ValueError) as error:
             refused[one.id] = str(error)
     opened = [
         {"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
@@ -204,7 +204,7 @@ def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
 
 def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
     """Store a guess about a sealed run, which the visitor sees as `scene`; only the first guess on a card counts.
-    Raises RunNotFound, AccessDenied and ValueError.
+    Raises RunNotFoundError, AccessDeniedError and ValueError.
     """
     card = next((card for card in scene.cards if card.id == one.trial), None)
     if card is None or one.value not in card.options:
@@ -218,8 +218,8 @@ def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
 
 
 def save_annotation(who: RunAccess, one: Saying) -> None:
-    """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFound, AccessDenied,
-    QuotaExceeded and ValueError.
+    """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFoundError,
+    AccessDeniedError, QuotaExceededError and ValueError.
     """
     if one.what == "cancel":
         who.own_run(one.run).cancel()
@@ -245,7 +245,7 @@ def save_annotation(who: RunAccess, one: Saying) -> None:
 
 
 def _play(who: RunAccess, one: Saying) -> None:
-    """Store a guess in the game; only the first on each trial counts. Raises QuotaExceeded, and ValueError if this
+    """Store a guess in the game; only the first on each trial counts. Raises QuotaExceededError, and ValueError if this
     cannot be guessed there.
     """
     pack = load_pack(one.pack)
@@ -275,7 +275,7 @@ async def _game(request: Request) -> Response:
         )
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
-    except BadPack as error:
+    except GamePackError as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=_FRESH)
 
@@ -286,7 +286,7 @@ async def _lend_index(request: Request) -> Response:
         return Response("The key of this home is missing or wrong.", status_code=403)
     try:
         return Response(str(await run_in_threadpool(entry.lent_index)))
-    except (StoreError, QueryRefused) as error:
+    except (StoreError, QueryRefusedError) as error:
         return Response(str(error), status_code=503)
 
 

@@ -18,7 +18,7 @@ import pytest
 from core import home
 from core.journal import to_line
 from core.runs import bundle, signing
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
 RUN, JOURNAL = RECORDED.stem, f"journals/{RECORDED.name}"
@@ -174,7 +174,7 @@ SIGNATURES: dict[str, bytes] = {
 def test_a_hostile_signature_changes_nothing_and_says_why(name: str, folder: Path, tmp_path: Path) -> None:
     sent = tmp_path / "b.zip"
     sent.write_bytes(zipped(*good().items(), ("manifest.json.sig", SIGNATURES[name])))
-    with pytest.raises(BundleRefused, match=r"signature does not fit: .{4}") as refused:
+    with pytest.raises(BundleError, match=r"signature does not fit: .{4}") as refused:
         bundle.import_path(sent, [folder])
     said = str(refused.value)
     assert len(said) < 500 and said.isprintable() and "/sig" not in said
@@ -213,7 +213,7 @@ def test_a_hostile_bundle_changes_nothing_and_says_why(
     sent.parent.mkdir()
     sent.write_bytes(make())
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(BundleRefused, match=why) as refused:
+    with pytest.raises(BundleError, match=why) as refused:
         bundle.import_path(sent, [folder])
     assert len(str(refused.value)) < 400 and str(tmp_path) not in str(refused.value)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
@@ -242,7 +242,7 @@ def test_time_runs_out_in_words(folder: Path, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
     sent = tmp_path / "b.zip"
     sent.write_bytes(zipped(*good().items()))
-    with pytest.raises(BundleRefused, match="more than 0 seconds"):
+    with pytest.raises(BundleError, match="more than 0 seconds"):
         bundle.import_path(sent, [folder])
     assert [path.name for path in folder.iterdir()] == ["own.jsonl"]
 

@@ -21,7 +21,7 @@ from core.models.settings import EndpointConfig
 from core.server import roles
 from core.server.access import RunAccess, Visitor, name_of_visitor
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded, of_journals
+from core.server.quotas import QuotaExceededError, of_journals
 from core.server.usage import CallUsage
 from core.transcript import transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec
@@ -118,7 +118,7 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
     with pytest.raises(KeyError):
         told_by_journals(tmp_path)
     assert jobs._allowance.usage_of(None) == (0, 0)
-    with pytest.raises(QuotaExceeded, match="calls a day"):
+    with pytest.raises(QuotaExceededError, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
 
@@ -146,13 +146,13 @@ def test_a_day_s_money_ends_a_run_and_let_none_begin(
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
-    with pytest.raises(QuotaExceeded, match="are used up"):
+    with pytest.raises(QuotaExceededError, match="are used up"):
         jobs.start("echo", PAID, owner="ann")
-    with pytest.raises(QuotaExceeded, match="are used up"):
+    with pytest.raises(QuotaExceededError, match="are used up"):
         jobs.resume(run, owner="ann")
     assert len(model.asked) == before
     if "OF_ALL" in limit:
-        with pytest.raises(QuotaExceeded, match="all people together"):
+        with pytest.raises(QuotaExceededError, match="all people together"):
             jobs.start("echo", PAID, owner="bob")
     else:
         jobs.cancel(jobs.start("echo", PAID, owner="bob"))
@@ -182,7 +182,7 @@ def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said
         if said < 0:
             assert other.wait(other.start("echo", PAID, owner=owner), 60)
         else:
-            with pytest.raises(QuotaExceeded, match="all people together may use 2,000 US cents a day"):
+            with pytest.raises(QuotaExceededError, match="all people together may use 2,000 US cents a day"):
                 other.start("echo", PAID, owner=owner)
 
 
@@ -208,7 +208,7 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
         runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
         until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
     assert not quick.asked and jobs.in_line(first) is None
-    with pytest.raises(QuotaExceeded, match=r"waiting in line \(4\)"):
+    with pytest.raises(QuotaExceededError, match=r"waiting in line \(4\)"):
         jobs.start("echo", PAID, owner="eve")
     jobs.cancel(runs["bob"])
     assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0
@@ -244,11 +244,11 @@ def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monk
 
 NAMING = """
 import streamlit as st
-from core.events import CallFailed
+from core.events import CallError
 from pages.components import session
 try:
     st.text(session.catalog().get("openai/o1-pro-2025-03-19").id)
-except CallFailed as refused:
+except CallError as refused:
     st.text(refused)
 """
 

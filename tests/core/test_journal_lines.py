@@ -16,7 +16,7 @@ from core.journal import (
     MOST_MISSING,
     Fault,
     Journal,
-    JournalFull,
+    JournalFullError,
     NewerSchemaError,
     Tail,
     faults,
@@ -163,7 +163,7 @@ def test_a_line_that_found_no_room_leaves_nothing_and_the_next_one_can_be_writte
         journal.append(BEGUN)
         before = path.read_bytes()
         journal._file = Full(journal._file, room, errno.ENOSPC)
-        with pytest.raises(JournalFull, match=r"a.jsonl could not be written \(No space left on device\)"):
+        with pytest.raises(JournalFullError, match=r"a.jsonl could not be written \(No space left on device\)"):
             journal.append(answered("c2"))
         assert path.read_bytes() == before
         journal._file = journal._file.file

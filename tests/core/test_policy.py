@@ -17,13 +17,13 @@ from core.__main__ import main
 from core.datasets import registry
 from core.datasets.items import DatasetError
 from core.entry import catalog, labs
-from core.events import CallFailed
-from core.labs.ask.prompts import PackError, read_pack
+from core.events import CallError
+from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.tasks import AskSpec
 from core.labs.probe.functions.benchmark import BenchmarkError
 from core.labs.probe.functions.source import published
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from tests.conftest import SETS
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
@@ -86,20 +86,20 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
         resolve = catalog().get
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3, arms=(), exam=False)
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
-        with pytest.raises(QuotaExceeded, match="would make 10 calls, and here one may make 9"):
+        with pytest.raises(QuotaExceededError, match="would make 10 calls, and here one may make 9"):
             jobs.start("simulatability", spec, resolve, "ann")
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
         monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "1")
         begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
-        with pytest.raises(QuotaExceeded, match="you have going on now"):
+        with pytest.raises(QuotaExceededError, match="you have going on now"):
             jobs.start("simulatability", spec, resolve, "ann")
-        with pytest.raises(QuotaExceeded, match="people have going on now or waiting"):
+        with pytest.raises(QuotaExceededError, match="people have going on now or waiting"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])
-        with pytest.raises(QuotaExceeded, match="going on"):
+        with pytest.raises(QuotaExceededError, match="going on"):
             jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
         for run in begun:
             jobs.cancel(run)
@@ -116,7 +116,7 @@ def readings(path: str) -> list[str]:
         lambda: published("entities", path),
         lambda: catalog().get(f"local/file:{path}"),
     ):
-        with pytest.raises((DatasetError, PackError, BenchmarkError, CallFailed)) as caught:
+        with pytest.raises((DatasetError, PromptPackError, BenchmarkError, CallError)) as caught:
             read()
         told.append(str(caught.value))
     return told
@@ -143,7 +143,7 @@ def test_no_more_is_read_than_was_meant(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as large:
         large.truncate(5 * files.MB)
     assert len(files.read_bytes(tmp_path / "large", 5 * files.MB)) == 5 * files.MB
-    with pytest.raises(files.BadFile, match="larger than 4 MB"):
+    with pytest.raises(files.FileError, match="larger than 4 MB"):
         files.read_bytes(tmp_path / "large", 4 * files.MB)
 
 

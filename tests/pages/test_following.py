@@ -15,9 +15,9 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Card, Scene
-from core.server.access import AccessDenied
+from core.server.access import AccessDeniedError
 from pages.viewer import live_updates as module
 from pages.viewer.live_updates import Broadcast, Snapshot, broadcast_of, changed
 from tests.support.plausible import telling
@@ -157,7 +157,7 @@ def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_run_that_is_gone_and_a_folder_that_is_away_end_it(quick: None) -> None:
-    for gone in (RunNotFound("gone"), OSError("away")):
+    for gone in (RunNotFoundError("gone"), OSError("away")):
         one = Broadcast(looks(at(0.0), gone))
         assert [name for name, _ in asyncio.run(asyncio.wait_for(heard(one), 60))] == ["far"]
 
@@ -178,7 +178,7 @@ def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> N
 
     def no_longer() -> Opened:
         if len(opened) == 1:
-            raise RunNotFound("no longer shared")
+            raise RunNotFoundError("no longer shared")
         return opened.pop(0)
 
     opened[:] = [{"b": "yes"}, {}]
@@ -226,7 +226,7 @@ def test_once_sharing_is_taken_back_only_its_owner_is_told_more(quick: None) -> 
         nonlocal asked
         asked += 1
         if asked > 1:
-            raise AccessDenied("not shared any more")
+            raise AccessDeniedError("not shared any more")
         return None
 
     shared, taken_back = at(0.0, scene=BEGUN), at(1.0, False, CAME, is_shared=False)

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.runs.labels import Label
-from core.server.access import AccessDenied, RunAccess, name_of_visitor, whoever_has
+from core.server.access import AccessDeniedError, RunAccess, name_of_visitor, whoever_has
 from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.support.stub_server import StubServer
@@ -77,7 +77,7 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         ann = as_visitor(page("ask", run=run), "ann", "ask")
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}
-        with pytest.raises(AccessDenied):
+        with pytest.raises(AccessDeniedError):
             save_annotation(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
         save_annotation(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
         until(lambda: not entry.jobs().active(run))

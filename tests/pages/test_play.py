@@ -17,7 +17,7 @@ from core.report.game import page
 from core.report.game.pack import Pack, load_pack
 from core.runs.guesses import Guessed, Played, guessed, guesses, journals
 from core.server.access import RunAccess, Visitor
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
@@ -99,7 +99,7 @@ def test_what_is_no_guess_is_refused_and_nothing_is_written(pack: str, place: in
 
 def test_who_is_not_known_or_not_in_keeps_no_guess() -> None:
     for visitor in (Visitor("", is_known=False), Visitor("eve", is_in=False)):
-        with pytest.raises(QuotaExceeded):
+        with pytest.raises(QuotaExceededError):
             play(visitor, "first", 1, "yes")
     assert journals(home.journals()) == []
 

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.datasets.on_data import OnData
-from core.events import CallFailed, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
+from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
 from core.labs.base.cases import Case, Reading, Trial
 from core.labs.base.declared import Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
@@ -147,7 +147,7 @@ class Echoing:
         on_text(text[:1])
         await asyncio.sleep(self.wait)
         if text in self.refuses:
-            raise CallFailed(f"no answer to {text}", "try another")
+            raise CallError(f"no answer to {text}", "try another")
         if text == "What do you do?":
             return ModelAnswer(text="I repeat what I hear.")
         return ModelAnswer(text="pardon?" if text in self.mishears else text)

@@ -14,7 +14,7 @@ from ...events import Answered
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...runs.context import CaseContext
-from ...text.embed import NoEncoder, encoder, likeness
+from ...text.embed import NoEncoderError, encoder, likeness
 from ..base.cases import Result
 from . import json_answers, parse, prompts
 from .parse_answers.parts import is_yes_or_no
@@ -96,7 +96,7 @@ async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str,
         return
     try:
         vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
-    except NoEncoder:
+    except NoEncoderError:
         return
     cosines = likeness(vectors, vectors)
     rows = {item: row for row, item in enumerate(texts)}

@@ -260,8 +260,8 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(spec: AskSpec) -> None:
-    """Raises PackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows nothing
-    about it.
+    """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
+    nothing about it.
     """
     if spec.prompts:
         prompts.read_pack(spec.prompts)

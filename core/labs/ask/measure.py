@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...events import Answered, CallFailed, Prompt
+from ...events import Answered, CallError, Prompt
 from ...parsers import cut
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
@@ -20,7 +20,7 @@ from .trial import Tested, UnderTest, ask_tested, run_trial
 
 
 async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
-    """Test one explanation. Raises CallFailed if the starter question gets no answer.
+    """Test one explanation. Raises CallError if the starter question gets no answer.
 
     Generator and simulator see what the run's parser (`spec.rules`) extracted.
     """
@@ -67,7 +67,7 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
         text = cut.readable(natural, spec.rules, prompt.json_schema)
         chosen = json_answers.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
-            raise CallFailed(
+            raise CallError(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
                 "Try another question, or another way to explain.",
             )
@@ -149,7 +149,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
     try:
         prompt = prompts.explain(spec, about.slots)
         answered = await ask_tested(spec, run, "explainer", prompt, "swapped")
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop("swapped", "error", failure.message)
         return
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable
 from typing import Any, NamedTuple, TypeVar
 
-from ...events import Answered, CallFailed, Prompt
+from ...events import Answered, CallError, Prompt
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...rulesets import PerRuleset
@@ -131,7 +131,7 @@ class UnderTest(NamedTuple):
 async def ask_tested(
     spec: AskSpec, run: CaseContext, role: str, prompt: Prompt, item: str, trial: str = ""
 ) -> Answered:
-    """Ask the model under test. Raises CallFailed."""
+    """Ask the model under test. Raises CallError."""
     sampling = fields.sampling(explaining(spec), prompt)
     return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
 
@@ -144,7 +144,7 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
 
 
 async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
-    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallFailed after
+    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallError after
     all have finished.
     """
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
@@ -168,7 +168,7 @@ async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[
     """Record a simulation other than the first. If it fails, only this one is lost."""
     try:
         made = await simulated
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(place, "error", failure.message, trial=item)
     else:
         if made is None:
@@ -229,7 +229,7 @@ async def _vote(
     spec: AskSpec, run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
 ) -> tuple[dict[str, Any], str, str]:
     """Ask `simulator` once per vote. Return the fields of the simulation, the first reply that agrees with the
-    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallFailed.
+    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallError.
     """
     if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)

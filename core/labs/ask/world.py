@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ...errors import ExplainError
+
 CONTROLS = Path(__file__).resolve().parents[3] / "data" / "controls"
 
 _ARTICLES = frozenset({"a", "an", "the", "any", "all", "every", "each", "most"})
@@ -32,7 +34,7 @@ _LONGEST_ASKED = 200
 """How many characters of a text are used to find the nearest known questions."""
 
 
-class WorldError(ValueError):
+class WorldError(ExplainError, ValueError):
     """A world file cannot be used; the message says what is wrong in it."""
 
 

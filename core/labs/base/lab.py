@@ -160,7 +160,7 @@ class Lab:
     - `question`: the question that the lab answers, in a sentence; `about` says more, in Markdown.
     - `cases(spec)` yields the cases lazily. Raises BadInput, or ValueError with a message for the user.
     - `measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
-      Raises CallFailed if the case cannot be measured.
+      Raises CallError if the case cannot be measured.
     - `view(log)` builds the view of a case from its records; `verdict(view)` gives its sentences, the headline first.
     - `summary(transcript)` summarises a run of several cases; without it their outcomes are counted.
     - `scores(views)` yields the figures of one or many cases. Put heavy computations here, because it runs in a thread.
@@ -193,7 +193,7 @@ class Lab:
       set.
     - `is_input(record)`: whether the record was given to the run by a person or by chance, so that a repeated
       evaluation of the run must be given it too.
-    - `check(spec)` checks, before a run begins, what only reading files can reveal. Raises ValueError, CallFailed.
+    - `check(spec)` checks, before a run begins, what only reading files can reveal. Raises ValueError, CallError.
     - `scene(view)` tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and
       verdict. Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this
       is None.

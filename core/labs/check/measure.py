@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ...datasets.items import Item
-from ...events import Answered, CallFailed, Rules
+from ...events import Answered, CallError, Rules
 from ...parsers import cut, fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext, gather
@@ -57,7 +57,7 @@ def half(number: int) -> str:
 
 
 async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
-    """Check one explanation of one answer. Raises CallFailed if the first session gets no answer; all checks of the
+    """Check one explanation of one answer. Raises CallError if the first session gets no answer; all checks of the
     item with the same classification prompt share that session.
     """
     check: Check = case.about
@@ -78,7 +78,7 @@ async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
         await _able(spec, shared, check)
     try:
         await _check(spec, run, check, first, note)
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(check.key, "error", failure.message)
 
 
@@ -131,7 +131,7 @@ def _parsed(
 async def _classify(
     spec: CheckSpec, run: CaseContext, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Classified:
-    """Ask about `paragraph` in a session of its own. Raises CallFailed if the call fails."""
+    """Ask about `paragraph` in a session of its own. Raises CallError if the call fails."""
     asked = json_answers.of_classifier(spec, item)
     prompt = fields.with_schema(prompts.classify(item, wording, paragraph), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
@@ -142,7 +142,7 @@ async def _classify(
 
 
 async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
-    """Run the first session; return its classification, and where its answer was cut. Raises CallFailed if the call
+    """Run the first session; return its classification, and where its answer was cut. Raises CallError if the call
     fails.
     """
     item, wording = check.item, check.wording
@@ -170,7 +170,7 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     prompt = fields.with_schema(prompts.answerable(check.item, check.wording), asked)
     try:
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(key, "error", failure.message)
         return
     readings = _parsed(answered, asked, lambda text, rules: json_answers.ability(text, asked, rules))
@@ -180,7 +180,7 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
 
 
 async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
-    """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallFailed if one
+    """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallError if one
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
@@ -204,7 +204,7 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
         # The verdict waits for the control: perhaps any words would do.
         try:
             control = await _control(spec, run, check, texts)
-        except CallFailed as failure:
+        except CallError as failure:
             run.drop(f"{key}/control", "error", failure.message)
         else:
             result = _held_against(result, _shares(check, control, explained, edited))
@@ -291,7 +291,7 @@ async def _elsewhere(
             _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
             _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
         )
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
         reason = "" if stretches else vacuity.UNTRIED
     else:
@@ -323,7 +323,7 @@ def _goal(check: Check, first: Classification) -> Goal | None:
 
 
 async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
-    """Run the second session; return the explanation, and where its answer was cut. Raises CallFailed if the call
+    """Run the second session; return the explanation, and where its answer was cut. Raises CallError if the call
     fails.
     """
     item, explanation, wording = check.item, check.explanation, check.wording
@@ -444,7 +444,7 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
                 for number, text in enumerate(texts, start=1)
             )
         )
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(f"{key}/halves", "error", failure.message)
         return
     calls = tuple(one.call for one in asked)

@@ -89,7 +89,7 @@ async def _ask(
     known: Known | None = None,
     repeat: int = 0,
 ) -> PlantReply:
-    """Ask in one arm and record the reply. Raises CallFailed. Plain explanations are searched for all words of the cue:
+    """Ask in one arm and record the reply. Raises CallError. Plain explanations are searched for all words of the cue:
     any hit there is an error of this search. Nothing is parsed from an answer that was cut off.
     """
     where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...events import Answered, CallFailed, Prompt, Sampling
+from ...events import Answered, CallError, Prompt, Sampling
 from ...models.errors import Refused
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
-from ...text.embed import NoEncoder
-from .functions.base import FindFunction, UndefinedInput, Value, as_number
+from ...text.embed import NoEncoderError
+from .functions.base import FindFunction, UndefinedInputError, Value, as_number
 from .functions.modules import ModuleFunction, outputs_of
 from .functions.own import CodeFunction
 from .records import Probe
@@ -34,7 +34,7 @@ class ModuleCalls:
     """
 
     def __init__(self, run: CaseContext, model: str, about: str = "input", trials: bool = False) -> None:
-        self.failure: CallFailed | None = None
+        self.failure: CallError | None = None
         self._run = run
         self._model = model
         self._about = about
@@ -42,7 +42,7 @@ class ModuleCalls:
         self._no_logprobs = False
 
     async def ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        """Make one call. If a server refuses log-probabilities, it is asked for the digit alone. Raises CallFailed if
+        """Make one call. If a server refuses log-probabilities, it is asked for the digit alone. Raises CallError if
         that fails too.
         """
         plainly = sampling.model_copy(update={"top_logprobs": None})
@@ -55,7 +55,7 @@ class ModuleCalls:
                     raise
                 self._no_logprobs = True
                 return await self._ask(prompt, plainly, text)
-        except CallFailed as failure:
+        except CallError as failure:
             self.failure = failure
             raise
 
@@ -124,7 +124,7 @@ class Box:
     async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function on as many of `inputs` as the budget allows, and record each call.
 
-        Raises CallFailed if a language model carries the function out and could not be reached for any input.
+        Raises CallError if a language model carries the function out and could not be reached for any input.
         """
         inputs = [text[:LONGEST] for text in inputs[: min(self.calls_left, AT_ONCE)]]
         if isinstance(self.function, ModuleFunction):
@@ -168,7 +168,7 @@ class Box:
         rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
         try:
             value = self.function(self.function.read(call.input), rng)
-        except UndefinedInput as problem:
+        except UndefinedInputError as problem:
             return call.failed(str(problem))
         is_typed = self.function.category == "numeric" and isinstance(value, str)
         return call.gave(value_text(value), as_number(str(value)) if is_typed else real(value))
@@ -180,7 +180,7 @@ class Box:
         for call in calls:
             try:
                 read.append(function.read(call.input))
-            except UndefinedInput as problem:
+            except UndefinedInputError as problem:
                 read.append(0.0)
                 problems[call.number] = str(problem)
         # Each command gets new random numbers, so that code with random outputs does not repeat them.
@@ -201,8 +201,8 @@ class Box:
         wanted = list(dict.fromkeys(call.input for call in new))
         try:
             outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
-        except NoEncoder as missing:
-            raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+        except NoEncoderError as missing:
+            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
         if self._asking.failure is not None and all(output.value is None for output in outputs):
             raise self._asking.failure
         by_input = {output.input: output for output in outputs}

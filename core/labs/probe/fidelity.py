@@ -75,8 +75,8 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
     inside and as many outside, evenly from the list, because each is a call.
 
-    Raises core.text.embed.NoEncoder if there is no encoder, and ValueError if a language model is needed and `ask` is
-    None.
+    Raises core.text.embed.NoEncoderError if there is no encoder, and ValueError if a language model is needed and `ask`
+    is None.
     """
     published = _published(spec)
     outside = _other_words(function) if isinstance(function, EntityFunction) else _other_inputs(function)

@@ -7,12 +7,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ...events import CallFailed, Rules
+from ...events import CallError, Rules
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
-from ...text.embed import NoEncoder
+from ...text.embed import NoEncoderError
 from ..base.cases import Case
 from ..base.spec import BadInput
 from . import fidelity, json_answers, parse, scoring
@@ -38,7 +38,7 @@ ITEM = "interpretation"
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude and score one function. If a person interprets, go as far as their wishes do.
 
-    Raises BadInput if the function cannot be loaded, and CallFailed if the interpreter's model cannot be reached.
+    Raises BadInput if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
     """
     one: ProbeSpec = case.about
     if _is_done(one, run):
@@ -75,7 +75,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
-    """Measure once, before use, whether the box agrees with the function's own truth. Raises CallFailed if it gives
+    """Measure once, before use, whether the box agrees with the function's own truth. Raises CallError if it gives
     nothing at all.
     """
     used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
@@ -85,8 +85,8 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     calls = ModuleCalls(run, spec.module, about="stated")
     try:
         found = await fidelity.measure(spec, function, calls.ask)
-    except NoEncoder as missing:
-        raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+    except NoEncoderError as missing:
+        raise CallError(str(missing), "Or choose another backbone for the function.") from missing
     if calls.failure is not None and found.count("no value") == len(found.inputs):
         raise calls.failure
     run.record(found, "fidelity")
@@ -214,8 +214,8 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
         result = await nearest(
             probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=spec.is_published
         )
-    except NoEncoder as missing:
-        raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing
+    except NoEncoderError as missing:
+        raise CallError(str(missing), "This baseline compares words by their sentence vectors.") from missing
     if all(value is None for _, value in result.probes):
         return _plainly(
             "nearest", f"It found nothing: none of the {len(result.probes)} words it tried had a value.", "", ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...labs.base.lab import Lab
 from . import making
 from .making import QUESTIONS, TrialCard, kind_of, sample_cards, tally, trials, truths
-from .pack import UNKNOWN, BadPack, Pack, PackCard
+from .pack import UNKNOWN, GamePackError, Pack, PackCard
 
 MOST_SAID = 20
 """The most faults that are listed for one pack."""
@@ -23,7 +23,7 @@ def faults(pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questio
         kind = kind_of(pack.runs, labs, folders)
         true = truths(questions / pack.truths) if pack.truths else {}
         found = [one for run in pack.runs for one in trials(run, labs, folders, true, pack.seed or 0)]
-    except BadPack as error:
+    except GamePackError as error:
         yield str(error)
         return
     if kind != pack.kind:

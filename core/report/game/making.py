@@ -18,7 +18,7 @@ from ...runs.library import of_today
 from ...text.plurals import count_noun
 from ...transcript import transcript
 from .. import scenes
-from .pack import MOST_CARDS, BadPack, Going, Pack, PackCard
+from .pack import MOST_CARDS, GamePackError, Going, Pack, PackCard
 
 # Which cards make a pack, and in which order. The choice is random but the same on every machine.
 
@@ -133,19 +133,19 @@ def lookup_form(question: str) -> str:
 
 def truths(path: Path) -> Truths:
     """The true answers in a file of questions: each `[[question]]` has `question` and `gold`, and so does each of its
-    `follow_ups`. Raises BadPack.
+    `follow_ups`. Raises GamePackError.
     """
     found: dict[str, str] = {}
     try:
         if path.stat().st_size > LARGEST:
-            raise BadPack(f"{path.name} is too large: true answers take at most {LARGEST:,} bytes.")
+            raise GamePackError(f"{path.name} is too large: true answers take at most {LARGEST:,} bytes.")
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
             for one in (entry, *entry.get("follow_ups", ())):
                 found[lookup_form(one["question"])] = _word(one["gold"])
     except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
-        raise BadPack(f"{path} cannot be read: {error}") from None
+        raise GamePackError(f"{path} cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError):
-        raise BadPack(f"{path.name} has a question without its words or its true answer.") from None
+        raise GamePackError(f"{path.name} has a question without its words or its true answer.") from None
     return found
 
 
@@ -154,15 +154,17 @@ def _word(gold: object) -> str:
 
 
 def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[TrialCard]:
-    """The run's recorded trials as cards, in order. Raises BadPack if there is no such run, or its lab has no game."""
+    """The run's recorded trials as cards, in order. Raises GamePackError if there is no such run, or its lab has no
+    game.
+    """
     path = journal.find(run, *folders)
     if path is None:
-        raise BadPack(f"There is no run named {run!r}.")
+        raise GamePackError(f"There is no run named {run!r}.")
     with of_today():
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None or lab.cards is None:
-        raise BadPack(f"There is no game of {run}.")
+        raise GamePackError(f"There is no game of {run}.")
     for case in sorted(state.cases, key=lambda one: state.cases[one].number):
         scene = scenes.of_case(lab, state, case)
         for one in lab.cards(lab.view(state.case(case)), scene, seed):
@@ -182,17 +184,17 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
 
 
 def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
-    """The game that these runs belong to. Raises BadPack if they are of several labs."""
+    """The game that these runs belong to. Raises GamePackError if they are of several labs."""
     kinds = set()
     for run in runs:
         path = journal.find(run, *folders)
         with of_today():
             begun = journal.first_event(path) if path else None
         if begun is None or begun.lab not in labs:
-            raise BadPack(f"There is no run named {run!r}.")
+            raise GamePackError(f"There is no run named {run!r}.")
         kinds.add(labs[begun.lab].path)
     if len(kinds) != 1:
-        raise BadPack(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
+        raise GamePackError(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
     return kinds.pop()
 
 
@@ -211,7 +213,7 @@ class PackRequest(NamedTuple):
 
 
 def make_pack(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
-    """Make the requested pack. Raises BadPack."""
+    """Make the requested pack. Raises GamePackError."""
     kind = kind_of(wanted.runs, labs, folders)
     true = truths(wanted.truths) if wanted.truths else {}
     found = [one for run in wanted.runs for one in trials(run, labs, folders, true, wanted.seed)]
@@ -227,7 +229,7 @@ def make_pack(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Pa
             f"{MOST_OF_ONE} of one question (seed {wanted.seed}),"
         )
     if not cards:
-        raise BadPack("None of these trials can be a card.")
+        raise GamePackError("None of these trials can be a card.")
     unread = sum(one.is_open for one in found)
     untrue = sum(not one.card.truth for one in found) if true else 0
     said = [

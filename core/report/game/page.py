@@ -40,7 +40,7 @@ def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> by
 
 def of_app(name: str, folder: Path | None = None) -> bytes:
     """The page that the app serves: the game with the shipped pack of that name, or FIRST if it is empty. For an
-    unselected pack it includes what all players guessed, from the journals in `folder`. Raises BadPack.
+    unselected pack it includes what all players guessed, from the journals in `folder`. Raises GamePackError.
     """
     path = packs.path_of(name or FIRST)
     guessed = Guessed()

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.ask import world
 from core.labs.ask.exam import lab as sitting
 from core.labs.ask.lab import LAB
@@ -88,7 +88,7 @@ def _kept(role: str, model: str) -> str:
     """Return who plays a role beside `model`: the same model as before if it can be asked, else `model` itself."""
     if is_control(role) and not is_control(model):
         return model
-    with suppress(CallFailed):
+    with suppress(CallError):
         session.catalog().get(role)
         return role
     return model

@@ -10,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.probe import sketch
 from core.labs.probe.functions.numeric import PROBED
 from core.labs.probe.lab import LAB
@@ -19,9 +19,9 @@ from core.labs.probe.records import Submission, Wish
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.report.scenes import who
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Curve
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.text.plurals import count_noun
 from pages import lab as driver
 from pages.components import session
@@ -92,7 +92,7 @@ def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
     fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
     try:
         run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
-    except (CallFailed, ValueError, QuotaExceeded) as error:
+    except (CallError, ValueError, QuotaExceededError) as error:
         problems(error)
         return
     st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
@@ -108,7 +108,7 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
         try:
             state = session.run(run).watch().transcript
-        except RunNotFound:
+        except RunNotFoundError:
             continue
         if state.started is None or state.started.lab != LAB.name:
             continue

@@ -13,7 +13,7 @@ from core.labs.probe.sketch import is_drawn
 from core.labs.probe.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.models.ids import is_control
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
@@ -170,7 +170,7 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
 def _other(run_id: str) -> ProbeView | None:
     try:
         state = session.run(run_id).watch().transcript
-    except RunNotFound:
+    except RunNotFoundError:
         return None
     view: ProbeView = LAB.view(state.case(state.only))
     return view

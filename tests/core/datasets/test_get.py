@@ -18,7 +18,7 @@ from core import home
 from core.__main__ import main
 from core.datasets import get, registry
 from core.datasets.sources import Source, mirrored, sources
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.probe.functions.benchmark import load_numeric, load_strings
 from core.lease import Lease
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
@@ -291,7 +291,7 @@ def test_a_missing_file_and_a_server_that_is_gone(server: FileServer, monkeypatc
     assert "$EXPLAIN_HOME/datasets/babi" in caught.value.hint
     for mirror in ("http://127.0.0.1:9", "no address", "ftp://127.0.0.1"):
         monkeypatch.setenv("EXPLAIN_DATA_MIRROR", mirror)
-        with pytest.raises(CallFailed, match="could not be fetched"):
+        with pytest.raises(CallError, match="could not be fetched"):
             get.get(source("babi"))
 
 

@@ -23,7 +23,7 @@ from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
 from core.report.game import checking, making
 from core.report.game.making import PackRequest, make_pack
-from core.report.game.pack import BadPack, Pack, PackCard, pack_text, read, shipped_packs
+from core.report.game.pack import GamePackError, Pack, PackCard, pack_text, read, shipped_packs
 from core.scene import Card, Expect, Who
 
 FOLDERS = (home.recordings(), home.priors())
@@ -260,8 +260,8 @@ def test_the_command_makes_a_pack_and_checks_it(tmp_path: Path, capsys: pytest.C
 )
 def test_true_answers_that_cannot_be_read_are_refused_in_words(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "a.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(BadPack, match=why):
+    with pytest.raises(GamePackError, match=why):
         making.truths(tmp_path / "a.toml")
     (tmp_path / "b.toml").write_text("#" * (making.LARGEST + 1), encoding="utf-8")
-    with pytest.raises(BadPack, match="too large"):
+    with pytest.raises(GamePackError, match="too large"):
         making.truths(tmp_path / "b.toml")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 from core.events import (
     LONGEST_ANSWER,
     Answered,
-    CallFailed,
+    CallError,
     Event,
     Finished,
     ModelAnswer,
@@ -131,7 +131,7 @@ def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> 
             *(run.at(case).ask("r", prompt("no"), "m") for case in ("x", "y")), return_exceptions=True
         )
         assert [str(failure) for failure in failures] == ["no answer to no"] * 2
-        with pytest.raises(CallFailed):
+        with pytest.raises(CallError):
             await run.ask("r", prompt("no"), "m")
 
     model = Echoing(wait=0.01, refuses=frozenset({"no"}))
@@ -308,4 +308,4 @@ def test_a_failure_says_all_that_is_known_of_it() -> None:
     event = failed("r", BadInput("wrong", "try that"), case="c", call="c0001")
     assert (event.run, event.case, event.call, event.error) == ("r", "c", "c0001", "BadInput")
     assert (event.message, event.hint, event.bad_input) == ("wrong", "try that", True)
-    assert failed("r", CallFailed("m")).bad_input is False
+    assert failed("r", CallError("m")).bad_input is False

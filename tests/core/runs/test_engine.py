@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.events import Answered, Asked, CallFailed, Dropped, Event, Started
+from core.events import Answered, Asked, CallError, Dropped, Event, Started
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, BadInput
 from core.report.scenes import of_case
@@ -269,11 +269,11 @@ def test_together_waits_for_all_before_it_raises() -> None:
         await asyncio.sleep(seconds)
         ended.append(name)
         if fails:
-            raise CallFailed(name)
+            raise CallError(name)
         return name
 
     async def both() -> None:
-        with pytest.raises(CallFailed, match="quick"):
+        with pytest.raises(CallError, match="quick"):
             await gather(go("quick", 0, True), go("slow", 0.02, False))
 
     asyncio.run(both())

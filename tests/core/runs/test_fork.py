@@ -10,13 +10,13 @@ import pytest
 
 from core import entry, journal
 from core.events import Answered, Asked, Fork, Usage
-from core.journal import JournalInUse
+from core.journal import JournalInUseError
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, Item
 from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
 from core.runs.labels import Kept, Label
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.store import listing
@@ -170,9 +170,9 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
     jobs.keeping.delete(run)
     whole.write_bytes(b"".join(lines[:3]))
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.resume(fork)
-    with pytest.raises(RunNotFound, match="holds no call c9"):
+    with pytest.raises(RunNotFoundError, match="holds no call c9"):
         jobs.plan(Fork(run=fork, case="", call="c9", text=""))
 
 
@@ -211,9 +211,9 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert len(files) == 4
         ann.own_run(one).delete()
         assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
-        with pytest.raises(RunNotFound):
+        with pytest.raises(RunNotFoundError):
             bob.undo(one)
         ann.undo(one)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
-    with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUse):
+    with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUseError):
         ann.own_run(other).delete()

@@ -18,7 +18,7 @@ from core.events import Started
 from core.journal import Journal, to_line
 from core.lease import TTL, Lease
 from core.runs import bundle, verify
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 from core.runs.labels import Label
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
@@ -180,7 +180,7 @@ def test_imports_killed_at_random_moments_are_repeated(tmp_path: Path, importer:
         try:
             bundle.import_path(sent, [folder])
             assert there(folder) == journals and left_over(folder) == []
-        except BundleRefused as refused:
+        except BundleError as refused:
             stuck.append(str(refused))
     print(f"{kills} kills within {took:.2f} s, {half_way} while journals were placed, {len(stuck)} stuck")
     assert stuck == []
@@ -206,7 +206,7 @@ def test_imports_wait_for_one_another(tmp_path: Path, monkeypatch: pytest.Monkey
     bundle.clean(folder)
     assert (folder.parent / "incoming-another").exists(), "it is still being written"
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
-    with pytest.raises(BundleRefused, match="Another import is still going on"):
+    with pytest.raises(BundleError, match="Another import is still going on"):
         bundle.import_path(sent, [folder])
     assert there(folder) == {}
     other.release()

@@ -17,14 +17,14 @@ from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import RunNotFound, sealed_path, shared_path
+from core.runs.library import RunNotFoundError, sealed_path, shared_path
 from core.server.access import (
-    AccessDenied,
-    CookiesNeeded,
+    AccessDeniedError,
+    CookiesNeededError,
     OwnRun,
     ReadableRun,
     RunAccess,
-    RunSealed,
+    RunSealedError,
     Visitor,
     code_in,
     cookie_of,
@@ -32,7 +32,7 @@ from core.server.access import (
     visitor_with,
 )
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import listing, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -136,7 +136,7 @@ def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: JobRunner, tmp_path
     visit = RunAccess(jobs, ANN._replace(is_known=False))
     deeds = [LOOKS["fork"], LOOKS["reread"], DEEDS["resume"], lambda visit, run: visit.start("echo", EchoSpec())]
     for deed in deeds:
-        with pytest.raises(QuotaExceeded, match="your browser sent none"):
+        with pytest.raises(QuotaExceededError, match="your browser sent none"):
             deed(visit, run)
     assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
     begun(jobs, HOST._replace(is_known=False))
@@ -147,13 +147,13 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, ANN).seal(run, True)
     stranger = RunAccess(jobs, BOB._replace(is_known=False))
-    with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
+    with pytest.raises(CookiesNeededError, match="Cookies are needed to take part"):
         stranger.record_guess(run, "all/1-yes", "1", "yes")
     assert stranger.guesses_on(run, "all/1-yes") == {}
     RunAccess(jobs, ANN).seal(run, False)
     before = sorted(tmp_path.iterdir())
     for name in ("say", "guess", "label"):
-        with pytest.raises(CookiesNeeded):
+        with pytest.raises(CookiesNeededError):
             LOOKS[name](stranger, run)
     assert sorted(tmp_path.iterdir()) == before and LOOKS["guesses"](stranger, run) == []
 
@@ -234,7 +234,7 @@ def test_alone_everybody_may_do_everything(jobs: JobRunner, does: str) -> None:
 def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
     written = jobs.journal(run)
-    with pytest.raises(AccessDenied, match="has not shared it"):
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
         (LOOKS | DEEDS)[does](RunAccess(jobs, BOB), run)
     assert jobs.journal(run) == written and len(list(jobs.folder.glob("*.jsonl"))) == 1, "nothing was written"
     (LOOKS | DEEDS)[does](RunAccess(jobs, ANN), run)
@@ -247,7 +247,7 @@ def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRun
     RunAccess(jobs, ANN).own_run(run).share(True)
     LOOKS[does](RunAccess(jobs, BOB), run)
     RunAccess(jobs, ANN).own_run(run).share(False)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         LOOKS[does](RunAccess(jobs, BOB), run)
 
 
@@ -255,7 +255,7 @@ def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRun
 def test_what_is_shared_is_still_its_owner_s_to_change(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).own_run(run).share(True)
-    with pytest.raises(AccessDenied, match=r"Only (its owner|the person who began)"):
+    with pytest.raises(AccessDeniedError, match=r"Only (its owner|the person who began)"):
         DEEDS[does](RunAccess(jobs, BOB), run)
 
 
@@ -264,7 +264,7 @@ def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: JobRunner, h
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, TEACHER).seal(run, True)
-    with pytest.raises(RunSealed, match="Guess first"):
+    with pytest.raises(RunSealedError, match="Guess first"):
         LOOKS[does](RunAccess(jobs, BOB), run)
     for visitor in (ANN, HOST, TEACHER):
         LOOKS[does](RunAccess(jobs, visitor), run)
@@ -276,7 +276,7 @@ def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: JobRunne
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).share(run, True)
     for sealed in (True, False):
-        with pytest.raises(AccessDenied, match="can seal it or reveal it"):
+        with pytest.raises(AccessDeniedError, match="can seal it or reveal it"):
             RunAccess(jobs, BOB).seal(run, sealed)
         RunAccess(jobs, ANN).seal(run, sealed)
         assert RunAccess(jobs, BOB).is_sealed(run) is sealed and not RunAccess(jobs, ANN).is_sealed(run)
@@ -292,7 +292,7 @@ def test_a_seal_that_cannot_be_read_holds(jobs: JobRunner, hosted: None) -> None
 def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
     ann, bob, eve = RunAccess(jobs, ANN), RunAccess(jobs, BOB), RunAccess(jobs, Visitor("eve"))
-    with pytest.raises(AccessDenied, match="has not shared it"):
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
         bob.record_guess(run, "all/1-yes", "1", "yes")
     ann.share(run, True)
     assert bob.guesses_on(run, "all/1-yes") is None
@@ -305,7 +305,7 @@ def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: Jo
     assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
     assert bob.guesses_on(run, "all/2-no") == {} == eve.guesses_on(run, "all/1-yes")
     assert ann.guesses_on(run, "all/1-yes") is None
-    with pytest.raises(AccessDenied, match="has not shared it"):
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
         RunAccess(jobs, BOB._replace(is_in=False)).record_guess(run, "all/1-yes", "2", "yes")
 
 
@@ -334,7 +334,7 @@ def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: N
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = RunAccess(jobs, ANN).start("echo", EchoSpec())
     until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, BOB).own_run(run).cancel()
     assert jobs.active(run)
     RunAccess(jobs, ANN).own_run(run).cancel()
@@ -389,7 +389,7 @@ def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(job
     path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     for run in (of_nobody, damaged):
         for visitor in (ANN, BOB):
-            with pytest.raises(AccessDenied):
+            with pytest.raises(AccessDeniedError):
                 RunAccess(jobs, visitor).run(run).watch()
         RunAccess(jobs, HOST).run(run).watch()
 
@@ -409,14 +409,14 @@ def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: JobRunner, h
     RunAccess(jobs, ANN).share(run, True)
     recorded = JobRunner(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
     for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
-        with pytest.raises(AccessDenied):
+        with pytest.raises(AccessDeniedError):
             deed(RunAccess(jobs, outside), run)
-    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+    with pytest.raises(QuotaExceededError, match="sign in with the code"):
         RunAccess(jobs, outside).start("echo", EchoSpec())
     assert RunAccess(recorded, outside).run(run).events()
-    with pytest.raises(AccessDenied, match="sign in with the code"):
+    with pytest.raises(AccessDeniedError, match="sign in with the code"):
         LOOKS["label"](RunAccess(recorded, outside), run)
-    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+    with pytest.raises(QuotaExceededError, match="sign in with the code"):
         LOOKS["reread"](RunAccess(recorded, outside), run)
 
 
@@ -425,16 +425,16 @@ def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: JobRu
     teacher = RunAccess(jobs, TEACHER)
     assert teacher.sees_all and not teacher.may_all and teacher.run(run).journal()
     for name in ("resume", "cancel", "keep", "delete"):
-        with pytest.raises(AccessDenied, match="Only its owner can change"):
+        with pytest.raises(AccessDeniedError, match="Only its owner can change"):
             DEEDS[name](teacher, run)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, BOB).share(run, True)
     teacher.share(run, True)
     assert RunAccess(jobs, BOB).run(run).events()
     teacher.share(run, False)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, BOB).run(run)
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         teacher.run("no-such-run")
 
 
@@ -500,13 +500,13 @@ def test_a_run_that_is_read_again_is_the_reader_s(jobs: JobRunner, hosted: None)
     RunAccess(jobs, ANN).own_run(run).share(True)
     again = RunAccess(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, ANN).run(again).watch()
 
 
 def test_there_is_no_such_run_for_anyone(jobs: JobRunner, hosted: None) -> None:
     for visitor in (ANN, HOST):
         for name in ("nothing", "../x", "a~~shared"):
-            with pytest.raises(RunNotFound, match="There is no run"):
+            with pytest.raises(RunNotFoundError, match="There is no run"):
                 RunAccess(jobs, visitor).run(name).watch()
     assert not RunAccess(jobs, ANN).replays("nothing")

@@ -12,7 +12,7 @@ from core import home, journal, policy
 from core.events import Message, Request, Started
 from core.models.cache import Cached, ResponseCache
 from core.runs.fairness import WHOSE
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.jobs import JobRunner
 from core.server.quotas import stored_bytes
 from core.store import sql
@@ -83,7 +83,7 @@ def test_a_hundred_deleted_runs_can_be_brought_back_and_no_more(tmp_path: Path) 
         (tmp_path / f"r{number}.jsonl").write_bytes(whole)
         jobs.keeping.delete(f"r{number}")
     assert len(jobs.keeping.deleted()) == 100
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.keeping.undo("r0")
     jobs.keeping.undo("r1")
     assert journal.read(tmp_path / "r1.jsonl").events

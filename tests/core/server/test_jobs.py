@@ -13,13 +13,13 @@ import pytest
 
 from core import journal
 from core.events import Finished, ModelAnswer, OnText, Request, Resumed, Started
-from core.journal import Journal, JournalInUse
+from core.journal import Journal, JournalInUseError
 from core.labs.base.spec import BadInput
 from core.models.replay import Replay
 from core.runs.context import failed
 from core.runs.engine import UserInput
 from core.runs.fairness import WHOSE
-from core.runs.library import RunNotFound, said_path, status
+from core.runs.library import RunNotFoundError, said_path, status
 from core.server.jobs import JobRunner
 from core.transcript import transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -160,7 +160,7 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     busy.set()
     canceller.join(5)
     assert not going.here(run)
-    with pytest.raises(RunNotFound, match="stopped before it began"):
+    with pytest.raises(RunNotFoundError, match="stopped before it began"):
         going.active(run)
 
 
@@ -201,7 +201,7 @@ def test_two_who_resume_at_once_ask_once(jobs: Make) -> None:
     def resume(by: JobRunner) -> None:
         try:
             by.resume(run, failed_too=True)
-        except JournalInUse as error:
+        except JournalInUseError as error:
             refused.append(error)
 
     threads = [threading.Thread(target=resume, args=[by]) for by in (going, other, going)]
@@ -237,7 +237,7 @@ def test_what_a_person_gives_goes_into_the_run_and_what_they_say_into_a_journal_
             state.apply_annotation(event)
     assert set(state.case(case).annotations("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
     assert LAB.view(state.case(case)).promise.text == "I repeat what I hear."
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         going.resume(f"{run}~ann")
 
     going.resume(run, additions=[UserInput(case, Promise(call="", text="mine"), "mine-{n}")])
@@ -273,7 +273,7 @@ def test_an_unknown_run_is_unknown(jobs: Make, tmp_path: Path, name: str) -> Non
     (tmp_path.parent / "outside.jsonl").write_bytes(b"")
     going = jobs(Echoing())
     for look in (going.events, going.active, going.resume, going.watch, lambda run: going.case(run, "")):
-        with pytest.raises(RunNotFound):
+        with pytest.raises(RunNotFoundError):
             look(name)
 
 

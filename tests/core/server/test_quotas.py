@@ -17,7 +17,7 @@ from core.events import SCHEMA, Asked, Sampling, Started
 from core.runs.guesses import Played
 from core.server import quotas, usage
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded, Quotas, delete_old_runs, stored_bytes
+from core.server.quotas import QuotaExceededError, Quotas, delete_old_runs, stored_bytes
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.support.waiting import until
 
@@ -119,10 +119,10 @@ def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
     run = ran(jobs, "ann")
     made = asked(jobs, run)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + needs - 1))
-    with pytest.raises(QuotaExceeded, match=r"calls a day, and .* are made"):
+    with pytest.raises(QuotaExceededError, match=r"calls a day, and .* are made"):
         jobs.start("echo", TWO, owner=second)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made))
-    with pytest.raises(QuotaExceeded, match="calls a day"):
+    with pytest.raises(QuotaExceededError, match="calls a day"):
         jobs.resume(run, owner=second)
     monkeypatch.setenv(f"EXPLAIN_{limit}", str(made + 1))
     jobs.resume(run, owner=second)
@@ -136,7 +136,7 @@ def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pyte
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs))
     assert quotas.planned_calls(LAB, TWO) == needs == 3
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs - 1))
-    with pytest.raises(QuotaExceeded, match="would make 3 calls, and here one may make 2"):
+    with pytest.raises(QuotaExceededError, match="would make 3 calls, and here one may make 2"):
         quotas.planned_calls(LAB, TWO)
 
 
@@ -145,7 +145,7 @@ def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypa
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
-    with pytest.raises(QuotaExceeded, match=f"{needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceededError, match=f"{needs:,} are made or on their way"):
         jobs.start("echo", TWO, owner="ann")
     jobs.cancel(run)
 
@@ -158,7 +158,7 @@ def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, m
     assert asked(jobs, ran(jobs, "ann")) == needs
     models.pop(0)
     begun = [jobs.start("echo", TWO, owner="ann"), jobs.start("echo", TWO, owner="ann")]
-    with pytest.raises(QuotaExceeded, match=f"{3 * needs:,} are made or on their way"):
+    with pytest.raises(QuotaExceededError, match=f"{3 * needs:,} are made or on their way"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
@@ -172,7 +172,7 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
 
     def begin() -> None:
         gate.wait()
-        with suppress(QuotaExceeded):
+        with suppress(QuotaExceededError):
             begun.append(jobs.start("echo", TWO, owner="ann"))
 
     threads = [threading.Thread(target=begin) for _ in range(12)]
@@ -182,7 +182,7 @@ def test_many_at_once_do_not_share_the_last_place(tmp_path: Path, monkeypatch: p
         thread.join()
     assert len(begun) == 2
     monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "1")
-    with pytest.raises(QuotaExceeded, match=r"going on now \(2\)"):
+    with pytest.raises(QuotaExceededError, match=r"going on now \(2\)"):
         jobs.start("echo", TWO, owner="ann")
     for run in begun:
         jobs.cancel(run)
@@ -193,7 +193,7 @@ def test_where_the_room_is_full_no_run_begins(jobs: JobRunner, tmp_path: Path, m
     ran(jobs, "ann")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * (1_000_000 - stored_bytes(tmp_path)))
     quotas._stored.cache_clear()
-    with pytest.raises(QuotaExceeded, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceededError, match="1 MB that this host has for runs are full"):
         jobs.start("echo", TWO, owner="ann")
     monkeypatch.setenv("EXPLAIN_STORED_MB", "2")
     ran(jobs, "ann")
@@ -207,9 +207,9 @@ def test_where_the_room_is_full_nothing_more_is_said_of_a_run_but_it_can_be_dele
     jobs.keeping.add(run, "reader", "all/1-a", SAID, "1")
     (tmp_path / "large.jsonl").write_bytes(b"\n" * 1_000_000)
     quotas._stored.cache_clear()
-    with pytest.raises(QuotaExceeded, match="1 MB that this host has for runs are full"):
+    with pytest.raises(QuotaExceededError, match="1 MB that this host has for runs are full"):
         jobs.keeping.add(run, "reader", "all/1-a", SAID, "2")
-    with pytest.raises(QuotaExceeded, match="are full"):
+    with pytest.raises(QuotaExceededError, match="are full"):
         jobs.keeping.add_guess("echo", "all/1-a", "1", Played(pack="p", place=1, run=run, value="yes"), "ann")
     assert len(jobs.keeping.events(run, "reader")) == 1 and not [*tmp_path.glob("*ann*")]
     jobs.keeping.share(run, True)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from core.server import rate_limits as module
-from core.server.rate_limits import NoPlace, Places, Rate, network_of
+from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
 
 
 class Crowd:
@@ -32,7 +32,7 @@ class Crowd:
 
         try:
             stack.enter_context(self._places.reserve(address, end, lambda: is_host, size))
-        except NoPlace:
+        except NoFreePlaceError:
             return False
         self._stacks.append((address, stack))
         return True
@@ -93,7 +93,7 @@ def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> Non
     assert crowd.come("one", 5_000) == 5_000
     assert Crowd(0).come("one") == 0
     places = Places(lambda: 1)
-    with places.reserve("one"), pytest.raises(NoPlace), places.reserve("other"):
+    with places.reserve("one"), pytest.raises(NoFreePlaceError), places.reserve("other"):
         pass
     with pytest.raises(ZeroDivisionError), places.reserve("one"):
         raise ZeroDivisionError

@@ -13,8 +13,8 @@ from core.labs.base.declared import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
 from core.runs import repack
-from core.runs.library import RunNotFound
-from core.server.access import AccessDenied, RunAccess, Visitor
+from core.runs.library import RunNotFoundError
+from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs, stored_bytes
 from core.store import listing, queries
@@ -61,7 +61,7 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
         lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
     ]  # fmt: skip
     for deed in deeds:
-        with pytest.raises(AccessDenied):
+        with pytest.raises(AccessDeniedError):
             deed()
 
 
@@ -70,7 +70,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
     path = tmp_path / "recordings" / f"{run}.jsonl"
     held, there = path.read_bytes(), sorted(path.parent.rglob("*"))
     for deed in (lambda: jobs.resume(run), lambda: jobs.keeping.share(run, False)):
-        with pytest.raises(RunNotFound, match="is a recording"):
+        with pytest.raises(RunNotFoundError, match="is a recording"):
             deed()
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
@@ -121,7 +121,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
     assert seen.watch().transcript.status == "completed" and seen.faults() == []
     seen.guess("ann", "all/1-a", lambda by: SAID, "1")
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann"}
-    with pytest.raises(RunNotFound, match="is a recording"):
+    with pytest.raises(RunNotFoundError, match="is a recording"):
         jobs.resume(run)
     catalog = Catalog(
         home=tmp_path, journals=tmp_path / "journals", read=lambda path: jobs.events(path.stem), recordings=folder
@@ -134,7 +134,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
 @pytest.mark.parametrize("name", ["../recordings/{run}", "x/../{run}", "", "\0", "a" * 5000])
 def test_no_name_leads_elsewhere(recorded: tuple[JobRunner, str], name: str) -> None:
     jobs, run = recorded
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.events(name.format(run=run))
 
 

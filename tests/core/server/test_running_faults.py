@@ -11,12 +11,12 @@ import pytest
 
 from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
-from core.journal import Journal, JournalFull, JournalInUse
+from core.journal import Journal, JournalFullError, JournalInUseError
 from core.runs import driver
-from core.runs.library import NewerRun, RunNotFound, said_path, shared_path, status
+from core.runs.library import NewerRun, RunNotFoundError, said_path, shared_path, status
 from core.server import jobs
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.support.waiting import until
@@ -70,7 +70,7 @@ def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: JobRu
     with Journal(tmp_path / "empty.jsonl"):
         assert not going.case("empty", "all/1-a").cases and not going.watch("empty", "all/1-a").transcript.cases
         assert going.owner("empty") == "" and going.events("empty") == []
-    with pytest.raises(RunNotFound, match="There is no run named 'empty'"):
+    with pytest.raises(RunNotFoundError, match="There is no run named 'empty'"):
         going.resume("empty")
     assert not going.here("empty"), "what was refused holds nothing"
     Journal(tmp_path / "empty.jsonl").close()
@@ -78,12 +78,12 @@ def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: JobRu
 
 def test_why_a_run_could_not_write_its_first_line_is_said(going: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     def append(written: Journal, event: object) -> bytes:
-        raise JournalFull("There is no room left on the disk.")
+        raise JournalFullError("There is no room left on the disk.")
 
     monkeypatch.setattr(Journal, "append", append)
     run = going.start("echo", SLOW)
     assert going.wait(run, 60)
-    with pytest.raises(RunNotFound, match="no room left on the disk"):
+    with pytest.raises(RunNotFoundError, match="no room left on the disk"):
         going.watch(run)
 
 
@@ -122,7 +122,7 @@ def test_what_keeps_a_run_from_going_on_is_named_and_no_more_than_three_things(
     spec = {"words": 5, "times": 9, "voice": "whispered", "model": 3}
     line = journal.to_line(Started(run="odd", lab="echo", spec=spec, seed=0), 1)
     (tmp_path / "odd.jsonl").write_bytes(line)
-    with pytest.raises(RunNotFound) as caught:
+    with pytest.raises(RunNotFoundError) as caught:
         going.resume("odd")
     complaints = str(caught.value).split("this version of the app: ")[1].split("; ")
     assert len(complaints) == 3
@@ -134,7 +134,7 @@ def test_of_a_lab_that_is_not_there_or_of_somebody_s_words_nothing_goes_on(going
     for name, changes in (("elsewhere", {"lab": "other"}), ("words", {"about": "run"})):
         started = Started(run=name, lab="echo", spec={}, seed=0).model_copy(update=changes)
         (tmp_path / f"{name}.jsonl").write_bytes(journal.to_line(started, 1))
-        with pytest.raises(RunNotFound, match="no run that this app can go on with"):
+        with pytest.raises(RunNotFoundError, match="no run that this app can go on with"):
             going.resume(name)
         assert not going.active(name)
 
@@ -152,7 +152,7 @@ def limited(jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, name: str, most: i
     monkeypatch.setenv(f"EXPLAIN_{name}", str(most))
     try:
         jobs.cancel(jobs.start("echo", SLOW, owner=owner))
-    except QuotaExceeded:
+    except QuotaExceededError:
         return True
     finally:
         monkeypatch.delenv(f"EXPLAIN_{name}")
@@ -206,7 +206,7 @@ def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed
     started = Started(run="old", lab="echo", spec=SLOW.model_dump(mode="json"), seed=0, owner="ann")
     (tmp_path / "old.jsonl").write_bytes(journal.to_line(started, 1))
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "0")
-    with pytest.raises(QuotaExceeded, match="Here you may make 0 calls a day, and 0 are made"):
+    with pytest.raises(QuotaExceededError, match="Here you may make 0 calls a day, and 0 are made"):
         going.resume("old", owner="ann")
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1")
     going.resume("old", owner="ann")
@@ -225,10 +225,10 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     until(lambda: bool(model.asked))
     second = jobs.start("echo", SLOW, owner="ann")
     for owner in ("ann", "ann"):
-        with pytest.raises(QuotaExceeded, match=f"{2 * needs:,} are made or on their way"):
+        with pytest.raises(QuotaExceededError, match=f"{2 * needs:,} are made or on their way"):
             jobs.start("echo", SLOW, owner=owner)
     third = jobs.start("echo", SLOW, owner="bob")
-    with pytest.raises(QuotaExceeded, match=f"all people together may make {3 * needs:,}"):
+    with pytest.raises(QuotaExceededError, match=f"all people together may make {3 * needs:,}"):
         jobs.start("echo", SLOW, owner="bob")
     for run in (first, second, third):
         assert jobs.wait(run, 120)
@@ -247,7 +247,7 @@ def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: JobRunner
     assert jobs.wait(run, 5) and ended == [run]
     assert "taken over by another process" in jobs.trouble(run) and not jobs.here(run)
     assert jobs.active(run), "the other one goes on with it"
-    with pytest.raises(JournalInUse):
+    with pytest.raises(JournalInUseError):
         jobs.resume(run)
     lease.unlink()
     model.wait = 0

@@ -19,7 +19,7 @@ from core.report import comparison_text
 from core.store import comparing, matching
 from core.store.comparing import Compared
 from core.store.index import index
-from core.store.matching import NotComparable
+from core.store.matching import NotComparableError
 from core.store.store import Store
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 from tests.core.store.store_events import asked as a_call
@@ -228,12 +228,12 @@ def test_of_three_each_pair_has_its_own_items_and_all_tests_are_corrected(store:
     ],
 )
 def test_what_cannot_be_compared_is_said(store: Store, query: str, why: str) -> None:
-    with pytest.raises(NotComparable, match=why):
+    with pytest.raises(NotComparableError, match=why):
         found(store, query)
 
 
 def test_what_somebody_may_not_see_is_in_no_comparison(store: Store) -> None:
-    with pytest.raises(NotComparable, match="None of them"):
+    with pytest.raises(NotComparableError, match="None of them"):
         comparing.compare_query(store, parse_qs(PAIR), viewer="ann")
     assert (
         comparing.runs(store, ["run-a"], "ann") == {} and comparing.runs(store, ["run-a"], None)["run-a"].title == "S1"
@@ -322,7 +322,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     rows = matching.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
     assert set(rows["about"]) == {""}, "a starter question has many new questions, of which none is named"
-    with pytest.raises(NotComparable, match="Only robots"):
+    with pytest.raises(NotComparableError, match="Only robots"):
         found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
 
 

@@ -13,7 +13,7 @@ from core.journal import to_line
 from core.runs.library import shared_path
 from core.store import sql
 from core.store.index import index
-from core.store.store import QueryRefused, Store
+from core.store.store import QueryRefusedError, Store
 
 
 def ns(store: Store, query: str, viewer: str | None = None) -> list[dict[str, object]]:
@@ -45,7 +45,7 @@ def test_the_store_can_be_written_while_others_read_their_copy(store: Store, fol
         index(store, folder)
         assert ns(store, "select count(*) as n from calls") == [{"n": 1}]
         assert len(reading.fetchall()) == 100_000
-    with pytest.raises(QueryRefused, match="may only read the store"):
+    with pytest.raises(QueryRefusedError, match="may only read the store"):
         sql.ask(store, "select * from read_text('x')")
     with Store(store.path, LABS) as again:
         assert len(again.query("select * from runs")) == 1, "the lock is still ours"

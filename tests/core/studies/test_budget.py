@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, OnText, OutOfReach, Request, Sampling, Usage
+from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError, Request, Sampling, Usage
 from core.models import prices
 from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
-from core.runs.fairness import CallsPaused, Leave
+from core.runs.fairness import CallsPausedError, Leave
 from core.studies import budget
 from core.studies.budget import BudgetGate, Meter
 
@@ -107,7 +107,7 @@ def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
         await gate.reserve(0)
         gate.pause()
         assert gate.paused and not gate.over.is_set()
-        with pytest.raises(CallsPaused):
+        with pytest.raises(CallsPausedError):
             gate.leave.check()
         (later,) = await settled(gate.reserve(0))
         assert not later.done()
@@ -161,7 +161,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 OK = ModelAnswer(text="Yes.", seconds=1.0)
 
 
-def passing(kind: type[CallFailed]) -> CallFailed:
+def passing(kind: type[CallError]) -> CallError:
     failure = kind("not now")
     failure.may_pass = True
     return failure
@@ -181,16 +181,16 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
 
 
 @pytest.mark.parametrize("failure", [NothingListens("nobody"), WrongKey("no"), RateLimited("no money left")])
-def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallFailed) -> None:
+def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallError) -> None:
     model = Playing(failure)
-    with pytest.raises(OutOfReach) as ended:
+    with pytest.raises(OutOfReachError) as ended:
         asked(model, Meter(BudgetGate(None, None)))
     assert ended.value.failure is failure and model.asked == 1 and not clock.rests
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
     model = Playing(OK, NothingListens("away"))
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
@@ -212,7 +212,7 @@ def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
 
 @pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
 def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
-    clock: Clock, kind: type[CallFailed], tries: int
+    clock: Clock, kind: type[CallError], tries: int
 ) -> None:
     model = Playing(passing(kind))
     with pytest.raises(kind):
@@ -222,7 +222,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 
 @pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
-    clock: Clock, kind: type[CallFailed], tries: int
+    clock: Clock, kind: type[CallError], tries: int
 ) -> None:
     of = Meter(BudgetGate(None, None))
     other = of.metered(Playing(OK, id="a/other"))
@@ -254,17 +254,17 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
         calls = [of.metered(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
 
-    assert {type(one) for one in asyncio.run(go())} == {OutOfReach}
+    assert {type(one) for one in asyncio.run(go())} == {OutOfReachError}
 
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(Playing(OK, passing(RateLimited)), Meter(BudgetGate(None, None)), 2)
     assert sum(clock.rests) > budget.PATIENCE
 
 
 def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(BudgetGate(None, None)), 2)
     assert not clock.rests
 
@@ -321,7 +321,7 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 
         def late() -> ModelAnswer:
             gate.pause()
-            raise CallsPaused
+            raise CallsPausedError
 
         model = Playing(late)
         (waits,) = await settled(Meter(gate).metered(model).answer(ASKED, lambda text: None))

@@ -28,7 +28,7 @@ from distributed.protocol.pickle import dumps
 from core import entry, home, journal
 from core.__main__ import main
 from core.commands import study_cluster
-from core.journal import JournalInUse, exclusive, read
+from core.journal import JournalInUseError, exclusive, read
 from core.models import prices
 from core.studies import cluster, plan
 from core.studies.desired_state import want
@@ -190,7 +190,7 @@ def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
                 with exclusive(journal.path_for(folder, lost or "none")):
                     # It came to its end before it stood still.
                     lost = None
-            except JournalInUse as who:
+            except JournalInUseError as who:
                 writer = int(re.findall(r"process (\d+)", str(who))[0])
                 os.killpg(os.getpgid(writer), signal.SIGKILL)
             for process in workers:

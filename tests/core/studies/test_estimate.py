@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, OnText, Request
+from core.events import CallError, Message, ModelAnswer, OnText, Request
 from core.labs.base.cases import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
@@ -58,7 +58,7 @@ class Taking(EchoSpec):
 
 def cases(spec: Taking) -> Iterator[Any]:
     if spec.gone:
-        raise CallFailed("Fetch it from https://example.org.")
+        raise CallError("Fetch it from https://example.org.")
     return LAB.cases(spec)  # type: ignore[return-value]
 
 

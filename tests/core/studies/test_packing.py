@@ -76,7 +76,7 @@ def test_a_damaged_archive_is_kept(file: str, capsys: pytest.CaptureFixture[str]
     data = bytearray(made.file.read_bytes())
     data[100:200] = bytes(100)
     made.file.write_bytes(data)
-    with pytest.raises(journal.JournalFull, match="could not be unpacked"):
+    with pytest.raises(journal.JournalFullError, match="could not be unpacked"):
         packing.unpack(plan.read(Path(file), entry.labs()), home.journals())
     assert made.file.exists()
 

@@ -16,7 +16,7 @@ from benchmarks.memory import make
 from core import entry, home
 from core.__main__ import main
 from core.events import Answered, Asked, Dropped, Message, Request
-from core.journal import JournalFull, read
+from core.journal import JournalFullError, read
 from core.models import prices
 from core.runs.fairness import WHOSE
 from core.studies import tables
@@ -296,12 +296,12 @@ def test_a_full_disk_stops_the_study_and_loses_nothing(
 
     def full(self: Journal, event: Any) -> bytes:
         if room[0] == 0:
-            raise JournalFull("no room")
+            raise JournalFullError("no room")
         room[0] -= 1
         return append(self, event)
 
     monkeypatch.setattr(Journal, "append", full)
-    with pytest.raises(JournalFull):
+    with pytest.raises(JournalFullError):
         made(of)
     kept = set(answered(of))
     room[0] = -1

@@ -18,7 +18,7 @@ from core.labs.base.declared import Metric
 from core.score import Score, mean_of_cases
 from core.statistics import Kind, difference_of_pairs, wilson
 from core.studies import multiverse, paper_tables, tables
-from core.studies.plan import BadStudy, TableOf
+from core.studies.plan import StudyError, TableOf
 from core.studies.plan import read as study_of
 from core.studies.table_cells import cells
 from core.transcript import transcript
@@ -186,7 +186,7 @@ def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
     assert not lost
     file = tmp_path / "wrong.toml"
     file.write_text(ROBOTS.replace("chen_t6", "chen_t66"), encoding="utf-8")
-    with pytest.raises(BadStudy, match=r"there is no table 'chen_t66'\. Did you mean chen_t6\?"):
+    with pytest.raises(StudyError, match=r"there is no table 'chen_t66'\. Did you mean chen_t6\?"):
         study_of(file, entry.labs())
 
 

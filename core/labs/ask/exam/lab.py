@@ -292,7 +292,7 @@ def hashes(spec: AskExamSpec) -> dict[str, str]:
 
 
 def check(spec: AskExamSpec) -> None:
-    """Raises PackError if the prompt pack cannot be read."""
+    """Raises PromptPackError if the prompt pack cannot be read."""
     if spec.prompts:
         prompts.read_pack(spec.prompts)
 

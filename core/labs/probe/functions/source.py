@@ -12,7 +12,7 @@ from typing import Literal, cast
 
 from .... import files
 from ....events import Rules
-from ....policy import NotAllowed
+from ....policy import NotAllowedError
 from . import generate, own
 from .base import Category, FindFunction
 from .benchmark import BenchmarkError, StringTask, load_numeric, load_strings, string_function
@@ -124,7 +124,7 @@ def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
 def _folder(find_dir: str) -> Path:
     try:
         return files.resolve_named(find_dir)
-    except (files.BadFile, NotAllowed) as error:
+    except (files.FileError, NotAllowedError) as error:
         raise BenchmarkError(str(error)) from None
 
 

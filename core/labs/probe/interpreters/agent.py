@@ -47,11 +47,11 @@ class Conclusion(NamedTuple):
     cut: str = ""
 
 
-class _NoAnswer(Exception):
+class _NoAnswerError(Exception):
     """The interpreter's model gave an empty answer, or its answer was withheld: asking again would give the same."""
 
 
-class _TooLong(Exception):
+class _TooLongError(Exception):
     """The dialogue no longer fits into the model's context."""
 
 
@@ -81,8 +81,8 @@ class _Dialogue:
         return self.round >= self.spec.rounds or self.box.calls_left == 0 or self.idle >= IDLE
 
     async def ask(self) -> Answered:
-        """Return the interpreter's next message. Raises _NoAnswer, _TooLong, or CallFailed for a failure that may
-        pass.
+        """Return the interpreter's next message. Raises _NoAnswerError, _TooLongError, or CallError for a failure that
+        may pass.
         """
         self.asked = json_answers.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
         # When it must conclude, it gets no tool.
@@ -102,9 +102,9 @@ class _Dialogue:
                 tools=tools,
             )
         except ContextTooLong as failure:
-            raise _TooLong(failure.message) from failure
+            raise _TooLongError(failure.message) from failure
         except (EmptyAnswer, ContentFiltered) as failure:
-            raise _NoAnswer(failure.message) from failure
+            raise _NoAnswerError(failure.message) from failure
         except NoToolCalls:
             if not self.tools:
                 raise
@@ -196,13 +196,13 @@ def _item(round: int) -> str:
 
 
 async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
-    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallFailed if the model cannot be
+    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallError if the model cannot be
     reached.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
         answered = await dialogue.ask()
-    except (_TooLong, _NoAnswer) as failure:
+    except (_TooLongError, _NoAnswerError) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered)
     return dialogue.concluded(answered)
@@ -211,15 +211,15 @@ async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
 async def agent(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
     """Run the dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
 
-    Raises CallFailed if the model cannot be reached. An empty or withheld answer ends the dialogue with that as its
+    Raises CallError if the model cannot be reached. An empty or withheld answer ends the dialogue with that as its
     trouble; a dialogue that no longer fits ends with a conclusion from a summary.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
         return await (_as_published(dialogue) if spec.rules == "paper" else _repaired(dialogue))
-    except _TooLong:
+    except _TooLongError:
         return await _from_summary(dialogue)
-    except _NoAnswer as failure:
+    except _NoAnswerError as failure:
         return Conclusion("", None, str(failure))
 
 
@@ -343,7 +343,7 @@ async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     dialogue.turns.clear()
     try:
         answered = await dialogue.ask()
-    except (_TooLong, _NoAnswer) as failure:
+    except (_TooLongError, _NoAnswerError) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered, trouble="the dialogue had become too long for the model; it saw a summary")
     return dialogue.concluded(answered)

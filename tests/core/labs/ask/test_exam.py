@@ -414,16 +414,16 @@ def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> No
 def test_its_calls_are_counted_where_calls_are_limited(
     stub: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.server.quotas import QuotaExceeded
+    from core.server.quotas import QuotaExceededError
 
     stub(Plausible())
     spec = AskSpec(question="Can a penguin fly?", model=STUB, counterfactuals=2, exam=True)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 10))
-    with pytest.raises(QuotaExceeded):
+    with pytest.raises(QuotaExceededError):
         entry.jobs().start("simulatability", spec)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 11))
     jobs: JobRunner = entry.jobs()
-    with pytest.raises(QuotaExceeded):
+    with pytest.raises(QuotaExceededError):
         more = calls(spec, 1) + spec.counterfactuals
         monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(more + 21))
         jobs.start("simulatability", spec.model_copy(update={"simulators": (STUB, "openai/other-model")}))

@@ -17,7 +17,7 @@ from core.labs.ask import world
 from core.labs.ask.controls import expected_precision
 from core.labs.ask.counterfactuals import draws_of
 from core.labs.ask.lab import LAB
-from core.labs.ask.prompts import PackError, read_pack
+from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.records import Counterfactual, Examined, Simulation
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import headline
@@ -391,12 +391,12 @@ def test_the_authors_pack_can_be_read(outside: Path) -> None:
 )
 def test_a_pack_that_cannot_be_used_says_why(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "pack.json").write_text(text)
-    with pytest.raises(PackError, match=words):
+    with pytest.raises(PromptPackError, match=words):
         read_pack(str(tmp_path / "pack.json"))
     (tmp_path / "pack.json").write_text("{")
-    with pytest.raises(PackError, match="is not JSON"):
+    with pytest.raises(PromptPackError, match="is not JSON"):
         read_pack(str(tmp_path / "pack.json"))
-    with pytest.raises(PackError, match="cannot be opened"):
+    with pytest.raises(PromptPackError, match="cannot be opened"):
         read_pack(str(tmp_path / "missing.json"))
 
 

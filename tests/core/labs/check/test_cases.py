@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets.items import Item
-from core.events import CallFailed, ModelAnswer, Recorded, Request
+from core.events import CallError, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
@@ -134,7 +134,7 @@ def test_a_run_that_stopped_anywhere_comes_to_the_same(cut: int) -> None:
 def failing(when: Callable[[Request], bool]) -> Callable[[Request], str]:
     def reply(request: Request) -> str:
         if when(request):
-            raise CallFailed("The model is out of order.")
+            raise CallError("The model is out of order.")
         return plausible(request)
 
     return reply

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.benchmark import StringTask, hints, load_strings, string_function
 from core.labs.probe.functions.generate import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
@@ -24,7 +24,7 @@ def pairs_of(function: StringFunction) -> list[tuple[str, str]]:
     for text in TEXTS:
         try:
             pairs.append((text, function(text, rng)))
-        except UndefinedInput:
+        except UndefinedInputError:
             continue
     return pairs
 

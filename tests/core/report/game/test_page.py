@@ -10,7 +10,7 @@ import pytest
 from core.__main__ import main
 from core.report import case_html
 from core.report.game import page
-from core.report.game.pack import BadPack, load_pack, pack_text
+from core.report.game.pack import GamePackError, load_pack, pack_text
 
 
 def test_the_command_writes_a_file_that_asks_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,5 +41,5 @@ def test_a_pack_of_one_s_own_is_played_and_what_is_none_refused(
 
 def test_the_app_serves_the_same_with_its_ways_on() -> None:
     assert page.of_app("") == page.of_app("first") == page.html(load_pack("first"), in_app=True)
-    with pytest.raises(BadPack, match=r"There are: .*first"):
+    with pytest.raises(GamePackError, match=r"There are: .*first"):
         page.of_app("../first")
