@@ -23,6 +23,7 @@ from core.server import instance, quotas, roles
 from core.store.store import StoreError
 from pages import connections, logs, opening, shell
 from pages.middleware import Door
+from pages.viewer.room_routes import ROOM_ROUTES
 from pages.viewer.routes import ROUTES
 
 OPEN = "--open"
@@ -58,6 +59,7 @@ async def purge_expired_runs() -> None:
             # If the folder is gone there is nothing to delete; it may be back in an hour.
             with suppress(home.DataDirError):
                 await asyncio.to_thread(quotas.delete_old_runs, home.journals(), days)
+                await asyncio.to_thread(entry.rooms().forget, time.time() - days * 24 * 3600)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
             with suppress(home.DataDirError):
                 await asyncio.to_thread(roles.purge_expired)
@@ -81,7 +83,10 @@ policy.set_listen_address(st.get_option("server.address"))
 if policy.is_hosted():
     connections.bound()
 app = st.App(
-    Path(__file__).parent / "pages" / "shell.py", lifespan=lifespan, routes=ROUTES, middleware=[Middleware(Door)]
+    Path(__file__).parent / "pages" / "shell.py",
+    lifespan=lifespan,
+    routes=[*ROUTES, *ROOM_ROUTES],
+    middleware=[Middleware(Door)],
 )
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from .models.download import Fetches, HubModel, download
 from .models.prices import charge
 from .models.replay import Replay
 from .models.settings import EndpointConfig
+from .rooms.rooms import Rooms
 from .runs import verify as verifying
 from .runs.bundle import ImportResult
 from .runs.verify import Verified
@@ -135,6 +136,12 @@ def studies() -> Studies:
     return Studies(labs(), home.home(), home.journals(), jobs().run_on_loop, ended=lambda: _wake(""))
 
 
+@cache
+def rooms() -> Rooms:
+    """The classes that predict together in this process. Raises DataDirError."""
+    return Rooms(home.home() / "rooms", labs(), (home.journals(), home.recordings()))
+
+
 def reread(run_id: str, visit: RunAccess) -> str:
     """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFoundError,
     AccessDeniedError and QuotaExceededError.
@@ -167,6 +174,8 @@ def close() -> None:
         jobs().close()
     if keeper.cache_info().currsize:
         keeper().close()
+    if rooms.cache_info().currsize:
+        rooms().close()
     local.stop_all()
 
 

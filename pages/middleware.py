@@ -108,8 +108,8 @@ _SURPLUS = 2
 tabs are refused. The same limit applies to a visitor's event streams.
 """
 
-STREAM = "/told/"
-"""Start of the addresses of event streams, which stay open."""
+STREAMS = ("/told/", "/room/events/")
+"""Starts of the addresses of event streams, which stay open."""
 
 _METRICS = "/_stcore/metrics"
 """Where Streamlit reports the memory of its caches and the number of sessions."""
@@ -225,7 +225,7 @@ class Door:
 def _take_places(scope: Scope, places: ExitStack) -> None:
     """Take the places that the request needs while it is open, and enter them in `places`. Raises NoFreePlaceError."""
     address, path = _address(scope), str(scope.get("path", ""))
-    is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAM)
+    is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAMS)
 
     def is_reserved() -> bool:
         return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)

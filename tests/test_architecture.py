@@ -46,6 +46,7 @@ FLOORS: list[set[str]] = [
     {"core.labs"},
     {"core.studies"},
     {"core.report"},
+    {"core.rooms"},
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},

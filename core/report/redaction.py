@@ -52,11 +52,11 @@ def sealed(scene: Scene, opened: Collection[str]) -> Scene:
 
 def is_over(scene: Scene, opened: Collection[str]) -> bool:
     """Whether the case has ended and every card that can be predicted is open; False if no card can be predicted."""
-    asked = [card.id for card in scene.cards if _can_be_foretold(card)]
+    asked = [card.id for card in scene.cards if is_predictable(card)]
     return scene.status not in ("running", "waiting") and bool(asked) and set(asked) <= set(opened)
 
 
-def _can_be_foretold(card: Card) -> bool:
+def is_predictable(card: Card) -> bool:
     """Whether there is something to predict: there is nothing on an excluded card or a person's own question, which are
     shown with the end.
     """
@@ -65,7 +65,7 @@ def _can_be_foretold(card: Card) -> bool:
 
 def _closed(card: Card) -> Card:
     mark: Mark = card.mark if card.mark in ("waiting", "stopped") else "sealed"
-    options = card.options if card.mark == "waiting" or _can_be_foretold(card) else {}
+    options = card.options if card.mark == "waiting" or is_predictable(card) else {}
     return Card(
         id=card.id,
         number=card.number,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import policy
 from core.labs.base.lab import Lab
 from core.report.game import pack
 from core.report.game.page import FIRST
+from pages.components import session
 from pages.components.text import plain
 
 
@@ -15,6 +17,11 @@ def links(lab: Lab) -> None:
     packs = [one for path in pack.shipped_packs() if (one := pack.load_pack(path.stem)).kind == lab.path]
     packs.sort(key=lambda one: one.name != FIRST)
     if packs:
-        named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name})" for one in packs)
+        named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){_to_a_class(one.name)}" for one in packs)
         with st.container(key=f"games-{lab.path}"):
             st.markdown(f":gray[As a game, at once:] {named}")
+
+
+def _to_a_class(pack: str) -> str:
+    """A link to a room with cards of that pack, where phones reach the app."""
+    return f" ([for a class](/wall?pack={pack}))" if policy.is_hosted() and session.visitor().takes_part else ""

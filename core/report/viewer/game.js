@@ -115,6 +115,11 @@ const GAMES = {
     none: "The reasons gave the hint away on none of these cards.",
     means: "A reason should tell what changed the answer. If nobody can tell the two apart, it doesn't.",
   },
+  probe: {
+    ...ASK, asks: "This is what its code gives. Does the real function give the same?", open: "",
+    led: { kept: "Its code is right here.", broken: "Its code is wrong here.", "not settled": "" },
+    means: "A good description of a function gives the right value for inputs that were never tried.",
+  },
   exam: {
     ...ASK, asks: "Never mind whether it's true. What follows from the reason?", open: "", isExam: true,
     came: (word) => word === "it does not say" ? word : `it implies ${word}`,
@@ -266,7 +271,7 @@ function Saying({ round }) {
   return claim && html`<div class="claim">
     <div class="speaker"><${Face} who=${who} name="It" /><span dir="auto">${cutText(title, 160)}</span></div>
     <blockquote>${[first, ...rest].map((part) => html`<${Text} part=${part} most=${280} />`)}</blockquote>
-    ${isCovered && html`<p class="small">Reason hidden on this card.</p>`}</div>`;
+    ${isCovered && html`<p class="small">${round.cover ?? "Reason hidden on this card."}</p>`}</div>`;
 }
 
 /** The answer before the first of the parts of a reason; where that has a label of its own, apart from it. */

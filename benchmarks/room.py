@@ -1,0 +1,194 @@
+"""A class that votes: phones join a room, each hears of it over a stream, and all vote at the same moment on each card.
+
+python benchmarks/room.py [PHONES] [--cards 5] [--kill]
+
+It prints how long a vote takes until it is acknowledged, beside an empty route that is asked as often in the same run,
+and how long a reveal takes to the last phone. With --kill the server is killed in the middle of a vote and started
+again: every vote that was acknowledged has to be there, once, and every phone has to come back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+
+ROOT = Path(__file__).resolve().parents[1]
+NAME = "class.example.org"
+EMPTY = "/_stcore/health"
+
+
+class App:
+    """The app as a host starts it, on a free port of loopback."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        environment = {**os.environ, "EXPLAIN_HOME": str(self._home), "EXPLAIN_TOKEN": "no", "EXPLAIN_HOSTS": NAME}
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=quiet, stderr=quiet)
+        while True:
+            with suppress(OSError), urllib.request.urlopen(f"{self.url}{EMPTY}", timeout=1):
+                return
+            time.sleep(0.1)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """End it."""
+        self._process.send_signal(how)
+        self._process.wait(60)
+
+
+class Phone:
+    """One phone: `seen` holds when it was told of each phase of each card, in seconds."""
+
+    def __init__(self, url: str) -> None:
+        self._client = httpx2.AsyncClient(base_url=url, timeout=60, limits=httpx2.Limits(max_connections=2))
+        self.seen: dict[tuple[str, int], float] = {}
+        self.acknowledged: dict[int, str] = {}
+
+    async def join(self, code: str) -> None:
+        """Open the page, which sets the cookie, and join."""
+        await self._client.get("/join", headers={"accept": "text/html"})
+        (await self._client.post("/room/join", json={"code": code})).raise_for_status()
+
+    async def listen(self, code: str) -> None:
+        """Hear of the room until it is over, and come back when the connection is lost."""
+        while True:
+            with suppress(httpx2.HTTPError):
+                async with self._client.stream("GET", f"/room/events/phone/{code}") as stream:
+                    async for line in stream.aiter_lines():
+                        if line.startswith("data: "):
+                            now = json.loads(line.removeprefix("data: "))
+                            self.seen.setdefault((now["phase"], now["place"]), time.monotonic())
+                            if now["phase"] == "over":
+                                return
+            await asyncio.sleep(0.5)
+
+    async def vote(self, code: str, place: int, value: str) -> float:
+        """Seconds until the vote was acknowledged. Raises httpx2.HTTPError."""
+        began = time.monotonic()
+        reply = await self._client.post("/room/vote", json={"code": code, "place": place, "value": value})
+        reply.raise_for_status()
+        self.acknowledged[place] = value
+        return time.monotonic() - began
+
+    async def empty(self) -> float:
+        """Seconds of a request that does nothing."""
+        began = time.monotonic()
+        await self._client.get(EMPTY)
+        return time.monotonic() - began
+
+    async def close(self) -> None:
+        """Close its connections."""
+        await self._client.aclose()
+
+
+async def everybody(phones: list[Phone], does: Callable[[Phone], Awaitable[float]]) -> list[float]:
+    """How long it took each of the phones, which begin at the same moment."""
+    return sorted(await asyncio.gather(*(does(phone) for phone in phones)))
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait until that holds."""
+    while not holds():  # noqa: ASYNC110  it is what phones were told, which no event tells
+        await asyncio.sleep(0.002)
+
+
+def p95(seconds: list[float]) -> float:
+    """The 95th percentile in milliseconds."""
+    return 1000 * sorted(seconds)[int(0.95 * (len(seconds) - 1))]
+
+
+async def lesson(app: App, number: int, cards: int, is_killed: bool) -> None:
+    """Play so many cards, and print what was measured."""
+    teacher = httpx2.AsyncClient(base_url=app.url, timeout=60)
+    await teacher.get("/wall", headers={"accept": "text/html"})
+    code = (await teacher.post("/room/open", json={"pack": "first"})).json()["code"]
+
+    async def go(to: str = "next") -> dict[str, object]:
+        now = (await teacher.get(f"/room/now/wall/{code}")).json()
+        body = {"code": code, "phase": now["phase"], "place": now["place"], "to": to}
+        made: dict[str, object] = (await teacher.post("/room/go", json=body)).json()
+        return made
+
+    phones = [Phone(app.url) for _ in range(number)]
+    began = time.monotonic()
+    await asyncio.gather(*(phone.join(code) for phone in phones))
+    print(f"{number} phones joined in {time.monotonic() - began:.1f} s")
+    listening = [asyncio.create_task(phone.listen(code)) for phone in phones]
+    votes: list[float] = []
+    empty: list[float] = []
+    reveals: list[float] = []
+    for place in range(cards):
+        wall = await go()
+        options = list(wall["round"]["card"]["options"])  # type: ignore[index]
+        empty += await everybody(phones, Phone.empty)
+
+        async def vote(phone: Phone, place: int = place, options: list[str] = options) -> float:
+            return await phone.vote(code, place, options[hash(phone) % len(options)])
+
+        if is_killed and place == 1:
+            tasks = [asyncio.create_task(vote(phone)) for phone in phones]
+            await until(lambda place=place: 3 * sum(place in phone.acknowledged for phone in phones) >= number)
+            app.stop(signal.SIGKILL)
+            await asyncio.gather(*tasks, return_exceptions=True)
+            kept = sum(place in phone.acknowledged for phone in phones)
+            app.start()
+            wall = (await teacher.get(f"/room/now/wall/{code}")).json()
+            print(f"Killed after {kept} acknowledged votes; the journal has {wall['voted']}.")
+            assert int(wall["voted"]) >= kept, "a vote that was acknowledged is lost"
+        votes += await everybody(phones, vote)
+        await go()
+        at = time.monotonic()
+        wall = await go()
+        counted = sum(map(sum, wall["counts"].values()))  # type: ignore[attr-defined]
+        assert counted == number, f"{counted} votes of {number} phones"
+        await until(lambda place=place: all(("revealed", place) in phone.seen for phone in phones))
+        reveals.append(max(phone.seen["revealed", place] for phone in phones) - at)
+    await go("end")
+    await asyncio.wait_for(asyncio.gather(*listening), 60)
+    times = p95(votes) / p95(empty)
+    print(f"Vote acknowledged, p95: {p95(votes):.0f} ms; an empty route: {p95(empty):.0f} ms ({times:.1f}×)")
+    print(f"Reveal to the last phone: {1000 * max(reveals):.0f} ms at most; every vote counted once.")
+    for one in (*phones, teacher):
+        await (one.close() if isinstance(one, Phone) else one.aclose())
+
+
+def main() -> None:
+    """Start the app, and play."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("phones", type=int, nargs="?", default=200)
+    parser.add_argument("--cards", type=int, default=5)
+    parser.add_argument("--kill", action="store_true")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        app = App(Path(folder))
+        try:
+            asyncio.run(lesson(app, chosen.phones, chosen.cards, chosen.kill))
+        finally:
+            app.stop()
+
+
+if __name__ == "__main__":
+    main()

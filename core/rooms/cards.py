@@ -1,0 +1,150 @@
+"""The cards of a room: trials of a run, or cards of a pack of the game."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .. import journal
+from ..labs.base.lab import Lab
+from ..report import scenes
+from ..report.game import making
+from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
+from ..report.redaction import is_predictable
+from ..runs.library import of_today
+from ..transcript import Transcript, transcript
+from .room import CardRef
+
+MOST_CARDS = 10
+"""Cards of a room: about twenty minutes of a lesson."""
+
+
+class Source(NamedTuple):
+    """All cards that a room may have. `has_arms`: a reason may be hidden on them, since one can predict without it.
+    `is_selected`: somebody chose them, so that they are no sample.
+    """
+
+    title: str
+    kind: str
+    cards: tuple[PackCard, ...]
+    has_arms: bool
+    is_selected: bool = False
+
+
+def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
+    """The cards of that run, or of that pack where no run is named. Raises GamePackError where there are none."""
+    if run:
+        return _of_run(run, labs, folders)
+    found = load_pack(pack)
+    lab = next((one for one in labs.values() if one.path == found.kind), None)
+    return Source(
+        found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
+    )
+
+
+def _has_arms(lab: Lab) -> bool:
+    return lab.guessed is not None
+
+
+def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
+    path = journal.find(run, *folders)
+    if path is None:
+        raise GamePackError(f"There is no run named {run[:100]!r}.")
+    with of_today():
+        state = transcript(journal.read(path).events)
+    lab = labs.get(state.started.lab) if state.started and not state.started.about else None
+    if lab is None:
+        raise GamePackError(f"{run} is no run of a lab of this app.")
+    if lab.cards is not None:
+        trials = making.trials(run, labs, folders, _truths(), 0)
+        cards = tuple(one.card for one in trials if not one.is_open)
+    else:
+        cards = tuple(_of_scenes(run, lab, state))
+    cards = _with_a_choice(cards)
+    if not cards:
+        raise GamePackError("There is nothing to predict in this run.")
+    return Source(state.cases[state.only].title, lab.path, cards, _has_arms(lab))
+
+
+def _with_a_choice(cards: Sequence[PackCard]) -> tuple[PackCard, ...]:
+    """Those that can be predicted. "It does not say" is left out of the answers where nothing it is said of can come:
+    everybody predicts, so that those who see the reason can be compared with those who do not.
+    """
+    fit = [one for one in cards if one.card.said in one.card.options]
+    if any(one.card.said == UNKNOWN for one in fit):
+        return tuple(fit)
+    options = [{value: words for value, words in one.card.options.items() if value != UNKNOWN} for one in fit]
+    return tuple(
+        one.model_copy(update={"card": one.card.model_copy(update={"options": some})})
+        for one, some in zip(fit, options, strict=True)
+    )
+
+
+def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
+    """The cards of a lab that has none for the game: those that one can predict in a run."""
+    for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+        scene = scenes.of_case(lab, state, case)
+        for card in scene.cards:
+            if is_predictable(card):
+                yield PackCard(
+                    run=run, case=case, who=scene.who, title=scene.title or scene.case, claim=scene.claim, card=card
+                )
+
+
+@lru_cache(maxsize=1)
+def _truths() -> making.Truths:
+    """The true answers that come with the app."""
+    return {asked: true for path in sorted(making.QUESTIONS.glob("*.toml")) for asked, true in _read(path).items()}
+
+
+def _read(path: Path) -> making.Truths:
+    try:
+        return making.truths(path)
+    except GamePackError:
+        return {}
+
+
+def sampled(found: Source, seed: int, most: int = MOST_CARDS) -> tuple[PackCard, ...]:
+    """At most `most` of the cards, by `seed`: of as many explanations as there are, those of one explanation together.
+    Cards that somebody chose are balanced by answer and outcome.
+    """
+    chance = random.Random(seed)
+    of_case: dict[tuple[str, str], list[PackCard]] = {}
+    for card in chance.sample(found.cards, len(found.cards)):
+        of_case.setdefault((card.run, card.case), []).append(card)
+    depth = 1
+    while sum(len(cards[:depth]) for cards in of_case.values()) < min(most, len(found.cards)):
+        depth += 1
+    candidates = [card for cards in of_case.values() for card in cards[:depth]]
+    if found.is_selected:
+        taken = making.choose_cards(candidates, most, seed)
+    else:
+        taken = chance.sample(candidates, min(most, len(candidates)))
+    order = list(dict.fromkeys((card.run, card.case) for card in taken))
+    return tuple(sorted(taken, key=lambda card: order.index((card.run, card.case))))
+
+
+def how_chosen(found: Source, taken: Sequence[PackCard]) -> str:
+    """How the cards of a room were chosen, in a sentence."""
+    if found.is_selected:
+        return "We picked these cards. They are examples, not evidence."
+    if len(taken) == len(found.cards):
+        return "These are all the cards of this run."
+    return f"These are {len(taken)} of {len(found.cards)} cards, sampled at random."
+
+
+def refs(cards: Sequence[PackCard]) -> tuple[CardRef, ...]:
+    """Where each card comes from."""
+    return tuple(CardRef(run=card.run, case=card.case, trial=card.card.id) for card in cards)
+
+
+def found_again(found: Source, wanted: Sequence[CardRef]) -> tuple[PackCard, ...]:
+    """The cards that these name. Raises GamePackError where one is gone."""
+    known = dict(zip(refs(found.cards), found.cards, strict=True))
+    try:
+        return tuple(known[one] for one in wanted)
+    except KeyError:
+        raise GamePackError("A card of this class is gone: its run was changed or deleted.") from None

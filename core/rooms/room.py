@@ -1,0 +1,362 @@
+"""The state of a room, made from the events of its journal, and what each screen may show of it.
+
+A room goes from card to card: the vote is open, then closed, then the card is revealed. `check` says whether an event
+is possible, and `apply` takes it in, for a live room and for a replay alike. Screens are made by naming what they may
+hold (`core.report.redaction`), so what is not revealed is in none of them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from ..events import Frozen, Recorded
+from ..report.game.pack import PackCard
+from ..scene import Card, Claim, Who
+from ..text.stable_random import unit_number
+from ..transcript import name_of
+
+MOST_PEOPLE = 500
+"""People in one room."""
+
+MOST_CHANGES = 10
+"""Votes of one person on one card: each may be changed until the vote is closed."""
+
+LONGEST_NICKNAME = 24
+"""Characters of a nickname."""
+
+SHOWN_NAMES = 40
+"""Nicknames on the wall, the latest."""
+
+Phase = Literal["lobby", "voting", "closed", "revealed", "over"]
+
+
+class CardRef(Frozen):
+    """Where a card comes from: a trial of a case of a run."""
+
+    run: str
+    case: str
+    trial: str
+
+
+class RoomOpened(Frozen):
+    """A room was opened: its code, what its cards come from (`run` or `pack`), and which cards in which order. `seed`
+    decides who sees the reason on which card, where `has_arms`.
+    """
+
+    code: str
+    seed: int
+    run: str = ""
+    pack: str = ""
+    title: str = ""
+    kind: str = ""
+    has_arms: bool = False
+    chosen: str = ""
+    """How the cards were chosen, in a sentence."""
+
+    cards: tuple[CardRef, ...]
+
+
+class Joined(Frozen):
+    """Somebody joined, under a nickname or none."""
+
+    nickname: Annotated[str, Field(max_length=LONGEST_NICKNAME)] = ""
+
+
+class CardOpened(Frozen):
+    """The vote on a card was opened; places count from 0."""
+
+    place: int
+
+
+class Voted(Frozen):
+    """Somebody's prediction for the open card, one of its options."""
+
+    place: int
+    value: str
+
+
+class VotingClosed(Frozen):
+    """The vote on a card was closed."""
+
+    place: int
+
+
+class Revealed(Frozen):
+    """A card was revealed."""
+
+    place: int
+
+
+class RoomEnded(Frozen):
+    """The result was shown, and nobody joins any more."""
+
+
+Move = CardOpened | VotingClosed | Revealed | RoomEnded
+RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, VotingClosed, Revealed, RoomEnded)}
+
+
+class Impossible(Exception):
+    """What somebody wants is not possible in the room now; the message is fit for them."""
+
+
+class ScoreRow(Frozen):
+    """A bar of the score: a share from 0 to 1 over `n` cards. `votes` is how many votes it rests on, 0 for a rule."""
+
+    label: str
+    share: float
+    n: int
+    votes: int = 0
+    is_class: bool = False
+
+
+class _Person(NamedTuple):
+    number: int
+    nickname: str
+
+
+class Room:
+    """A room with its cards. Not safe for several threads at the same time."""
+
+    def __init__(self, opened: RoomOpened, cards: Sequence[PackCard]) -> None:
+        self.opened, self.cards = opened, tuple(cards)
+        self.phase: Phase = "lobby"
+        self.place = -1
+        self.people: dict[str, _Person] = {}
+        self._votes: list[dict[str, str]] = [{} for _ in cards]
+        self._changes: dict[tuple[int, str], int] = {}
+        self._rounds: dict[tuple[int, bool, bool], dict[str, Any]] = {}
+        of_case = {(card.run, card.case): place for place, card in enumerate(cards)}
+        self._last = [of_case[card.run, card.case] for card in cards]
+        """Of each card the last place with the same explanation: with it the reason is shown to everybody."""
+
+    def check(self, record: Frozen, by: str = "") -> None:
+        """Raises Impossible where that cannot happen now."""
+        if isinstance(record, Joined):
+            if by in self.people:
+                raise Impossible("You are in this class already.")
+            if len(self.people) >= MOST_PEOPLE:
+                raise Impossible(f"This class is full: {MOST_PEOPLE} people have joined.")
+            if self.phase == "over":
+                raise Impossible("This class is over.")
+        elif isinstance(record, Voted):
+            if by not in self.people:
+                raise Impossible("Join this class first.")
+            if self.phase != "voting" or record.place != self.place:
+                raise Impossible("The vote on this card is closed.")
+            if record.value not in self.cards[self.place].card.options:
+                raise Impossible("That is none of the answers.")
+            if self._changes.get((self.place, by), 0) >= MOST_CHANGES:
+                raise Impossible("You changed your vote too often on this card. Your last vote counts.")
+        elif record != self.next_move() and not (isinstance(record, RoomEnded) and self.phase == "revealed"):
+            raise Impossible("The class has moved on.")
+
+    def apply(self, event: Recorded) -> None:
+        """Take in an event of the room's journal; one that is not possible, or not known, changes nothing."""
+        try:
+            record = RECORDS[event.record].model_validate(event.data)
+            self.check(record, event.by)
+        except (KeyError, ValidationError, Impossible):
+            return
+        if isinstance(record, Joined):
+            self.people[event.by] = _Person(len(self.people), record.nickname)
+        elif isinstance(record, Voted):
+            self._votes[record.place][event.by] = record.value
+            self._changes[record.place, event.by] = self._changes.get((record.place, event.by), 0) + 1
+        elif isinstance(record, CardOpened):
+            self.place, self.phase = record.place, "voting"
+        else:
+            self.phase = _AFTER[type(record)]
+
+    def next_move(self) -> Move | None:
+        """What comes next in this room; None at its end."""
+        if self.phase == "voting":
+            return VotingClosed(place=self.place)
+        if self.phase == "closed":
+            return Revealed(place=self.place)
+        if self.phase == "over":
+            return None
+        is_last = self.place + 1 == len(self.cards)
+        return RoomEnded() if is_last else CardOpened(place=self.place + 1)
+
+    def has_reason(self, person: str, place: int) -> bool:
+        """Whether that person sees the reason while predicting that card. Of each two who joined one after the other
+        one does, drawn by the room's seed; for all cards of one explanation it is the same one.
+        """
+        if not self.opened.has_arms:
+            return True
+        number = self.people[person].number
+        chance = unit_number(f"{self.opened.seed}|{self._last[place]}|{number // 2}")
+        return (chance < 0.5) == (number % 2 == 0)
+
+    def is_reason_out(self, place: int) -> bool:
+        """Whether everybody may see the reason of that card."""
+        return not self.opened.has_arms or self._last[place] in self.turned or self.phase == "over"
+
+    @property
+    def turned(self) -> range:
+        """The places that are revealed."""
+        return range(self.place + (self.phase in ("revealed", "over")))
+
+    def counts(self, place: int) -> dict[str, list[int]]:
+        """Of a card the votes by answer: of those with the reason, and of those without it. Raises Impossible where the
+        card is not revealed.
+        """
+        if place not in self.turned:
+            raise Impossible("This card is not revealed yet.")
+        found = {value: [0, 0] for value in self.cards[place].card.options}
+        for person, value in self._votes[place].items():
+            found[value][not self.has_reason(person, place)] += 1
+        return found
+
+    def score(self) -> tuple[ScoreRow, ...]:
+        """The class beside two rules, all over the same revealed cards: where a rule can be told, those that the
+        reasons decide. A card counts once, by the share of its votes that were right. The two halves of the class are
+        apart where both voted on some card.
+        """
+        counts = {place: self.counts(place) for place in self.turned}
+        halves = [place for place, found in counts.items() if all(_votes(found, half) for half in (0, 1))]
+        apart = self.opened.has_arms and bool(halves)
+        places = halves if apart else [place for place, found in counts.items() if _votes(found)]
+        are_out = all(self.is_reason_out(place) for place in places)
+        decided = [place for place in places if self.cards[place].going != "does not say"] if are_out else []
+        places = decided or places
+        if not places:
+            return ()
+        groups = {"You, with its reasons": (0,), "You, without them": (1,)} if apart else {"You": (0, 1)}
+        rows = [self._of_class(label, counts, places, group) for label, group in groups.items()]
+        cards = [self.cards[place] for place in places]
+        if decided:
+            rows.append(_of_rule("Taking its reasons literally", [one.card.expects[0].value for one in cards], cards))
+        if are_out and all(one.truth in one.card.options for one in cards):
+            rows.append(_of_rule("The correct answer", [one.truth for one in cards], cards))
+        return tuple(rows)
+
+    def _of_class(
+        self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], halves: Sequence[int]
+    ) -> ScoreRow:
+        shares = [
+            sum(counts[place][self.cards[place].card.said][half] for half in halves) / _votes(counts[place], *halves)
+            for place in places
+        ]
+        votes = sum(_votes(counts[place], *halves) for place in places)
+        return ScoreRow(label=label, share=sum(shares) / len(shares), n=len(shares), votes=votes, is_class=True)
+
+    # What the screens show.
+
+    def wall(self) -> dict[str, Any]:
+        """What the projector shows now."""
+        now, is_turned = self._now(), self.phase == "revealed"
+        now |= {"joined": len(self.people), "has_arms": self.opened.has_arms, "chosen": self.opened.chosen}
+        if self.phase == "lobby":
+            named = [one.nickname for one in self.people.values() if one.nickname]
+            now["names"], now["unnamed"] = named[-SHOWN_NAMES:], len(self.people) - len(named[-SHOWN_NAMES:])
+        if self.phase in ("voting", "closed", "revealed"):
+            now["voted"] = len(self._votes[self.place])
+            now["round"] = self._round(self.place, self.is_reason_out(self.place))
+        if is_turned:
+            now["counts"] = self.counts(self.place)
+        if self.phase in ("revealed", "over"):
+            now["score"] = [row.model_dump() for row in self.score()]
+        if self.phase == "over":
+            now["models"] = self.models()
+        return now
+
+    def phone(self, person: str) -> dict[str, Any]:
+        """What that person's phone shows now. Raises Impossible for who has not joined."""
+        if person not in self.people:
+            raise Impossible("Join this class first.")
+        now = self._now() | {"nickname": self.people[person].nickname}
+        if self.phase in ("voting", "closed", "revealed"):
+            has_reason = self.has_reason(person, self.place)
+            now["has_reason"], now["vote"] = has_reason, self._votes[self.place].get(person, "")
+            now["round"] = self._round(self.place, has_reason or self.is_reason_out(self.place))
+            now["is_first"] = not any(person in votes for votes in self._votes[: self.place])
+        if self.phase == "over":
+            own = [place for place, votes in enumerate(self._votes) if person in votes]
+            hits = sum(self._votes[place][person] == self.cards[place].card.said for place in own)
+            now |= {"hits": hits, "n": len(own), "models": self.models()}
+        return now
+
+    def _now(self) -> dict[str, Any]:
+        opened = self.opened
+        told = {"code": opened.code, "title": opened.title, "kind": opened.kind}
+        return {**told, "phase": self.phase, "place": self.place, "of": len(self.cards)}
+
+    def _round(self, place: int, has_reason: bool) -> dict[str, Any]:
+        """A card as it may be shown, in the form that the game draws."""
+        key = place, place in self.turned, has_reason
+        if key not in self._rounds:
+            made = shown(self.cards[place], place in self.turned, has_reason)
+            self._rounds[key] = {**made, "kind": self.opened.kind, "isCovered": not has_reason}
+        return self._rounds[key]
+
+    def models(self) -> list[dict[str, Any]]:
+        """Who the models were; nobody before the end."""
+        found = {card.who.name: card.who for card in self.cards if card.who.name} if self.phase == "over" else {}
+        return [found[name].model_dump() for name in sorted(found)]
+
+
+_AFTER: dict[type[Frozen], Phase] = {VotingClosed: "closed", Revealed: "revealed", RoomEnded: "over"}
+
+
+def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
+    """A card for a screen: before it `is_turned` the question alone, and without the reason nothing that tells it.
+    What is not named here is left out.
+    """
+    one, claim = card.card, card.claim
+    if not is_turned:
+        one = Card(id=one.id, number=one.number, mark="sealed", parts=one.parts, options=one.options)
+    elif not has_reason:
+        # Its mark and outcome would say what the reason led to expect.
+        one = Card(
+            id=one.id,
+            number=one.number,
+            mark="sealed",
+            parts=one.parts,
+            options=one.options,
+            said=one.said,
+            text=one.text,
+            came=one.came,
+        )
+    if claim is not None:
+        claim = (
+            Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=claim.code)
+            if has_reason
+            else Claim(answer=claim.answer)
+        )
+    return {
+        "title": card.title,
+        "who": Who(shown=card.who.shown, is_robot=card.who.is_robot).model_dump(),
+        "claim": claim and claim.model_dump(),
+        "card": one.model_dump(),
+        "after": [part.model_dump() for part in card.after] if is_turned and has_reason else [],
+    }
+
+
+def _votes(found: Mapping[str, list[int]], *halves: int) -> int:
+    return sum(count[half] for count in found.values() for half in halves or (0, 1))
+
+
+def _of_rule(label: str, answers: Sequence[str], cards: Sequence[PackCard]) -> ScoreRow:
+    hits = sum(answer == card.card.said for answer, card in zip(answers, cards, strict=True))
+    return ScoreRow(label=label, share=hits / len(cards), n=len(cards))
+
+
+def nickname(text: str) -> str:
+    """A nickname as it is kept: in one line, without control characters and marks that change the direction of
+    writing, with at most two accents on a letter, and at most LONGEST_NICKNAME characters.
+    """
+    kept: list[str] = []
+    accents = 0
+    for letter in unicodedata.normalize("NFC", text[: 10 * LONGEST_NICKNAME]):
+        kind = unicodedata.category(letter)
+        accents = accents + 1 if kind[0] == "M" else 0
+        if kind[0] == "Z":
+            kept.append(" ")
+        elif kind[0] != "C" and accents <= 2:
+            kept.append(letter)
+    return " ".join("".join(kept).split())[:LONGEST_NICKNAME].rstrip()

@@ -1,0 +1,210 @@
+"""The rooms of a home: each is a journal in the folder `rooms`, which this process alone writes."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .. import home, journal
+from ..events import Frozen, Recorded, Started
+from ..journal import Journal
+from ..labs.base.lab import Lab
+from ..runs.context import recorded
+from ..server.quotas import QuotaExceededError
+from ..transcript import name_of
+from . import cards
+from .room import Joined, Room, RoomEnded, RoomOpened, Voted
+
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+"""Of a code: consonants, which make no words."""
+
+CODE_LENGTH = 4
+
+JOIN_SECONDS = 12 * 3600
+"""How long after its opening people may join a room."""
+
+MOST_ROOMS = 1_000
+"""Rooms that a home keeps."""
+
+MOST_LIVE = 100
+"""Rooms that are kept in memory; the others are read again when somebody asks for them."""
+
+
+class RoomNotFound(Exception):
+    """No room has that code, or not for this person: both are said alike."""
+
+    def __init__(self) -> None:
+        super().__init__("No class has this code. Check the four letters on the screen.")
+
+
+class LiveRoom:
+    """A room and its journal. One thread at a time may change it; `view` is safe beside that."""
+
+    def __init__(self, path: Path, room: Room, owner: str, opened_at: float) -> None:
+        self.path, self.room, self.owner, self.opened_at = path, room, owner, opened_at
+        self.watchers: set[Callable[[bool], None]] = set()
+        """Each is called with whether the class has moved on (`notify`)."""
+
+        self._journal: Journal | None = None
+        self._lock = threading.Lock()
+
+    def person(self, visitor: str) -> str:
+        """The name of a visitor in this room. It says nothing about their runs, nor about other rooms."""
+        return home.signature(f"room {self.path.stem} {visitor}")[:16]
+
+    def write(self, record: Frozen, by: str = "") -> None:
+        """Let something happen, once the journal has it. Raises Impossible, JournalInUseError and JournalFullError."""
+        self.room.check(record, by)
+        if self._journal is None:
+            self._journal = Journal(self.path)
+        event = recorded(self.path.stem, record, name_of(type(record)), by=by)
+        self._journal.append(event)
+        with self._lock:
+            self.room.apply(event)
+        if self.room.phase == "over":
+            self.close()
+
+    def join(self, visitor: str, nickname: str) -> None:
+        """Let a visitor in; who is in stays in. Raises Impossible, RoomNotFound where it was opened long ago,
+        JournalInUseError and JournalFullError.
+        """
+        person = self.person(visitor)
+        if person in self.room.people:
+            return
+        if time.time() - self.opened_at > JOIN_SECONDS:
+            raise RoomNotFound
+        self.write(Joined(nickname=nickname), person)
+
+    def vote(self, visitor: str, place: int, value: str) -> None:
+        """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
+        self.write(Voted(place=place, value=value), self.person(visitor))
+
+    def move(self, phase: str, place: int, is_end: bool = False) -> bool:
+        """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key
+        pressed twice counts once. Raises Impossible, JournalInUseError and JournalFullError.
+        """
+        step = RoomEnded() if is_end else self.room.next_move()
+        if (phase, place) != (self.room.phase, self.room.place) or step is None:
+            return False
+        self.write(step)
+        return True
+
+    def notify(self, is_move: bool = False) -> None:
+        """Tell the watchers, on their own thread, that something happened: the class moved on, or somebody joined or
+        voted.
+        """
+        for notice in [*self.watchers]:
+            notice(is_move)
+
+    def view(self, made: Callable[[Room], dict[str, Any]]) -> dict[str, Any]:
+        """What `made` makes of the room, while nothing changes it."""
+        with self._lock:
+            return made(self.room)
+
+    def close(self) -> None:
+        """Let go of the journal until something happens again."""
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+
+class Rooms:
+    """Opens rooms and finds them by their codes. `folders` are where runs lie. For one thread at a time."""
+
+    def __init__(self, folder: Path, labs: Mapping[str, Lab], folders: Sequence[Path]) -> None:
+        self.folder, self._labs, self._folders = folder, labs, folders
+        self._live: dict[str, LiveRoom] = {}
+        self._paths = {path.stem.rpartition("-")[2]: path for path in journal.list_journals(folder)}
+        """The journals of rooms by code."""
+
+    def source(self, run: str, pack: str) -> cards.Source:
+        """The cards of the run or of the pack. It may take seconds, and is safe on any thread. Raises GamePackError."""
+        return cards.source(run, pack, self._labs, self._folders)
+
+    def open(self, owner: str, run: str, pack: str, found: cards.Source, again: bool = False) -> LiveRoom:
+        """A room of that owner with cards of `found`, which are those of the run or of the pack: the room that is going
+        on or, if there is none or `again`, a new one. Raises QuotaExceededError, JournalFullError and DataDirError.
+        """
+        for live in reversed(self._live.values()) if not again else ():
+            asked = live.room.opened
+            if live.owner == owner and (asked.run, asked.pack) == (run, pack) and live.room.phase != "over":
+                return live
+        if len(self._paths) >= MOST_ROOMS:
+            raise QuotaExceededError(
+                f"{MOST_ROOMS:,} classes are kept here, which is all there is room for. Ask the host."
+            )
+        seed = secrets.randbelow(10**6)
+        taken = cards.sampled(found, seed)
+        code = self._new_code()
+        opened = RoomOpened(
+            code=code,
+            seed=seed,
+            run=run,
+            pack=pack,
+            title=" ".join(found.title.split())[:200],
+            kind=found.kind,
+            has_arms=found.has_arms,
+            chosen=cards.how_chosen(found, taken),
+            cards=cards.refs(taken),
+        )
+        path = journal.path_for(self.folder, f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{code}")
+        with Journal(path, new=True) as written:
+            written.append(Started(run=path.stem, lab=found.kind, spec={}, seed=seed, owner=owner))
+            written.append(recorded(path.stem, opened, name_of(RoomOpened)))
+        self._paths[code] = path
+        return self._keep(code, LiveRoom(path, Room(opened, taken), owner, time.time()))
+
+    def find(self, code: str) -> LiveRoom:
+        """The room with that code. Raises RoomNotFound, and GamePackError where its cards are gone."""
+        code = code.strip().upper()
+        if code in self._live:
+            return self._live[code]
+        if code not in self._paths:
+            raise RoomNotFound
+        return self._keep(code, self._read(self._paths[code]))
+
+    def knows(self, code: str) -> bool:
+        """Whether there is a room with that code, without reading it."""
+        return code.strip().upper() in self._paths
+
+    def close(self) -> None:
+        """Let go of all rooms."""
+        for live in self._live.values():
+            live.close()
+        self._live.clear()
+
+    def forget(self, before: float) -> None:
+        """Delete rooms to which nothing was added since that time, in seconds since 1970."""
+        for code, path in [*self._paths.items()]:
+            with suppress(OSError):
+                if path.stat().st_mtime < before and code not in self._live:
+                    path.unlink()
+                    del self._paths[code]
+
+    def _read(self, path: Path) -> LiveRoom:
+        first, begun, *events = [*journal.read(path).events, None, None]
+        if not isinstance(first, Started) or not isinstance(begun, Recorded) or begun.record != name_of(RoomOpened):
+            raise RoomNotFound
+        opened = RoomOpened.model_validate(begun.data)
+        room = Room(opened, cards.found_again(self.source(opened.run, opened.pack), opened.cards))
+        for event in events:
+            if isinstance(event, Recorded):
+                room.apply(event)
+        return LiveRoom(path, room, first.owner, first.at.timestamp())
+
+    def _keep(self, code: str, live: LiveRoom) -> LiveRoom:
+        self._live[code] = live
+        idle = [code for code, one in self._live.items() if one is not live and not one.watchers]
+        for old in idle[: max(len(self._live) - MOST_LIVE, 0)]:
+            self._live.pop(old).close()
+        return live
+
+    def _new_code(self) -> str:
+        while (code := "".join(secrets.choice(LETTERS) for _ in range(CODE_LENGTH))) in self._paths:
+            pass
+        return code

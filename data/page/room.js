@@ -1,0 +1,331 @@
+// A class: the wall and a phone draw the picture that the server sends whenever the class moves on. What a screen may
+// not show yet is not in its picture.
+({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = library);
+
+const isWall = document.body.dataset.screen === "wall";
+const screenName = isWall ? "wall" : "phone";
+const style = new CSSStyleSheet();
+style.replaceSync(document.getElementById("stage-style").content.textContent);
+const shadow = document.querySelector("main").attachShadow({ mode: "open" });
+shadow.adoptedStyleSheets = [style];
+const place = document.createElement("div");
+place.className = "stage";
+shadow.append(place);
+
+/** Whether this browser has joined that class: a stream is opened only then. */
+const hasJoined = (code) => { try { return localStorage.getItem("class") === code; } catch { return false; } };
+const keepJoined = (code) => { try { localStorage.setItem("class", code); } catch { /* it may not be kept */ } };
+
+const LETTERS = /[^A-Z]/g;
+const codeInAddress = () => location.hash.slice(1).toUpperCase().replace(LETTERS, "").slice(0, 4);
+const keepCode = (code) => history.replaceState(null, "", `${location.pathname}#${code}`);
+const percent = (share) => `${Math.round(100 * share)}\u202f%`;
+const people = (n) => (n === 1 ? "1 person" : `${n} people`);
+
+/** What the server answers, as JSON; `why` where it refuses or cannot be reached. */
+async function fetched(path, body) {
+  const sent = body && { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
+  try {
+    const reply = await fetch(path, { cache: "no-store", ...sent });
+    return { status: reply.status, ...(await reply.json()) };
+  } catch {
+    return { status: 0, why: "The connection is lost. Trying again…" };
+  }
+}
+
+/** The picture of a room, kept up to date; `fault` says why there is none, and `isLost` that it may be old. */
+function usePicture(code) {
+  const [picture, set] = useState(null), [fault, say] = useState(""), [isLost, lose] = useState(false);
+  useEffect(() => {
+    if (!code) return undefined;
+    let source = null, waiting = 0, isGone = false;
+    const retry = () => { clearTimeout(waiting); waiting = setTimeout(open, 1500 + 1500 * Math.random()); };
+    const take = (now) => { set(now); say(""); lose(false); };
+    const open = () => {
+      clearTimeout(waiting);
+      source?.close();
+      source = new EventSource(`/room/events/${screenName}/${code}`);
+      source.onmessage = ({ data }) => take(JSON.parse(data));
+      source.onerror = async () => {
+        lose(true);
+        source.close();
+        const { status, why, ...now } = await fetched(`/room/now/${screenName}/${code}`);
+        if (isGone) return;
+        if (status === 200) take(now);
+        if ([403, 404].includes(status)) { set(null); say(why); } else retry();
+      };
+    };
+    // A phone that slept may hold a connection that is dead.
+    const wake = () => { if (document.visibilityState === "visible") open(); };
+    document.addEventListener("visibilitychange", wake);
+    addEventListener("online", open);
+    open();
+    return () => {
+      isGone = true;
+      clearTimeout(waiting);
+      source?.close();
+      document.removeEventListener("visibilitychange", wake);
+      removeEventListener("online", open);
+    };
+  }, [code]);
+  return { picture, set, fault, isLost };
+}
+
+// ------------------------------------------------------------------------------------------------------------ Cards
+
+const IT = "“It” is a language model.";
+const TASKS = {
+  ask: `${IT} It answered a question and gave a reason. Predict how it answers the next question.`,
+  check: `${IT} It said which words decide its answer. We hid them. Predict what it says now.`,
+  plant: `${IT} We asked it twice and once slipped in a hint. Tell from its reasons which time that was.`,
+  probe: `${IT} It studied a function and wrote code for it. Predict whether the code is right.`,
+  exam: "Say what follows from the reason, whether or not it is true.",
+};
+const BLIND = "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.";
+
+const asksOf = ({ kind, has_reason: hasReason = true }) =>
+  (hasReason || kind !== "ask" ? gameOf(kind).asks : "What will it answer next?");
+
+/** A revealed card: what happened, in its own words, and whether its reason led there. */
+function Revealed({ round, vote }) {
+  const { card, kind, isCovered, after } = round, open = gameOf(kind).open;
+  const isTold = !isCovered && card.expects.length > 0, of = isTold ? ofReason(card, open) : "not settled";
+  const text = (card.came ?? "").includes(card.text) || isWordAlone(card) ? "" : card.text;
+  const right = vote === card.said, mark = vote ? (right ? "kept" : "broken") : of;
+  const pointed = isTold && of !== "not settled" && kind === "ask"
+    ? `Its own reason pointed to ${wordOf(card, card.expects[0].value)}.` : "";
+  return html`<div class=${`turned ${classOf(mark)}`}><h2>${capital(whatCame({ card, kind }))}.</h2>
+    ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
+    ${vote !== undefined && html`<p><b>${vote ? (right ? "You were right." : "You were wrong.")
+      : "You did not vote on this card."}</b> ${isTold && gameOf(kind).led[of]} ${pointed}</p>`}
+    ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} /></p>`)}</div>`;
+}
+
+/** The bars of a score, of which the class's own come first. */
+const Score = ({ score }) => html`<ul class="votes">${score.map((row) => html`<li>
+  <span class=${row.is_class ? "happened" : ""}>${row.label}</span>
+  <span class="track"><i class=${row.is_class ? "with" : ""} style=${{ width: `${100 * row.share}%` }}></i></span>
+  <span class="count">${percent(row.share)}</span></li>`)}</ul>`;
+
+// ------------------------------------------------------------------------------------------------------------ Phone
+
+function Join({ fault, join }) {
+  const [code, type] = useState(codeInAddress()), [name, call] = useState(""), [isBusy, wait] = useState(false);
+  const send = async (event) => {
+    event.preventDefault();
+    wait(true);
+    await join(code, name);
+    wait(false);
+  };
+  return html`<form onSubmit=${send}><h1>Join a class</h1>
+    <label>Code on the screen<input class="code" value=${code} maxlength="4" autocomplete="off" autocapitalize="characters"
+      spellcheck=${false} required onInput=${(event) => {
+        event.target.value = event.target.value.toUpperCase().replace(LETTERS, "");
+        type(event.target.value);
+      }} /></label>
+    <label>Nickname, if you like<input value=${name} maxlength="24" autocomplete="off"
+      onInput=${(event) => call(event.target.value)} /></label>
+    ${fault && html`<p class="fault" role="alert">${fault}</p>`}
+    <div class="options"><button class="primary" disabled=${isBusy}>Join</button></div>
+    <p class="fine small">No account is needed. The screen may show your nickname, but never who voted for what.</p></form>`;
+}
+
+function Phone() {
+  const [code, enter] = useState(hasJoined(codeInAddress()) ? codeInAddress() : ""), [wrong, say] = useState("");
+  const { picture, set, fault, isLost } = usePicture(code);
+  const join = async (typed, nickname) => {
+    const { status, why, ...now } = await fetched("/room/join", { code: typed, nickname });
+    if (status !== 200) return say(why);
+    say("");
+    keepCode(now.code);
+    keepJoined(now.code);
+    set(now);
+    return enter(now.code);
+  };
+  const vote = async (value) => {
+    const before = picture.vote;
+    set({ ...picture, vote: value });
+    const { status, why } = await fetched("/room/vote", { code: picture.code, place: picture.place, value });
+    if (status === 200) return say("");
+    say(why);
+    return set((now) => (now.place === picture.place ? { ...now, vote: before } : now));
+  };
+  const isIn = picture !== null;
+  return html`<div class="room phone"><header><b>${isIn ? picture.code : "Explain Yourself"}</b>
+      <span>${isIn && picture.place >= 0 && picture.phase !== "over" && `${picture.place + 1} of ${picture.of}`}</span></header>
+    ${isIn ? html`<${OnPhone} ...${{ picture, vote }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
+    <footer role="status">${isIn && (wrong || (isLost && "The connection is lost. Trying again…"))}</footer></div>`;
+}
+
+function OnPhone({ picture, vote }) {
+  const { phase, round, kind, nickname } = picture;
+  if (phase === "lobby") {
+    return html`<div><h1 dir="auto">You are in${nickname ? html`, <bdi>${nickname}</bdi>` : ""}.</h1>
+      <p>Look at the screen: it starts soon.</p><p class="fine">${TASKS[kind]}</p></div>`;
+  }
+  if (phase === "over") {
+    return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : "The class is over."}</h1>
+      <p>The screen shows how the class did.</p>${picture.models.length > 0
+        && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;
+  }
+  if (phase === "revealed") return html`<div><${Saying} round=${round} /><p class="fine" dir="auto">${inShort(round)}</p>
+    <${Revealed} round=${round} vote=${picture.vote} /></div>`;
+  const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
+  return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${TASKS[kind]}</p>`}
+    ${!picture.has_reason && isOpen && !word && html`<p class="fine small">${BLIND}</p>`}
+    <${Saying} round=${round} /><p class="fine small">${asksOf(picture)}</p>
+    <${Question} round=${round} />
+    ${isOpen ? html`<${Options} card=${round.card} chosen=${picture.vote} choose=${vote} />` : ""}
+    <p role="status">${isOpen ? word && html`You said <b>${word}</b>. You can still change it.`
+      : html`${word ? html`You said <b>${word}</b>.` : "You did not vote."} Look at the screen.`}</p></div>`;
+}
+
+// ------------------------------------------------------------------------------------------------------------- Wall
+
+const STEPS = { lobby: "Start", voting: "Close the vote", closed: "Reveal", revealed: "Next card" };
+const SECONDS = 30;
+
+function Wall() {
+  const [code, enter] = useState(codeInAddress()), [trouble, say] = useState("");
+  const { picture, set, fault, isLost } = usePicture(code);
+  const [areHidden, hide] = useState(false), [left, count] = useState(0);
+  const from = new URLSearchParams(location.search);
+  const open = async (again) => {
+    const wanted = again ? picture : { run: from.get("run") ?? "", pack: from.get("pack") ?? "" };
+    const { status, why, code: made } = await fetched("/room/open", { run: wanted.run, pack: wanted.pack, again });
+    if (status !== 200) return say(why);
+    keepCode(made);
+    set(null);
+    return enter(made);
+  };
+  const go = async (to = "next") => {
+    if (!picture || picture.phase === "over") return;
+    count(0);
+    const { code: of, phase, place: at } = picture;
+    const { status, why, ...now } = await fetched("/room/go", { code: of, phase, place: at, to });
+    if (status === 200) set(now);
+    say(status === 200 ? "" : why);
+  };
+  useEffect(() => { if (!code) open(false); }, []);
+  useEffect(() => {
+    const press = (event) => {
+      if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("a")) return;
+      const does = { " ": go, ArrowRight: go, h: () => hide(!areHidden), t: () => count(SECONDS) }[event.key];
+      if (!does) return;
+      event.preventDefault();
+      does();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+  useEffect(() => {
+    if (!left || picture?.phase !== "voting") return undefined;
+    const timer = setTimeout(() => (left === 1 ? go() : count(left - 1)), 1000);
+    return () => clearTimeout(timer);
+  }, [left, picture?.phase]);
+  if (!picture) {
+    return html`<div class="room wall"><header><b>Explain Yourself</b></header>
+      <div class="lobby"><h1>${trouble || fault ? "This class cannot be shown." : "Opening the class…"}</h1></div>
+      <footer><span class="fault" role="alert">${trouble || fault}</span></footer></div>`;
+  }
+  const { phase, place: at, of, joined, address } = picture, isLast = phase === "revealed" && at + 1 === of;
+  const words = isLast ? "Show the result" : STEPS[phase];
+  return html`<div class="room wall">
+    <header><span>${phase === "lobby" ? html`<b>Explain Yourself</b>` : html`<b>${picture.code}</b> · ${address}`}</span>
+      <span>${phase === "lobby" ? picture.title : phase === "over" ? "Result" : `Card ${at + 1} of ${of}`}</span></header>
+    ${phase === "lobby" ? html`<${Lobby} ...${{ picture, areHidden }} />`
+      : phase === "over" ? html`<${ClassResult} picture=${picture} />` : html`<${OnWall} ...${{ picture, left }} />`}
+    <footer><span role="status">${trouble || (isLost && "The connection is lost. Trying again…")
+        || (phase === "revealed" ? soFar(picture.score) : phase === "over" ? summary(picture) : `${joined} joined`)}</span>
+      <div class="options">
+        ${phase === "lobby" && html`<button onClick=${() => hide(!areHidden)}>${areHidden ? "Show names" : "Hide names"}
+          <kbd>H</kbd></button>`}
+        ${phase === "voting" && !left && html`<button onClick=${() => count(SECONDS)}>${SECONDS} seconds<kbd>T</kbd></button>`}
+        ${phase === "revealed" && !isLast && html`<button onClick=${() => go("end")}>End here</button>`}
+        ${phase === "over" ? html`<a class="plain" href=${`/room/kept/${picture.code}.html`}>Save as a page</a>
+            <a class="plain" href=${`/room/kept/${picture.code}.csv`}>Save as CSV</a>
+            <button class="primary" onClick=${() => open(true)}>New class</button>`
+          : html`<button class="primary" onClick=${() => go()}>${words}<kbd>space</kbd></button>`}</div></footer></div>`;
+}
+
+function Lobby({ picture: { code, address, names, unnamed, qr, kind, joined, is_reached: isReached }, areHidden }) {
+  const head = { plant: "Find the hint.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
+  return html`<div class="lobby"><div><h1>${head ?? "Predict what the model will say."}</h1>
+      ${isReached ? html`<p class="where">On your phone: <b>${address}</b></p>`
+        : html`<p class="where">Only this computer reaches <b>${address}</b>. For phones, start the app with
+            make serve (docs/host.md).</p>`}
+      <p class="code" aria-label=${`Code ${[...code].join(" ")}`}>${code}</p>
+      ${!areHidden && joined > 0 && html`<ul class="people" aria-label="Joined">
+        ${names.map((name) => html`<li dir="auto">${name}</li>`)}${unnamed > 0 && html`<li>+ ${unnamed}</li>`}</ul>`}</div>
+    <svg class="qr" viewBox=${`0 0 ${qr.size} ${qr.size}`} role="img" aria-label="QR code to join" shape-rendering="crispEdges">
+      <path d=${qr.path} fill="#111" /></svg></div>`;
+}
+
+function OnWall({ picture, left }) {
+  const { phase, round, voted, joined, has_arms: hasArms, kind } = picture;
+  const card = { ...round, cover: phase === "revealed" ? "Its reason comes later: other cards share it."
+    : "Half of you see its reason on your phones." };
+  const isOut = !round.isCovered && round.card.expects?.length > 0;
+  const of = isOut ? ofReason(round.card, gameOf(kind).open) : "";
+  const parts = round.claim ? [] : round.card.parts.slice(1);
+  if (phase === "revealed") {
+    return html`<div class="two"><div><${Saying} round=${card} />${parts.length > 0 && html`<${Reasons} parts=${parts} />`}
+        <p class="fine" dir="auto">${cutText(inShort(round), 220)}</p><${Revealed} round=${round} /></div>
+      <div><h1>${(of && gameOf(kind).led[of]) || capital(`${whatCame({ card: round.card, kind })}.`)}</h1>
+        <${Votes} ...${{ picture, of }} /></div></div>`;
+  }
+  const asks = html`<p class="fine">${hasArms ? "What will it answer next?" : gameOf(kind).asks}</p>`;
+  const question = html`<${Question} round=${round} />`;
+  return html`<div class="two"><div class=${round.claim ? "" : "asked"}><${Saying} round=${card} />${asks}
+      ${!round.claim && question}</div>
+    <div class="asked">${round.claim && question}
+      <p class="voted" role="status">${voted} of ${joined}<small>${phase === "closed" ? "voted. The vote is closed."
+        : left ? `have voted · ${left} s left` : "have voted"}</small></p></div></div>`;
+}
+
+/** What a revealed card asked, in a line, without what stands in the claim. */
+function inShort({ title, claim, card }) {
+  const known = new Set([title, ...(claim?.parts ?? []).map((part) => part.text)]);
+  const rest = claim ? card.parts.slice(1).filter((part) => part.text && !known.has(part.text)) : [];
+  return [card.parts[0]?.text, ...rest.map((part) => (part.label ? `${part.label}: ${part.text}` : part.text))].join(" / ");
+}
+
+/** The votes on a revealed card, of those who saw its reason and of those who did not; never who. */
+function Votes({ picture: { counts, round: { card }, has_arms: hasArms }, of }) {
+  const all = Object.values(counts).reduce((sum, [some, others]) => sum + some + others, 0);
+  const [implied] = card.expects, went = counts[implied?.value]?.[0], saw = Object.values(counts).reduce((n, [one]) => n + one, 0);
+  const who = `${people(saw)}${hasArms ? " who saw its reason" : ""}`;
+  const wentBy = `${went} of ${who} went by it${of === "broken" && went ? " and were misled" : ""}.`;
+  const bar = (n, name) => html`<i class=${name} style=${{ width: `${(100 * n) / (all || 1)}%` }}></i>`;
+  return html`<div><ul class="votes">${Object.entries(counts).map(([value, [some, others]]) => html`<li>
+      <span class=${value === card.said ? "happened" : ""}>${card.options[value]}${value === card.said && " ✓"}</span>
+      <span class="track">${bar(some, "with")}${bar(others, "")}</span><span class="count">${some + others}</span></li>`)}</ul>
+    ${hasArms && html`<p class="key"><span class="with">saw its reason</span><span>did not see it</span></p>`}
+    ${["kept", "broken"].includes(of) && saw > 0 && html`<p class="fine">${wentBy}</p>`}</div>`;
+}
+
+const soFar = (score) => score.length > 0
+  && `So far: ${score.map(({ label, share }) => `${label.replace("You", "you").replace(/^T/, "t")} ${percent(share)}`).join(" · ")}`;
+const summary = ({ joined, score }) => `${people(joined)} · ${score.reduce((sum, { votes }) => sum + votes, 0)} votes`;
+
+/** What the score says, in a sentence. A difference of less than a twentieth is none. */
+function headline([own, blind]) {
+  if (!own) return "Nobody voted.";
+  if (!blind?.is_class) return `You predicted ${percent(own.share)} correctly.`;
+  const gain = own.share - blind.share;
+  if (Math.abs(gain) < 0.05) return "Its reasons made no difference on these cards.";
+  return gain > 0 ? "Its reasons helped you on these cards." : "On these cards its reasons misled you.";
+}
+
+function ClassResult({ picture: { score, chosen, models, kind } }) {
+  const n = score[0]?.n ?? 0;
+  return html`<div class="two"><div><h1>${headline(score)}</h1>
+      <p>${n > 0 && `${n} ${n === 1 ? "card counts" : "cards count"} here, the same ${n === 1 ? "one" : "ones"} for every bar.`}
+        ${" "}${gameOf(kind).means}</p>
+      <p class="fine">${chosen} So few cards show how it feels to rely on a reason. They do not measure the model.</p>
+      ${models.length > 0 && html`<p class="fine">The model was ${models.map(revealed).join("; ")}.</p>`}</div>
+    <${Score} score=${score} /></div>`;
+}
+
+render(html`<${isWall ? Wall : Phone} />`, place);
+addEventListener("hashchange", () => location.reload());

@@ -1,0 +1,347 @@
+"""What the wall and the phones of a class ask the server for, without a Streamlit session. A phone is known by the
+visitor's signed cookie; who has joined a room is in the room's journal. Only its owner sees a room's wall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from core import entry, home, policy
+from core.events import Frozen
+from core.home import DataDirError
+from core.journal import JournalFullError, JournalInUseError
+from core.report.game.pack import GamePackError
+from core.rooms import page
+from core.rooms.room import Impossible, Room, nickname
+from core.rooms.rooms import LiveRoom, RoomNotFound
+from core.runs.library import RunNotFoundError
+from core.server.access import CookiesNeeded, code_in, name_of_visitor
+from core.server.quotas import QuotaExceededError, check_stored
+from core.server.rate_limits import Rate
+from pages.middleware import COOKIE
+from pages.viewer.routes import OF_ADDRESS, OF_VISITOR, visit
+
+LONGEST = 2_000
+"""Bytes of a request."""
+
+JOINS = Rate(600, 5)
+"""People who join from one address: two large classes at the same time, and then five people a second."""
+
+WRONG_OF_ADDRESS, WRONG_OF_VISITOR = Rate(40, 0.1), Rate(6, 0.1)
+"""Wrong codes, of which there are 160,000 in all. While one has none left, right codes are not looked at either."""
+
+OPENINGS = Rate(10, 1 / 60)
+"""Rooms that a visitor opens."""
+
+WAITING = 1_000
+"""Votes and other changes that may wait to be kept."""
+
+HEARTBEAT = 15.0
+"""Seconds after which a stream says that it is still there."""
+
+CALM = 0.2
+"""Seconds between two pictures of the wall, however many people vote meanwhile."""
+
+_WRITER = ThreadPoolExecutor(1, "rooms")
+"""Changes rooms, one after the other. It takes no thread from those who look."""
+
+_FRESH = {"cache-control": "private, no-store"}
+
+_STATUS: dict[type[Exception], int] = {
+    CookiesNeeded: 403,
+    RunNotFoundError: 404,
+    RoomNotFound: 404,
+    GamePackError: 404,
+    Impossible: 409,
+    QuotaExceededError: 429,
+    JournalInUseError: 503,
+    JournalFullError: 503,
+    DataDirError: 503,
+}
+
+Answer = Callable[[Request], Awaitable[Response]]
+T = TypeVar("T")
+_waiting = 0
+
+
+class Opening(Frozen):
+    """A class is to be opened with cards of a run or of a pack; `again`: a new one, also where one is going on."""
+
+    run: Annotated[str, Field(max_length=200)] = ""
+    pack: Annotated[str, Field(max_length=100)] = ""
+    again: bool = False
+
+
+class Joining(Frozen):
+    """Somebody joins."""
+
+    code: Annotated[str, Field(max_length=20)]
+    nickname: Annotated[str, Field(max_length=200)] = ""
+
+
+class Vote(Frozen):
+    """A prediction for the card at that place, from 0."""
+
+    code: Annotated[str, Field(max_length=20)]
+    place: int
+    value: Annotated[str, Field(max_length=100)]
+
+
+class Going(Frozen):
+    """The teacher goes on from there, or to the result."""
+
+    code: Annotated[str, Field(max_length=20)]
+    phase: Annotated[str, Field(max_length=20)]
+    place: int
+    to: Literal["next", "end"] = "next"
+
+
+def _refused(answer: Answer) -> Answer:
+    """Say what is not possible in words, as JSON."""
+
+    @wraps(answer)
+    async def answered(request: Request) -> Response:
+        try:
+            return await answer(request)
+        except tuple(_STATUS) as error:
+            status = next(status for kind, status in _STATUS.items() if isinstance(error, kind))
+            return JSONResponse({"why": str(error)}, status_code=status, headers=_FRESH)
+        except ValidationError:
+            return JSONResponse({"why": "This is not what the page of a class sends."}, status_code=400)
+
+    return answered
+
+
+def _visitor(request: Request) -> str:
+    """The name of the visitor. Raises CookiesNeeded."""
+    if not (code := code_in(request.cookies.get(COOKIE, ""))):
+        raise CookiesNeeded
+    return name_of_visitor(code)
+
+
+def _from(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
+async def _body(request: Request, kind: type[T]) -> T:
+    """What was sent. Raises ValidationError, and QuotaExceededError where it is too long."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST:
+            raise QuotaExceededError("This is more than the page of a class sends.")
+    made: T = kind.model_validate_json(body)  # type: ignore[attr-defined]
+    return made
+
+
+async def _in_turn(does: Callable[[], T]) -> T:
+    """Do it after what came before. Raises QuotaExceededError where too much waits, and what it raises."""
+    global _waiting
+    if _waiting >= WAITING:
+        raise QuotaExceededError("Too many people vote at the same moment. Try again.")
+    _waiting += 1
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_WRITER, does)
+    finally:
+        _waiting -= 1
+
+
+async def _room(request: Request, code: str) -> LiveRoom:
+    """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFound,
+    QuotaExceededError and GamePackError.
+    """
+    visitor, address = _visitor(request), _from(request)
+    limits = (WRONG_OF_VISITOR, visitor), (WRONG_OF_ADDRESS, address)
+    if not all(limit.take(who) for limit, who in limits):
+        raise QuotaExceededError("Too many wrong codes came from here. Wait a minute, then try again.")
+    if not entry.rooms().knows(code):
+        raise RoomNotFound
+    # At once: a whole class may come from one address at the same moment.
+    for limit, who in limits:
+        limit.take(who, -1)
+    return await _in_turn(lambda: entry.rooms().find(code))
+
+
+async def _own_room(request: Request, code: str) -> LiveRoom:
+    """The same where the visitor opened it. Raises RoomNotFound for others, and what `_room` raises."""
+    live = await _room(request, code)
+    if live.owner != _visitor(request):
+        raise RoomNotFound
+    return live
+
+
+@_refused
+async def _open(request: Request) -> Response:
+    wanted, who = await _body(request, Opening), visit(request)
+    visitor = _visitor(request)
+    who.must_take_part()
+    if not OPENINGS.take(visitor):
+        raise QuotaExceededError("You opened many classes in a short time. Wait a minute, then try again.")
+
+    def found() -> Any:
+        check_stored(home.journals())
+        if wanted.run:
+            who.run(wanted.run)
+        return entry.rooms().source(wanted.run, wanted.pack)
+
+    source = await run_in_threadpool(found)
+    live = await _in_turn(lambda: entry.rooms().open(visitor, wanted.run, wanted.pack, source, wanted.again))
+    return JSONResponse({"code": live.room.opened.code}, headers=_FRESH)
+
+
+@_refused
+async def _join(request: Request) -> Response:
+    wanted, visitor = await _body(request, Joining), _visitor(request)
+    if not JOINS.take(_from(request)):
+        raise QuotaExceededError("Many people join from your network right now. Try again in a few seconds.")
+    live = await _room(request, wanted.code)
+    await _in_turn(lambda: live.join(visitor, nickname(wanted.nickname)))
+    live.notify()
+    return JSONResponse(_phone(live, visitor), headers=_FRESH)
+
+
+@_refused
+async def _vote(request: Request) -> Response:
+    wanted, visitor = await _body(request, Vote), _visitor(request)
+    if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(_from(request))):
+        raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
+    live = await _room(request, wanted.code)
+    await _in_turn(lambda: live.vote(visitor, wanted.place, wanted.value))
+    live.notify()
+    return JSONResponse({"vote": wanted.value, "place": wanted.place}, headers=_FRESH)
+
+
+@_refused
+async def _go(request: Request) -> Response:
+    wanted = await _body(request, Going)
+    live = await _own_room(request, wanted.code)
+    if await _in_turn(lambda: live.move(wanted.phase, wanted.place, wanted.to == "end")):
+        live.notify(is_move=True)
+    return JSONResponse(_wall(live, request), headers=_FRESH)
+
+
+@_refused
+async def _now(request: Request) -> Response:
+    return JSONResponse((await _view(request))[1](), headers=_FRESH)
+
+
+@_refused
+async def _events(request: Request) -> Response:
+    live, view, is_wall = await _view(request)
+    told = _told(live, view, is_wall)
+    return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
+
+
+async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]], bool]:
+    """The room that the address names, what makes the visitor's picture of it, and whether that is the wall. Raises
+    RoomNotFound for who may not see it, and what `_room` raises.
+    """
+    code, visitor = request.path_params["code"], _visitor(request)
+    if request.path_params["screen"] == "wall":
+        live = await _own_room(request, code)
+        return live, lambda: _wall(live, request), True
+    live = await _room(request, code)
+    if live.person(visitor) not in live.room.people:
+        raise RoomNotFound
+    return live, lambda: _phone(live, visitor), False
+
+
+async def _told(live: LiveRoom, view: Callable[[], dict[str, Any]], is_wall: bool) -> AsyncIterator[str]:
+    """The picture as server-sent events, whole whenever it has changed. Phones are told when the class moves on."""
+    changed, told = asyncio.Event(), ""
+
+    def notice(is_move: bool) -> None:
+        if is_wall or is_move:
+            changed.set()
+
+    live.watchers.add(notice)
+    try:
+        while True:
+            changed.clear()
+            if (now := json.dumps(view(), separators=(",", ":"))) != told:
+                told = now
+                yield f"data: {now}\n\n"
+            if is_wall:
+                await asyncio.sleep(CALM)
+            try:
+                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+            except TimeoutError:
+                yield ": still here\n\n"
+    finally:
+        live.watchers.discard(notice)
+
+
+def _phone(live: LiveRoom, visitor: str) -> dict[str, Any]:
+    return live.view(lambda room: room.phone(live.person(visitor)))
+
+
+def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
+    """The wall, with where people join."""
+    now = live.view(Room.wall)
+    address, is_reached = _address(request)
+    now |= {"address": address.partition("://")[2], "is_reached": is_reached}
+    return now | {"qr": page.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
+
+
+def _address(request: Request) -> tuple[str, bool]:
+    """Where people join, and whether other machines reach that address. Somebody who opened the app under a name of
+    loopback is given the name under which others reach it.
+    """
+    asked = urlsplit(f"//{request.headers.get('host', '')}")
+    name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
+    if name in policy.LOOPBACK and (public := sorted(policy.allowed_hosts() - policy.LOOPBACK)):
+        name = public[0]
+    shown = f"[{name}]" if ":" in name else name
+    is_sealed = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+    return f"http{'s' if is_sealed else ''}://{shown}{port}/join", name not in policy.LOOPBACK
+
+
+@_refused
+async def _kept(request: Request) -> Response:
+    """What the class predicted, to keep: the revealed cards alone."""
+    live = await _own_room(request, request.path_params["code"])
+    is_table = request.path_params["form"] == "csv"
+    made = await _in_turn(lambda: (page.table if is_table else page.to_keep)(live.room))
+    name = f"class-{live.room.opened.code}.{'csv' if is_table else 'html'}"
+    headers = {**_FRESH, "content-disposition": f'attachment; filename="{name}"'}
+    return Response(made, media_type="text/csv" if is_table else "text/html", headers=headers)
+
+
+async def _page(request: Request) -> Response:
+    """The page of the wall or of a phone, for everybody: it holds nothing of any room."""
+    made = await run_in_threadpool(page.of_app, request.url.path == "/wall")
+    headers = {**_FRESH, "vary": "accept-encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(made.compressed, media_type="text/html", headers={**headers, "content-encoding": "gzip"})
+    return Response(made.plain, media_type="text/html", headers=headers)
+
+
+PHONE_ROUTES: list[BaseRoute] = [
+    Route("/join", _page),
+    Route("/room/join", _join, methods=["POST"]),
+    Route("/room/vote", _vote, methods=["POST"]),
+    Route("/room/now/{screen:str}/{code:str}", _now),
+    Route("/room/events/{screen:str}/{code:str}", _events),
+]
+"""What a phone needs."""
+
+ROOM_ROUTES: list[BaseRoute] = [
+    *PHONE_ROUTES,
+    Route("/wall", _page),
+    Route("/room/open", _open, methods=["POST"]),
+    Route("/room/go", _go, methods=["POST"]),
+    Route("/room/kept/{code:str}.{form:str}", _kept),
+]
+"""These, and what a teacher needs."""

@@ -1,0 +1,165 @@
+"""A class in a browser: wall and phones through a whole lesson, with a late phone, reloads and a server that dies."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import Server
+from tests.browser.test_axe import COLOURS, lasting
+
+pytestmark = pytest.mark.browser
+
+WALL, PHONES = (1920, 1080), [(390, 844), (360, 740)]
+
+
+@pytest.fixture
+def screens(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """`screens(size, dark)` opens a browser of its own, in which no script may fail and no rule of a page be broken."""
+    faults: list[str] = []
+    contexts = []
+
+    def opened(size: tuple[int, int], dark: bool = False) -> Page:
+        width, height = size
+        scheme = "dark" if dark else "light"
+        contexts.append(
+            browser.new_context(
+                viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+            )
+        )
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda line: faults.append(line.text) if "Content Security" in line.text else None)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert faults == []
+
+
+def join(phone: Page, address: str, name: str = "") -> None:
+    phone.goto(address)
+    if not phone.url.partition("#")[2]:
+        phone.get_by_label("Code on the screen").fill("")
+    phone.get_by_label("Nickname").fill(name)
+    phone.get_by_role("button", name="Join").click()
+
+
+def whole(page: Page) -> None:
+    """All of it is in sight across, and what can be pressed is large enough."""
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    heights = page.locator(".options button").evaluate_all("(all) => all.map((one) => one.offsetHeight)")
+    assert all(height >= 44 for height in heights)
+
+
+def options(phone: Page) -> Locator:
+    return phone.locator(".options button")
+
+
+def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], screens: Callable[..., Page]) -> None:
+    server = serve(EXPLAIN_HOSTS="class.example.org")
+    wall, (ada, noor) = screens(WALL), [screens(size, dark) for size, dark in zip(PHONES, (False, True), strict=True)]
+    wall.goto(f"{server.url}/wall?pack=first")
+    code = wall.locator(".code").inner_text()
+    expect(wall.locator(".where")).to_have_text(f"On your phone: class.example.org:{server.port}/join")
+    expect(wall.get_by_role("img", name="QR code")).to_be_visible()
+    assert wall.url == f"{server.url}/wall#{code}", "a reload resumes the class"
+
+    ada.goto(f"{server.url}/join")
+    ada.get_by_label("Code on the screen").fill("zzzz")
+    ada.get_by_role("button", name="Join").click()
+    expect(ada.get_by_role("alert")).to_contain_text("No class has this code")
+    ada.get_by_label("Code on the screen").fill(code.lower())
+    ada.get_by_label("Nickname").fill("Ada <b>")
+    ada.get_by_role("button", name="Join").click()
+    expect(ada.locator("h1")).to_have_text("You are in, Ada <b>.")
+    join(noor, f"{server.url}/join#{code}")
+    expect(wall.locator(".people li")).to_have_text(["Ada <b>", "+ 1"])
+    for page in (wall, ada, noor):
+        assert lasting(page) == [] and lasting(page, COLOURS) == []
+
+    wall.keyboard.press(" ")
+    for phone in (ada, noor):
+        expect(options(phone)).to_have_count(2)
+        expect(phone.locator(".phone")).to_contain_text("“It” is a language model.")
+        whole(phone)
+        assert lasting(phone) == []
+    seen = [phone.get_by_text("Reason hidden on this card.").count() for phone in (ada, noor)]
+    assert sorted(seen) == [0, 1], "one of the two sees the reason"
+    expect(wall.get_by_text("Half of you see its reason")).to_be_visible()
+    options(ada).nth(0).click()
+    expect(wall.locator(".voted")).to_contain_text("1 of 2")
+    options(ada).nth(1).click()
+    options(noor).nth(1).click()
+    expect(wall.locator(".voted")).to_contain_text("2 of 2")
+
+    # Whoever reloads is where they were, and a phone that comes late is at the current card.
+    ada.reload()
+    expect(options(ada).nth(1)).to_have_attribute("aria-pressed", "true")
+    wall.reload()
+    expect(wall.locator(".voted")).to_contain_text("2 of 2")
+    late = screens(PHONES[0])
+    join(late, f"{server.url}/join#{code}", "Late")
+    expect(options(late)).to_have_count(2)
+    expect(wall.locator(".voted")).to_contain_text("2 of 3")
+
+    wall.get_by_role("button", name="Close the vote").click()
+    for phone in (ada, late):
+        expect(options(phone)).to_have_count(0)
+    expect(late.get_by_text("You did not vote.")).to_be_visible()
+
+    # The server is killed and started again: everybody comes back without doing anything.
+    server.stop(signal.SIGKILL)
+    expect(wall.get_by_text("The connection is lost")).to_be_visible()
+    expect(ada.get_by_text("The connection is lost")).to_be_visible()
+    server.start()
+    expect(wall.get_by_text("The connection is lost")).to_have_count(0)
+    wall.keyboard.press(" ")
+    for page in (wall, ada, noor, late):
+        expect(page.locator(".turned h2")).to_have_text(re.compile("It said (yes|no)"))
+    assert sorted(wall.locator(".votes .count").all_inner_texts()) == ["0", "2"]
+    for page in (wall, ada):
+        assert lasting(page) == [] and lasting(page, COLOURS) == []
+
+    for number in range(2, 4):
+        wall.keyboard.press(" ")
+        expect(wall.locator("header")).to_contain_text(f"Card {number} of 10")
+        for phone in (ada, noor, late):
+            expect(phone.locator("header")).to_contain_text(f"{number} of 10")
+            options(phone).first.click()
+        expect(wall.locator(".voted")).to_contain_text("3 of 3")
+        wall.keyboard.press(" ")
+        expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
+        wall.keyboard.press(" ")
+        expect(wall.locator(".turned h2")).to_be_visible()
+        expect(wall.locator("footer")).to_be_in_viewport(ratio=0.9)
+    wall.get_by_role("button", name="End here").click()
+    expect(wall.locator("header")).to_contain_text("Result")
+    expect(wall.locator(".votes li")).not_to_have_count(0)
+    expect(ada.locator("h1")).to_have_text(re.compile(r"You predicted \d of 3 correctly"))
+    expect(late.locator("h1")).to_have_text(re.compile(r"You predicted \d of 2 correctly"))
+    for page in (wall, ada):
+        assert lasting(page) == [] and lasting(page, COLOURS) == []
+    with wall.expect_download() as kept:
+        wall.get_by_role("link", name="Save as a page").click()
+    saved = kept.value.path().read_text(encoding="utf-8")
+    assert "Ada" not in saved and "Card 3" in saved and "Card 4" not in saved
+    wall.get_by_role("button", name="New class").click()
+    expect(wall.locator(".code")).not_to_have_text(code)
+
+
+def test_a_run_is_presented_from_its_page(serve: Callable[..., Server], screens: Callable[..., Page]) -> None:
+    server = serve(EXPLAIN_HOSTS="class.example.org")
+    teacher = screens((1280, 800))
+    teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    link = teacher.get_by_role("link", name="Present to a class")
+    assert (link.get_attribute("href") or "").endswith("/wall?run=20261123-091758-simulatability-da7b61b3932dc846")
+    with teacher.expect_popup() as popup:
+        link.click()
+    expect(popup.value.locator(".code")).to_be_visible()
+    expect(popup.value.locator("header")).to_contain_text("Can a penguin fly?")

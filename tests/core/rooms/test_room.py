@@ -1,0 +1,262 @@
+"""A room as a state: what may happen, what each screen holds, what the class scored, and what a replay gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from core.rooms import cards, page
+from core.rooms.room import (
+    LONGEST_NICKNAME,
+    MOST_CHANGES,
+    MOST_PEOPLE,
+    SHOWN_NAMES,
+    Impossible,
+    Joined,
+    Room,
+    RoomEnded,
+    Voted,
+    nickname,
+)
+from tests.core.rooms.classes import card, do, event, lesson, move, room
+
+
+def views(one: Room) -> dict[str, Any]:
+    return {"wall": one.wall(), **{person: one.phone(person) for person in one.people}}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_replay_gives_the_same_as_the_live_room_whatever_people_tried(seed: int) -> None:
+    found = card(1), card(2, said="no"), card(3, implied="no")
+    live, again = room(*found, seed=seed), room(*found, seed=seed)
+    for happened in lesson(live, seed):
+        again.apply(happened)
+        assert views(again) == views(live)
+    assert again.phase == "over" and len(again.turned) == 3
+
+
+def hidden(one: Room, numbers: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Of each screen and file the words that may not be in it now."""
+    told = {name: json.dumps(view) for name, view in views(one).items()}
+    told |= {"page": page.to_keep(one).decode(), "table": page.table(one).decode()}
+    for name, text in told.items():
+        for place, made in enumerate(one.cards):
+            if place not in one.turned:
+                yield name, text, f"answer-{made.card.number}"
+            is_here = one.phase != "lobby" and made.case == one.cards[one.place].case
+            may = name in one.people and is_here and one.has_reason(name, place)
+            if not may and not one.is_reason_out(place):
+                yield name, text, f"reason-{made.case}"
+        if one.phase != "over":
+            yield name, text, "Qwen"
+        for person, nick in numbers.items():
+            if name in ("page", "table"):
+                yield name, text, nick
+                yield name, text, person
+
+
+@pytest.mark.parametrize("has_arms", [True, False])
+def test_no_screen_and_no_file_holds_what_is_not_revealed(has_arms: bool) -> None:
+    one = room(card(1, "a"), card(2, "a", said="no"), card(3, "b"), has_arms=has_arms)
+    people = {f"person{number}": f"Nick{number}" for number in range(4)}
+    for person, nick in people.items():
+        do(one, Joined(nickname=nick), person)
+    looked = 0
+    while one.phase != "over":
+        move(one)
+        for person in people if one.phase == "voting" else ():
+            do(one, Voted(place=one.place, value="yes"), person)
+        for name, text, word in hidden(one, people):
+            looked += 1
+            assert word not in text, f"{word} in {name} in phase {one.phase} of card {one.place + 1}"
+    assert looked > 50
+    whole = json.dumps(views(one)) + page.to_keep(one).decode()
+    assert "Qwen" in whole and "answer-3" in whole and (not has_arms or "reason-b" in page.to_keep(one).decode())
+
+
+def test_a_revealed_card_shows_its_answer_and_the_reason_once_no_card_shares_it() -> None:
+    one = room(card(1, "a"), card(2, "a"))
+    for person in ("p", "q"):
+        do(one, Joined(), person)
+    assert one.has_reason("p", 0) != one.has_reason("q", 0) and one.has_reason("p", 0) == one.has_reason("p", 1)
+    move(one, 3)
+    assert "answer-1" in json.dumps(one.wall()) and "reason-a" not in json.dumps(one.wall())
+    assert [row.label for row in one.score()] == []
+    move(one, 3)
+    assert "reason-a" in json.dumps(one.wall())
+    assert all("reason-a" in json.dumps(one.phone(person)) for person in ("p", "q"))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_of_each_two_who_join_one_sees_the_reason_and_cards_differ(seed: int) -> None:
+    one = room(*(card(number) for number in range(10)), seed=seed)
+    for number in range(40):
+        do(one, Joined(), f"p{number}")
+    for place in range(10):
+        seen = [one.has_reason(f"p{number}", place) for number in range(40)]
+        assert all(seen[number] != seen[number + 1] for number in range(0, 40, 2))
+    assert 1 < sum(one.has_reason("p0", place) for place in range(10)) < 9
+
+
+def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> None:
+    one = room(card(1), has_arms=False)
+    do(one, Joined(), "p")
+    with pytest.raises(Impossible, match="closed"):
+        do(one, Voted(place=0, value="yes"), "p")
+    move(one)
+    for number in range(MOST_CHANGES):
+        do(one, Voted(place=0, value="yes" if number % 2 else "no"), "p")
+    for vote, who, why in (
+        (Voted(place=0, value="no"), "p", "too often"),
+        (Voted(place=0, value="maybe"), "p", "none of the answers"),
+        (Voted(place=1, value="yes"), "p", "closed"),
+        (Voted(place=0, value="yes"), "stranger", "Join"),
+    ):
+        with pytest.raises(Impossible, match=why):
+            do(one, vote, who)
+    with pytest.raises(Impossible, match="not revealed"):
+        one.counts(0)
+    move(one)
+    with pytest.raises(Impossible, match="closed"):
+        do(one, Voted(place=0, value="no"), "p")
+    move(one)
+    assert one.counts(0) == {"yes": [1, 0], "no": [0, 0]} and one.phone("p")["vote"] == "yes"
+
+
+def test_people_come_late_and_a_full_or_finished_class_takes_nobody() -> None:
+    one = room(card(1), card(2))
+    do(one, Joined(), "early")
+    move(one, 4)
+    do(one, Joined(nickname="Late"), "late")
+    assert one.phone("late")["place"] == 1 and one.phone("late")["is_first"]
+    with pytest.raises(Impossible, match="already"):
+        do(one, Joined(), "late")
+    for number in range(MOST_PEOPLE - 2):
+        do(one, Joined(nickname="n"), str(number))
+    with pytest.raises(Impossible, match="full"):
+        do(one, Joined(), "one more")
+    move(one, 2)
+    do(one, RoomEnded())
+    with pytest.raises(Impossible):
+        do(one, Joined(), "too late")
+    with pytest.raises(Impossible):
+        one.phone("too late")
+
+
+def test_the_lobby_shows_the_latest_names_and_counts_the_others() -> None:
+    one = room(card(1))
+    for number in range(SHOWN_NAMES + 5):
+        do(one, Joined(nickname=f"n{number}" if number else ""), str(number))
+    wall = one.wall()
+    assert len(wall["names"]) == SHOWN_NAMES and wall["names"][-1] == f"n{SHOWN_NAMES + 4}" and wall["unnamed"] == 5
+    move(one)
+    assert "names" not in one.wall()
+
+
+def test_a_teacher_may_end_at_any_revealed_card_and_nowhere_else() -> None:
+    one = room(card(1), card(2))
+    for _ in range(3):
+        with pytest.raises(Impossible):
+            do(one, RoomEnded())
+        move(one)
+    do(one, RoomEnded())
+    assert one.phase == "over" and one.next_move() is None and len(one.turned) == 1
+
+
+def vote(one: Room, values: dict[str, str]) -> None:
+    move(one)
+    for person, value in values.items():
+        do(one, Voted(place=one.place, value=value), person)
+    move(one, 2)
+
+
+def test_the_score_has_both_halves_and_both_rules_over_the_same_cards() -> None:
+    # The reason decides three cards: right, wrong, right. On the fourth nobody knows what it implies.
+    open_card = card(4, implied="unknown")
+    one = room(card(1), card(2, said="no"), card(3), open_card, seed=3)
+    for person in "abcd":
+        do(one, Joined(), person)
+    for place in range(4):
+        informed = {person: one.has_reason(person, place) for person in "abcd"}
+        # With the reason they take it literally; without it they say what is true, which is no.
+        vote(one, {person: "yes" if seen else "no" for person, seen in informed.items()})
+    shares = {row.label: (round(row.share, 3), row.n, row.votes) for row in one.score()}
+    assert shares == {
+        "You, with its reasons": (0.667, 3, 6),
+        "You, without them": (0.333, 3, 6),
+        "Taking its reasons literally": (0.667, 3, 0),
+        "The correct answer": (0.333, 3, 0),
+    }
+
+
+def test_a_class_of_one_has_one_bar() -> None:
+    one = room(card(1), card(2, said="no"))
+    do(one, Joined(), "only")
+    for _ in range(2):
+        vote(one, {"only": "yes"})
+    assert [(row.label, row.share, row.n) for row in one.score()][:2] == [
+        ("You", 0.5, 2),
+        ("Taking its reasons literally", 0.5, 2),
+    ]
+
+
+def test_events_that_are_unknown_or_altered_change_nothing() -> None:
+    one = room(card(1))
+    before = views(one)
+    good = event(Joined(nickname="n"), "p")
+    for bad in (
+        good.model_copy(update={"record": "unheard"}),
+        good.model_copy(update={"data": {"nickname": "n" * 1000}}),
+        good.model_copy(update={"record": "voted", "data": {"place": "x"}}),
+        good.model_copy(update={"record": "cardopened", "data": {"place": 7}}),
+    ):
+        one.apply(bad)
+    assert views(one) == before
+
+
+@pytest.mark.parametrize(
+    ("typed", "kept"),
+    [
+        ("  Ada \n Lovelace ", "Ada Lovelace"),
+        ("<b onclick=x>&amp;", "<b onclick=x>&amp;"),
+        ("\u202eevil\u2066\u200b\x00", "evil"),
+        ("عمر", "عمر"),
+        ("e" + "\u0301" * 50, "é\u0301\u0301"),
+        ("x" * 10_000, "x" * LONGEST_NICKNAME),
+        ("\ud800", ""),
+    ],
+)
+def test_a_nickname_is_one_short_line_without_unseen_marks(typed: str, kept: str) -> None:
+    assert nickname(typed) == kept
+
+
+def test_the_page_to_keep_and_the_table_hold_counts_and_run_nothing() -> None:
+    evil = card(1).model_copy(update={"title": "=HYPERLINK('x')<script>alert(1)</script>"})
+    one = room(evil)
+    for person in "ab":
+        do(one, Joined(nickname="Ada"), person)
+    vote(one, dict.fromkeys("ab", "yes"))
+    do(one, RoomEnded())
+    kept = page.to_keep(one).decode()
+    assert "<script" not in kept and "&lt;script&gt;" in kept and "default-src" in kept and "Ada" not in kept
+    rows = page.table(one).decode().splitlines()
+    assert rows[0].startswith("card,question,asked") and len(rows) == 5
+    assert all("'=HYPERLINK" in row for row in rows[1:]) and sum(int(row.split(",")[-2]) for row in rows[1:]) == 2
+
+
+@pytest.mark.parametrize("is_selected", [True, False])
+@pytest.mark.parametrize("seed", range(5))
+def test_cards_are_sampled_from_many_explanations_and_keep_those_of_one_together(seed: int, is_selected: bool) -> None:
+    few = [card(number, f"c{number // 5}", said="yes" if number % 2 else "no") for number in range(20)]
+    taken = cards.sampled(cards.Source("t", "ask", tuple(few), True, is_selected), seed)
+    cases = [one.case for one in taken]
+    assert len(set(cases)) == 4 and len(set(cards.refs(taken))) == len(taken) <= 10
+    assert is_selected or len(taken) == 10
+    assert sum(here != before for here, before in zip(cases, ["", *cases], strict=False)) == 4
+    many = cards.Source("t", "ask", tuple(card(number) for number in range(30)), True)
+    assert len({one.case for one in cards.sampled(many, seed)}) == 10
+    taken = cards.sampled(many, seed)
+    assert cards.found_again(many, cards.refs(taken)) == taken

@@ -1,0 +1,204 @@
+"""Rooms as journals: opened, found by their codes, resumed after a crash with a torn last line."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core import entry, home, journal
+from core.report.game.pack import GamePackError
+from core.rooms import rooms as module
+from core.rooms.cards import sampled, source
+from core.rooms.room import Impossible, Room
+from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFound, Rooms
+from core.server.quotas import QuotaExceededError
+from tests.conftest import WITHOUT_ENCODER
+
+
+def rooms(folder: Path) -> Rooms:
+    return Rooms(folder, entry.labs(), (home.journals(), home.recordings()))
+
+
+def opened(many: Rooms, owner: str = "ann", again: bool = False) -> LiveRoom:
+    return many.open(owner, "", "first", many.source("", "first"), again)
+
+
+def views(live: LiveRoom) -> list[object]:
+    return [live.view(Room.wall), *(live.room.phone(person) for person in live.room.people)]
+
+
+def play(live: LiveRoom, steps: int) -> None:
+    for person in ("bo", "cy"):
+        live.join(person, f"Nick of {person}")
+    for _ in range(steps):
+        assert live.move(live.room.phase, live.room.place)
+        for person in ("bo", "cy") if live.room.phase == "voting" else ():
+            live.vote(person, live.room.place, next(iter(live.room.cards[live.room.place].card.options)))
+
+
+def test_a_room_is_found_again_as_it_was_and_goes_on(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    play(live, 7)
+    code, before = live.room.opened.code, views(live)
+    assert re.fullmatch(f"[{LETTERS}]{{4}}", code) and many.find(f" {code.lower()} ") is live
+    many.close()
+    again = rooms(tmp_path)
+    assert again.knows(code) and views(again.find(code)) == before and again.find(code).owner == "ann"
+    play(again.find(code), 1)
+    with pytest.raises(RoomNotFound):
+        again.find("AAAA")
+    again.close()
+
+
+def test_a_torn_last_line_is_passed_over_and_cut_off(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    play(live, 1)
+    many.close()
+    before, whole = views(live), live.path.read_bytes()
+    for cut in (1, 20, len(whole.splitlines()[-1])):
+        live.path.write_bytes(whole + whole.splitlines()[-1][:cut])
+        again = rooms(tmp_path)
+        found = again.find(live.room.opened.code)
+        assert views(found) == before
+        assert found.move("voting", 0)
+        again.close()
+        assert (
+            journal.read(live.path).faults == [] and len(journal.read(live.path).events) == len(whole.splitlines()) + 1
+        )
+        live.path.write_bytes(whole)
+
+
+CRASH = """
+import sys
+from pathlib import Path
+from tests.core.rooms.test_rooms import opened, rooms
+live = opened(rooms(Path(sys.argv[1])))
+live.move("lobby", -1)
+for number in range(100_000):
+    live.join(str(number % 400), "n")
+    live.vote(str(number % 400), 0, "yes" if number % 3 else "no")
+    print(number, flush=True)
+"""
+
+
+def test_of_votes_that_were_acknowledged_none_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": WITHOUT_ENCODER}
+    command = [sys.executable, "-c", CRASH, str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if int(line) >= 200:
+            break
+    process.send_signal(signal.SIGKILL)
+    rest = process.stdout.read().splitlines()
+    process.wait(timeout=30)
+    last = max([200, *map(int, [line for line in rest if line])])
+    again = rooms(tmp_path)
+    [path] = tmp_path.glob("*.jsonl")
+    live = again.find(path.stem.rpartition("-")[2])
+    voters = live.view(Room.wall)["voted"]
+    assert min(last + 1, 400) <= voters <= min(last + 2, 400)
+    assert live.move("voting", 0), "the lease of a dead process is free"
+    again.close()
+
+
+def test_one_process_writes_a_room(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    live.join("bo", "")
+    other = rooms(tmp_path).find(live.room.opened.code)
+    with pytest.raises(journal.JournalInUseError):
+        other.join("cy", "")
+    many.close()
+
+
+def test_an_owner_comes_back_to_the_room_that_goes_on_and_others_get_their_own(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    assert opened(many) is live and opened(many, again=True) is not live and opened(many, "bob") is not live
+    codes = {path.stem.rpartition("-")[2] for path in tmp_path.glob("*.jsonl")}
+    assert len(codes) == 3
+    many.close()
+
+
+def test_a_key_pressed_twice_counts_once_and_the_result_comes_early_where_it_is_wanted(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    assert live.move("lobby", -1) and not live.move("lobby", -1) and live.move("voting", 0)
+    with pytest.raises(Impossible):
+        live.move("closed", 0, is_end=True)
+    assert live.move("closed", 0) and live.move("revealed", 0, is_end=True) and live.room.phase == "over"
+    assert not live.move("over", 0)
+    many.close()
+
+
+def test_a_room_takes_nobody_after_half_a_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    live.join("bo", "")
+    live.opened_at -= JOIN_SECONDS + 1
+    live.join("bo", "")
+    with pytest.raises(RoomNotFound):
+        live.join("cy", "")
+    monkeypatch.setattr(module, "MOST_ROOMS", 1)
+    with pytest.raises(QuotaExceededError, match="1 classes are kept"):
+        opened(many, "bob")
+    many.close()
+
+
+def test_few_rooms_stay_in_memory_and_old_ones_are_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_LIVE", 2)
+    many = rooms(tmp_path)
+    live = [opened(many, f"teacher{number}") for number in range(4)]
+    live[0].watchers.add(lambda is_move: None)
+    assert many.find(live[1].room.opened.code) is not live[1]
+    many.close()
+    again = rooms(tmp_path)
+    again.forget(time.time() - 100)
+    assert again.knows(live[0].room.opened.code)
+    again.forget(time.time() + 100)
+    assert not again.knows(live[0].room.opened.code) and not [*tmp_path.glob("*.jsonl")]
+
+
+def test_a_journal_names_no_visitor(tmp_path: Path) -> None:
+    many = rooms(tmp_path)
+    live = opened(many)
+    play(live, 2)
+    other = opened(many, "bob")
+    assert live.person("bo") != other.person("bo") != "bo"
+    assert '"by":"bo"' not in live.path.read_text() and '"by"' in live.path.read_text()
+    many.close()
+
+
+LABS = ("simulatability", "consistency", "find", "plant")
+
+
+@pytest.mark.parametrize("lab", LABS)
+def test_recordings_of_all_labs_can_be_presented(lab: str) -> None:
+    made = 0
+    for path in sorted(home.recordings().glob(f"*-{lab}-*.jsonl")):
+        try:
+            found = source(path.stem, "", entry.labs(), (home.recordings(),))
+        except GamePackError as error:
+            assert "nothing to predict" in str(error)
+            continue
+        taken = sampled(found, 1)
+        made += 1
+        assert taken and all(one.card.said in one.card.options for one in taken)
+        assert found.has_arms == (lab == "simulatability")
+    assert made
+
+
+@pytest.mark.parametrize(("run", "pack"), [("none", ""), ("../x", ""), ("", "none"), ("", "")])
+def test_what_is_not_there_cannot_be_presented(run: str, pack: str) -> None:
+    with pytest.raises(GamePackError):
+        source(run, pack, entry.labs(), (home.journals(), home.recordings()))
