@@ -27,7 +27,7 @@ from core.rooms import page
 from core.rooms.room import Impossible, Room, nickname
 from core.rooms.rooms import LiveRoom, RoomNotFound
 from core.runs.library import RunNotFoundError
-from core.server.access import CookiesNeeded, code_in, name_of_visitor
+from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
 from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
@@ -60,7 +60,7 @@ _WRITER = ThreadPoolExecutor(1, "rooms")
 _FRESH = {"cache-control": "private, no-store"}
 
 _STATUS: dict[type[Exception], int] = {
-    CookiesNeeded: 403,
+    CookiesNeededError: 403,
     RunNotFoundError: 404,
     RoomNotFound: 404,
     GamePackError: 404,
@@ -125,9 +125,9 @@ def _refused(answer: Answer) -> Answer:
 
 
 def _visitor(request: Request) -> str:
-    """The name of the visitor. Raises CookiesNeeded."""
+    """The name of the visitor. Raises CookiesNeededError."""
     if not (code := code_in(request.cookies.get(COOKIE, ""))):
-        raise CookiesNeeded
+        raise CookiesNeededError
     return name_of_visitor(code)
 
 
