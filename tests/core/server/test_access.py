@@ -60,7 +60,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
     "said": lambda visit, run: visit.run(run).said("someone"),
-    "say": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
+    "annotate": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),
     "wait": lambda visit, run: visit.run(run).wait(1),
