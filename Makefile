@@ -21,8 +21,8 @@ COMPILE := UV_CUSTOM_COMPILE_COMMAND="make lock" $(BIN)/uv pip compile --quiet -
 	--no-annotate --generate-hashes
 INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
 
-# Two processes more than there are processors: some tests wait.
-PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 2)) --dist loadfile --no-loadscope-reorder
+# One process more than there are processors: some tests wait.
+PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
 LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python tools/sizes.py
 
 ADDRESS := 127.0.0.1

@@ -39,8 +39,8 @@ from core.labs.ask.tasks import Task
 from core.labs.check import parse
 from core.labs.probe import parse as find_parse
 from core.labs.probe.agreement import agreement
-from core.labs.probe.functions.benchmark import load_strings, string_function
 from core.labs.probe.functions.numeric import GRID
+from core.labs.probe.functions.synthesis import load_strings, string_function
 from core.labs.probe.interpreters.fit_strings import code_of
 from core.rulesets import RULES
 from core.sandbox.sandbox import evaluate

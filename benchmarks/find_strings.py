@@ -11,8 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from core.labs.probe.functions.benchmark import hints, load_strings
-from core.labs.probe.functions.synthesis import synthesize
+from core.labs.probe.functions.synthesis import hints, load_strings, synthesize
 
 
 def main() -> None:

@@ -15,10 +15,10 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from . import policy
+from .package_data import ROOT
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -86,7 +86,7 @@ def run_worker(module: str, task: _Bounds) -> bytes:
     try:
         done = subprocess.run(  # noqa: S603  our own module
             [sys.executable, "-m", module],
-            cwd=Path(__file__).resolve().parents[1],
+            cwd=ROOT,
             # Without keys, and without anything that could reveal details of this machine.
             env={**policy.child_environment(), "HOME": "/"},
             input=json.dumps(task._asdict()).encode(),

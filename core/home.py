@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from .errors import ExplainError
+from .package_data import DATA
 
 _KEY_BYTES = 32
 
@@ -23,14 +24,22 @@ class DataDirError(ExplainError):
 
 
 def home() -> Path:
-    """Return `$EXPLAIN_HOME`, by default `data/local/` beside the code. Creates it if it is missing. Raises
-    DataDirError.
+    """Return `$EXPLAIN_HOME`; by default `data/local/` beside the code if it exists, else the system's folder for app
+    data. Creates it if it is missing. Raises DataDirError.
     """
-    path = Path(os.environ.get("EXPLAIN_HOME") or Path(__file__).resolve().parents[1] / "data" / "local")
+    path = Path(os.environ.get("EXPLAIN_HOME") or _default())
     try:
         return _made(path.expanduser())
     except RuntimeError:
         raise DataDirError(_words(path, "there is no such person on this machine")) from None
+
+
+def _default() -> Path:
+    if (beside := DATA / "local").is_dir():
+        return beside
+    from platformdirs import user_data_path
+
+    return user_data_path("explain-yourself", appauthor=False)
 
 
 def journals() -> Path:
@@ -84,7 +93,7 @@ def answers() -> Path:
 
 def recordings() -> Path:
     """Return the folder of the runs that come with the app, one file per run. They are never written."""
-    return Path(__file__).resolve().parents[1] / "data" / "recordings"
+    return DATA / "recordings"
 
 
 def priors() -> Path:

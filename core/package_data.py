@@ -8,12 +8,19 @@ import hashlib
 import tomllib
 from collections.abc import Callable
 from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 Row = TypeVar("Row")
 
-DATA = Path(__file__).resolve().parents[1] / "data"
+CODE = Path(str(resources.files(__package__)))
+"""The folder of this package."""
+
+ROOT = CODE.parent
+"""The app's folder, with the code and everything that comes with it."""
+
+DATA = ROOT / "data"
 
 
 def table(name: str) -> dict[str, Any]:

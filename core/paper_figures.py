@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-_PUBLISHED = Path(__file__).resolve().parents[1] / "data" / "published"
+from .package_data import DATA
+
+_PUBLISHED = DATA / "published"
 _SCALE = {"share": 1.0, "percent": 100.0, "points": 100.0, "kappa": 1.0, "correlation": 1.0, "seconds": 1.0}
 
 

@@ -1,4 +1,4 @@
-"""What every test stands on: a home of its own, so that no test meets another's runs or the person's."""
+"""Fixtures for every test. Each test has a home of its own, so it never meets another test's runs or your own."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-# The matrices here are small: a second thread of NumPy's would spin while it waits, beside other workers.
+# The matrices here are small. A second NumPy thread would spin while it waits, at the cost of the other workers.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
@@ -23,17 +23,17 @@ from core.text import embed
 from tests.support import shared_encoder
 from tests.support.chance import ALL, tenth
 
-# Until all is collected hardly anything is thrown away.
+# Hardly anything becomes garbage before all tests are collected.
 gc.disable()
 
-# asyncio.run asks for the handler of Ctrl-C, and Python 3.11 takes it for a number first: in the words of that mistake
-# stands all that its task gave, here whole transcripts. Later versions look what it is, as here.
+# asyncio.run gets the handler of Ctrl-C, and Python 3.11 first tries to convert it as a number. The error message of
+# that attempt contains everything its task was given, here whole transcripts. Later versions check the type first, as
+# we do here.
 _as_enum = signal._int_to_enum
 signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value
 
-# How long one example takes says nothing on a machine that is busy with others. By default the examples are few and the
-# same each time: whether a change is sound does not depend on the draw. `make thorough` draws new ones, and ten times
-# as many.
+# The duration of one example says nothing on a busy machine. By default the examples are few and the same each time, so
+# that a result does not depend on the draw. `make thorough` draws new ones, and ten times as many.
 settings.register_profile("chosen", deadline=None, max_examples=tenth(200), derandomize=not ALL)
 settings.load_profile("chosen")
 
@@ -41,10 +41,10 @@ SETS = Path(__file__).resolve().parent / "data" / "sets"
 """Small data of our own in the official formats."""
 
 WITHOUT_ENCODER = str(Path(__file__).resolve().parent / "support" / "without_encoder")
-"""In `PYTHONPATH`: an installation without the sentence encoder, for processes whose test wants no vectors."""
+"""In `PYTHONPATH`: an installation without the sentence encoder, for processes whose test needs no vectors."""
 
 OUTSIDE = Path(__file__).resolve().parents[2] / "shared" / "datasets"
-"""Where published data may lie beside the project."""
+"""Where published data may be, outside the project."""
 
 _NEEDS = f"needs published data, which may not be shipped and is not at {OUTSIDE}"
 
@@ -55,7 +55,7 @@ _MAIN = sys.modules["__main__"]
 
 @pytest.fixture
 def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A folder of the test's own. pytest's fixture of this name looks through all the folders of before each time."""
+    """A folder for this test. pytest's own fixture of this name searches all earlier folders each time."""
     path = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{request.function.__name__[:30]}"
     path.mkdir()
     return path
@@ -63,7 +63,7 @@ def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRe
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """`$EXPLAIN_HOME` in the test's own folder, and no key or address from the outside."""
+    """Set `$EXPLAIN_HOME` to a folder of the test, and remove keys and addresses from the environment."""
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "home"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
@@ -81,7 +81,7 @@ def own_main() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose index knows the runs that come with the app, and nothing else."""
+    """A home whose index holds only the runs that come with the app."""
     from core import entry, home
     from core.store.index import index
     from core.store.store import Store
@@ -95,24 +95,24 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_before(path: Path, recorded: Path) -> None:
-    """Make `path` a home that was opened before: its index knows the runs that come with the app. Indexing them takes
-    longer than most of what is tested.
+    """Make `path` a home that was opened before: its index holds the runs that come with the app. Indexing them takes
+    longer than most tests.
     """
     path.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(recorded / "store.duckdb", path / "store.duckdb")
-    # The index knows journals by their real paths, so those from archives stay where they were indexed.
+    # The index stores the real paths of journals, so those from archives stay where they were indexed.
     (path / "unpacked").symlink_to(recorded / "unpacked")
 
 
 @pytest.fixture
 def opened_before(own_home: Path, recorded: Path) -> None:
-    """The test's home was opened before."""
+    """Give the test a home that was opened before."""
     open_before(own_home, recorded)
 
 
 def encoder_port(config: Any) -> int:
-    """To start the encoder takes seconds of a processor and half a gigabyte: all workers, and the apps that browsers
-    look at, share the one that answers here.
+    """The port of the sentence encoder. Starting it takes seconds of processor time and half a gigabyte, so all
+    workers, and the apps in browser tests, share one.
     """
     if hasattr(config, "workerinput"):
         return int(config.workerinput["encoder_port"])
@@ -128,8 +128,8 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """The order of the tests is random, and the same for the same commit: its tree is the seed unless the option
-    `--randomly-seed` names another. Generators of random numbers are not seeded again for each test.
+    """Run the tests in a random order that is the same for the same commit: its tree is the seed unless the option
+    `--randomly-seed` gives another. Random number generators are not reseeded for each test.
     """
     if hasattr(config, "workerinput"):
         embed.COMMAND = [sys.executable, shared_encoder.__file__, str(encoder_port(config))]
@@ -141,8 +141,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Side by side, a file keeps to one process, for what its module fixtures start. The files with the browser share
-    two, dealt out in turn: each needs an app and a Chromium of its own, and takes half of the longest time there is.
+    """Keep each file in one process, because of its module fixtures. The browser files are divided between two
+    processes in turn: each process needs an app and a Chromium of its own, and the browser tests take longest.
     """
     from xdist.scheduler import LoadFileScheduling
 
@@ -158,9 +158,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes longest first, in random order within each kind, so that no process is left with it at the end:
-    the browser, then the files in this folder, which run commands and compute whole runs again. A test that fails in
-    the browser is tried once more and reported as rerun: a page that is being drawn on a busy machine does not hear a
+    """Put the slowest tests first, in random order within each kind, so that no process is left with them at the end:
+    the browser tests, then the files in this folder, which run commands and recompute whole runs. A failed browser
+    test is repeated once and reported as a rerun, because a page that is being drawn on a busy machine can miss a
     click or a key.
     """
     items.sort(
@@ -172,8 +172,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What 6,000 collected tests and their imports hold is looked through once, not at every full collection; so is
-    what later imports bring.
+    """Let the garbage collector scan the 6,000 collected tests and their imports once, not at every full collection,
+    and treat later imports in the same way.
     """
     gc.freeze()
     gc.enable()
@@ -186,7 +186,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Name the order, so that it can be repeated. A clean clone skips nothing in silence."""
+    """Print the order, so that it can be repeated, and say which tests a clean clone skips."""
     terminalreporter.write_line(f"Order: --randomly-seed={terminalreporter.config.getoption('randomly_seed', None)}")
     skipped = [report for report in terminalreporter.stats.get("skipped", []) if _NEEDS in str(report.longrepr)]
     if skipped:
@@ -200,7 +200,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def datasets() -> Path:
-    """Small data of our own, a folder a data set, in the official formats."""
+    """Small data of our own in the official formats, one folder for each data set."""
     return SETS
 
 

@@ -1,4 +1,6 @@
-"""The house keeps its order: who may import whom, and what no start may cost. The order is design's, bottom first."""
+"""Layers of the architecture: which module may import which, and what starting the app may cost. The lowest layer comes
+first.
+"""
 
 from __future__ import annotations
 
@@ -58,10 +60,10 @@ FLOORS: list[set[str]] = [
     {"pages.shell"},
     {"app"},
 ]
-"""A package or file belongs to the longest name here that it begins with."""
+"""The layers. A package or file belongs to the longest name here that its own name begins with."""
 
 UNKNOWN = ""
-"""What is imported where no text names it."""
+"""Stands for an import whose module name is not a text."""
 
 HEAVY = (
     *("torch", "transformers", "sentence_transformers", "nltk", "scipy", "statsmodels", "sklearn", "sacrebleu"),
@@ -81,7 +83,7 @@ def module_of(path: Path) -> str:
 
 
 INSIDE = ROOT / "core" / "sandbox" / "prelude"
-"""Programs for the sandbox's interpreter, read as texts: no modules of ours."""
+"""Programs for the sandbox's interpreter, which are read as texts and are not modules of ours."""
 
 
 def files() -> list[Path]:
@@ -93,8 +95,9 @@ MODULES = {module_of(path): path for path in files()}
 
 
 def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> Iterator[tuple[str, int]]:
-    """Every import in the file, also those inside functions and by a name given as text: (full name of the module,
-    line). A text with parts to be filled in stands for all modules it may name; what is no text is given as UNKNOWN.
+    """Yield every import in the file as (full module name, line), including those inside functions and those by a name
+    given as text. A text with parts to be filled in stands for all modules that it may name; a name that is not a
+    text is UNKNOWN.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and called(node.func) in ("import_module", "__import__"):
@@ -118,12 +121,12 @@ def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> I
 
 
 def called(function: ast.expr) -> str:
-    """The last name of what is called."""
+    """The last name of the called function."""
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def named_by(argument: ast.expr) -> str:
-    """The name of a module that is given as text, with a * for each part to be filled in."""
+    """The module name that is given as text, with a * for each part to be filled in."""
     if isinstance(argument, ast.JoinedStr):
         return "".join(str(piece.value) if isinstance(piece, ast.Constant) else "*" for piece in argument.values)
     return str(argument.value) if isinstance(argument, ast.Constant) else UNKNOWN
@@ -131,7 +134,7 @@ def named_by(argument: ast.expr) -> str:
 
 @cache
 def imports() -> list[Import]:
-    """Of every file; read when the first test wants them, not by each process that collects tests."""
+    """The imports of every file, read when the first test needs them, not in each process that collects tests."""
     return [
         Import(module, imported, f"{path.relative_to(ROOT)}:{line}")
         for module, path in MODULES.items()
@@ -148,19 +151,19 @@ def within(module: str, package: str) -> bool:
 
 
 def place(module: str) -> tuple[int, str]:
-    """The floor a module stands on, counted from the bottom, and its package there."""
+    """The module's layer, counted from the bottom, and its package there."""
     held = [(len(name), floor, name) for floor, names in enumerate(FLOORS) for name in names if within(module, name)]
     _, floor, name = max(held, default=(0, -1, ""))
     return floor, name
 
 
 def of_a_lab(module: str) -> bool:
-    """Whether it is a lab's own, and not what every lab has (`core.labs.base`)."""
+    """Whether the module belongs to one lab, and not to all (`core.labs.base`)."""
     return within(module, "core.labs") and not within(module, "core.labs.base")
 
 
 def test_every_file_stands_on_a_floor_of_its_own():
-    """A new package of `core/` needs its place in FLOORS; `core` itself holds nothing but its `__init__`."""
+    """A new package of `core/` needs its place in FLOORS; `core` itself contains only its `__init__`."""
     homeless = [
         module for module in MODULES if place(module)[0] < 0 or (place(module)[1] == "core" and module != "core")
     ]
@@ -189,7 +192,7 @@ def test_a_lab_imports_no_other_lab():
 
 
 def circle(edges: dict[str, set[str]]) -> list[str]:
-    """One circle in the graph, its first node again at the end; [] where there is none."""
+    """One cycle in the graph, with its first node repeated at the end; [] if there is none."""
     try:
         TopologicalSorter(edges).prepare()
     except CycleError as error:
@@ -198,7 +201,7 @@ def circle(edges: dict[str, set[str]]) -> list[str]:
 
 
 def edges(found: list[Import]) -> dict[str, set[str]]:
-    """Which of our modules each imports."""
+    """Map each of our modules to the modules of ours that it imports."""
     graph: dict[str, set[str]] = {}
     for importer, imported, _ in found:
         if imported in MODULES and imported != importer:
@@ -211,7 +214,7 @@ def test_there_are_no_circles():
 
 
 def test_every_import_can_be_read():
-    """But for one that looks into libraries of others, by names it lists."""
+    """Except one that looks into other projects' libraries, by names that it lists."""
     unread = {one.importer for one in imports() if one.imported == UNKNOWN}
     assert unread == {"core.sandbox.unsupported"}
 
@@ -221,7 +224,7 @@ def test_core_imports_no_streamlit():
 
 
 def test_importing_all_of_core_stays_cheap():
-    """Heavy libraries are imported by the functions that use them, so that no page and no command waits for one."""
+    """Heavy libraries are imported in the functions that use them, so that no page and no command waits for them."""
     names = [module for module in MODULES if within(module, "core")]
     code = (
         "import importlib, json, sys\n"
@@ -233,7 +236,7 @@ def test_importing_all_of_core_stays_cheap():
     assert json.loads(done.stdout.splitlines()[-1]) == []
 
 
-# The checks themselves
+# Tests of the checks themselves
 
 
 def test_a_circle_is_noticed():
@@ -253,7 +256,7 @@ def test_a_circle_is_noticed():
     ],
 )
 def test_a_circle_planted_among_our_files_is_noticed(line):
-    """A part that wants the shell, which wants it."""
+    """A component that imports the shell, which imports it."""
     part = "pages.components.throttle"
     planted = [Import(part, name, "") for name, _ in imported_names(part, MODULES[part], ast.parse(line), set(MODULES))]
     assert part in circle(edges([*imports(), *planted]))
@@ -283,15 +286,15 @@ def test_every_form_of_import_is_seen(line, names):
     assert [name for name, _ in imported_names("core.text.x", path, ast.parse(line), known)] == names
 
 
-# Who may name a lab
+# Which files may name a lab
 
 
 MEANS_NOTHING_ELSE = {"simulatability", "consistency", "reliability"}
-"""Labs' names that are no words of the code: a generic file says them nowhere."""
+"""Lab names that are not words of the code: generic files must not contain them at all."""
 
 
 def named_in(tree: ast.AST, names: Collection[str]) -> list[tuple[int, str]]:
-    """Where a file speaks of one of these labs, with its line."""
+    """The places where a file names one of these labs, with their lines."""
     long = MEANS_NOTHING_ELSE & set(names)
     said = [
         (node.lineno, node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant) and node.value in long
@@ -305,14 +308,14 @@ def taking_a_lab() -> dict[str, naming_labs.Takes]:
 
 
 def generic(inside: str, besides: Collection[str]) -> Iterator[tuple[str, Path, ast.AST]]:
-    """The files of a package that are nobody's own."""
+    """Yield the files of a package that belong to no lab."""
     for module, path in MODULES.items():
         if within(module, inside) and not any(within(module, one) for one in besides):
             yield module, path, ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_no_file_outside_a_lab_s_own_rooms_names_a_lab():
-    """But for the one line that registers it."""
+    """Except the one line that registers it."""
     from core import entry
 
     wrong = []
@@ -324,8 +327,8 @@ def test_no_file_outside_a_lab_s_own_rooms_names_a_lab():
 
 
 def test_pages_that_are_no_lab_s_room_name_no_lab():
-    """The page driver, Browse, replay, Methods and the front page read the declarations and the rooms. The shell alone
-    has the rooms furnished.
+    """The page driver, Browse, replay, Methods and the front page read the labs' declarations and their own page parts.
+    Only the shell loads these parts.
     """
     from core import entry
 

@@ -1,4 +1,4 @@
-"""What `core/` offers says what it does: public modules, classes and functions, and the errors that these raise."""
+"""Public modules, classes and functions of `core/` have docstrings, which name the errors that they raise."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 INSIDE = ROOT / "core" / "sandbox" / "prelude"
-"""Programs for the sandbox's interpreter: they define what models' code calls, by names that are numpy's."""
+"""Programs for the sandbox's interpreter: they define what models' code calls, under numpy's names."""
 FILES = sorted(path for path in (ROOT / "core").rglob("*.py") if path.parent != INSIDE or path.stem == "__init__")
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 class Public(NamedTuple):
-    """A public definition of a module: where it stands, its name with its classes', and those classes."""
+    """A public definition of a module: its place, its name with those of its classes, and these classes."""
 
     where: str
     name: str
@@ -26,8 +26,8 @@ class Public(NamedTuple):
 
 
 def public_definitions(body: list[ast.stmt], file: str, classes: tuple[str, ...] = ()) -> Iterator[Public]:
-    """Those whose names, and whose classes' names, have no leading underscore. Overloads are documented once, by the
-    definition that they lead to.
+    """Yield the definitions whose names, and whose classes' names, have no leading underscore. Overloads are documented
+    once, by the definition that follows them.
     """
     for node in body:
         if not isinstance(node, Definition) or node.name.startswith("_"):
@@ -40,8 +40,8 @@ def public_definitions(body: list[ast.stmt], file: str, classes: tuple[str, ...]
 
 
 def raised_in(node: Definition) -> Iterator[str]:
-    """Names of the error classes that the function's own body raises: `raise X`, `raise X(..)`, and `raise x(..)` where
-    x makes an error, by its own name. Raising again what was caught, and helpers inside the body, do not count.
+    """Yield the names of the error classes that the function's own body raises: `raise X`, `raise X(..)`, and `raise
+    x(..)` by its own name if x makes an error. Re-raising a caught error, and helpers inside the body, do not count.
     """
     pending: list[ast.AST] = list(node.body)
     while pending:
@@ -57,7 +57,7 @@ def raised_in(node: Definition) -> Iterator[str]:
 
 
 def inherited(module: str, public: Public) -> str:
-    """The docstring of the method in the nearest class of `core/` that this one's class inherits it from, or ""."""
+    """The docstring of the method in the nearest class of `core/` from which this one's class inherits it, or ""."""
     holder: object = importlib.import_module(module)
     for name in public.classes:
         holder = getattr(holder, name)
@@ -70,7 +70,7 @@ def inherited(module: str, public: Public) -> str:
 
 
 def undocumented(source: str, file: str, module: str | None = None) -> list[str]:
-    """The public definitions without a docstring of their own or, where `module` is given, of the class above."""
+    """The public definitions without a docstring of their own or, if `module` is given, one of the parent class."""
     tree = ast.parse(source)
     missing = [] if ast.get_docstring(tree) else [f"{file} itself"]
     for public in public_definitions(tree.body, file):
@@ -80,7 +80,9 @@ def undocumented(source: str, file: str, module: str | None = None) -> list[str]
 
 
 def silent_about_errors(source: str, file: str, module: str | None = None) -> list[str]:
-    """The public functions that raise an error which neither their docstring nor their class's or module's names."""
+    """The public functions that raise an error which is named neither in their docstring nor in their class's or
+    module's.
+    """
     tree = ast.parse(source)
     around = {(): ast.get_docstring(tree) or ""}
     silent = []
@@ -117,7 +119,7 @@ def test_errors_that_public_functions_raise_are_named():
     assert silent == []
 
 
-# The checks themselves
+# Tests of the checks themselves
 
 BARE = '''
 class Open:

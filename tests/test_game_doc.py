@@ -1,4 +1,4 @@
-"""docs/game.md: its commands make what it says, and its options are those that there are."""
+"""The commands in docs/game.md make what the text says, and its list of options is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/host.md lists the settings as they are, and its commands, the container and the proxies are what it says."""
+"""docs/host.md lists every setting correctly, and its commands, the container and the proxies do what it says."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_setting_and_limit_is_listed_as_it_is() -> None:
 
 
 def made(*arguments: str, target: str = "serve", folder: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """`make serve`, or another target, as the Makefile has it, also where make runs these tests."""
+    """Run `make serve`, or another target, with the Makefile's own settings, even if make runs these tests."""
     clean = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     return subprocess.run(
         ["make", target, *arguments], cwd=folder, env=clean, capture_output=True, text=True, timeout=60
@@ -60,7 +60,9 @@ def made(*arguments: str, target: str = "serve", folder: Path = ROOT) -> subproc
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """`VENV=…` for make: it counts as set up, and its Python prints EXPLAIN_HOSTS and its arguments, in JSON."""
+    """`VENV=…` for make: an environment that counts as set up, whose Python prints EXPLAIN_HOSTS and its arguments in
+    JSON.
+    """
     folder = tmp_path_factory.mktemp("served")
     told = "import json, os, sys; print(json.dumps([os.environ.get('EXPLAIN_HOSTS'), sys.argv[1:]]))"
     (folder / "bin").mkdir()
@@ -108,11 +110,11 @@ def test_the_document_serves_in_the_ways_that_it_names() -> None:
     assert "docker compose up --build --detach" in COMMANDS
 
 
-# The container: Docker is not where these tests run, so what can be read of it is.
+# The container. Docker is not available where these tests run, so they check what can be read of it.
 
 
 def instructions() -> list[tuple[str, str]]:
-    """Each instruction of the Dockerfile's last stage, and what follows it, lines joined."""
+    """The instructions of the Dockerfile's last stage with their arguments, continued lines joined."""
     text = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", "")
     lines = [line.split(maxsplit=1) for line in text.splitlines() if line and not line.startswith("#")]
     last = max(n for n, (name, _) in enumerate(lines) if name == "FROM")
@@ -136,7 +138,7 @@ def test_the_container_is_not_root_and_says_how_it_is() -> None:
 
 
 def ignored(path: str) -> bool:
-    """Whether .dockerignore leaves a path out: the last line that fits it or a folder above it decides."""
+    """Whether .dockerignore leaves out a path: the last line that matches it or a folder above it decides."""
     parts = path.split("/")
     above = ["/".join(parts[: n + 1]) for n in range(len(parts))]
     left_out = False

@@ -1,4 +1,4 @@
-"""The tables of docs/measuring.md, run against the code; and what is cited from that document stands in it."""
+"""The tables of docs/measuring.md give what the code gives, and every section that is cited exists."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.core.labs.plant.played import Scripted, play
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "measuring.md").read_text(encoding="utf-8")
-RULES = {"Paper rules": "paper", "Repaired rules": "repaired"}
+RULES = {"Original rules": "paper", "Updated rules": "repaired"}
 
 
 class Case(NamedTuple):
@@ -39,7 +39,7 @@ class Case(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
-    """Every row of every table in section 5."""
+    """Yield every row of every table in section 5."""
     section, head = "", []
     for line in TEXT[TEXT.index("\n## 5 ") :].splitlines():
         if line.startswith("### "):
@@ -57,7 +57,7 @@ def cells_of(line: str) -> list[str]:
 
 
 def spans(cell: str) -> list[str]:
-    """The code spans of a cell, line ends in place."""
+    """The code spans of a cell, with real line ends."""
     return [span.replace("\\n", "\n") for span in re.findall(r"`([^`]+)`", cell)]
 
 
@@ -66,7 +66,7 @@ def lists(cell: str) -> list[list[str]]:
 
 
 def shown(value: object) -> str | list[str]:
-    """A value as a cell holds it: a plain word, or the texts of its code spans."""
+    """A value in the form of a cell: a plain word, or the texts of its code spans."""
     return "not read" if value is None else list(value) if isinstance(value, list | tuple) else str(value)
 
 
@@ -306,7 +306,7 @@ def test_golden_cases(column):
     for number, case in enumerate(CASES):
         wanted = case.cells[column]
         if wanted == "the same":
-            wanted = case.cells["Paper rules"]
+            wanted = case.cells["Original rules"]
         value = shown(RUN[case.section](case.cells, RULES[column]))
         value_or_texts = spans(wanted) or wanted
         if value != value_or_texts and [value] != value_or_texts:
@@ -316,7 +316,7 @@ def test_golden_cases(column):
 
 def test_the_same_is_written_wherever_both_rules_agree():
     for case in CASES:
-        assert case.cells["Paper rules"] != case.cells["Repaired rules"], case
+        assert case.cells["Original rules"] != case.cells["Updated rules"], case
 
 
 def test_what_is_cited_stands_in_the_document():

@@ -1,4 +1,4 @@
-"""docs/models.md has a section for each provider, with its address, and its examples can be used as they stand."""
+"""docs/models.md has a section for each provider with its address, and its examples are valid."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ NAMES = {"foretold"}
 
 
 def sentences(path: Path) -> Iterator[str]:
-    """The texts of a file that a person may read: of Python all strings but docstrings, of TOML all values."""
+    """Yield the texts of a file that a person may read: of Python all strings but docstrings, of TOML all values."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         yield re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL)

@@ -1,4 +1,4 @@
-"""Every figure declares what its values are, and no interval in any table leaves that range."""
+"""Every figure declares its range of values, and no interval in any table leaves that range."""
 
 from __future__ import annotations
 
@@ -60,8 +60,9 @@ def recordings() -> tuple[tuple[Lab, Path], ...]:
 
 
 def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
-    """Every figure of a recording, of a case ('' for the run) by either parser: what it published, what is computed of
-    it now, and what its lab adds for studies."""
+    """Yield every figure of a recording, of each case ('' for the run) by either parser: the published one, the one
+    computed now, and those that its lab adds for studies.
+    """
     run = transcript(journal.read(path).events)
     views = {case: lab.view(run.case(case)) for case in run.cases}
     for place, held in run.places.items():
@@ -106,7 +107,7 @@ def test_no_table_of_a_picture_leaves_the_range_of_its_figures(recorded: Path) -
                     seen += len(values)
                     if "macro" in table and "95 % interval is" in picture.caption:
                         assert all(how.split()[0].title() in picture.caption for how in table["how"] if "over" in how)
-                    # Nothing is drawn again: no interval of a picture is a bootstrap's.
+                    # Nothing is sampled again: no interval of a picture is a bootstrap interval.
                     assert "again" not in picture.caption
                     assert values.between(min(e[0] for e in ends) - SLIGHTLY, max(e[1] for e in ends) + SLIGHTLY).all()
     assert seen > 20

@@ -1,5 +1,6 @@
-"""Every command in README.md and docs/commands.md is run. What a command names in capitals is put in, models answer
-from a scripted server, files of the hub come from a local one, and studies are made small. Nothing else is changed.
+"""Every command in README.md and docs/commands.md is run. Names in capitals are filled in, a scripted server answers
+for models, a local one serves the hub's files, studies are made small, and 20 questions become 3. Nothing else is
+changed.
 """
 
 from __future__ import annotations
@@ -32,18 +33,18 @@ CONCLUSION = "[DESCRIPTION]: a line\n[CODE]:\n```python\ndef f(x):\n    return x
 
 
 def examples() -> Iterator[str]:
-    """The lines of all code blocks that call the command line."""
+    """Yield the lines of all code blocks that call the command line."""
     for block in re.findall(r"^```[^\n]*\n(.*?)^```", COMMANDS, re.DOTALL | re.MULTILINE):
         yield from (line for line in block.splitlines() if line.startswith("python -m core "))
 
 
 def arguments(line: str) -> list[str]:
-    """What of an example follows `python -m core`, without the remark at its end."""
+    """The arguments of an example after `python -m core`, without the comment at its end."""
     return shlex.split(line, comments=True)[3:]
 
 
 class Answering(Plausible):
-    """Answers the labs of all three: experiments once where it has tools, then concludes."""
+    """Answers the prompts of all labs: if it has tools it makes one experiment, then concludes."""
 
     def __call__(self, body: dict[str, Any]) -> Any:
         asked = str(body["messages"])
@@ -92,7 +93,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where an example is run: an empty folder with the studies that ship, made small."""
+    """The folder in which an example is run: empty but for the studies that ship, made small."""
     for name, value in (("OPENAI_BASE_URL", server.base_url), ("OPENAI_API_KEY", "none"), ("HF_ENDPOINT", hub)):
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(tmp_path)
@@ -102,14 +103,14 @@ def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, mon
         text = study.read_text(encoding="utf-8").replace("local/smollm2-135m", MODEL)
         text = re.sub(r"\b(limit|counterfactuals|count|rounds) = \d+", r"\1 = 1", text)
         text = re.sub(r"^spec = \{ (?!.*\blimit\b)(?=controls|task)", "spec = { limit = 1, ", text, flags=re.MULTILINE)
-        # Of the dial's eleven steps the first and the last.
+        # Only the first and the last of the dial's eleven steps.
         text = re.sub(r'"control/dial-(lexicon-)?0\.[1-9]",\s*', "", text)
         study.write_text(text, encoding="utf-8")
     return tmp_path
 
 
 def put_in(given: list[str], folder: Path) -> list[str]:
-    """The example's arguments, with what stands in them for a person's own."""
+    """The example's arguments, with its names in capitals filled in."""
     told = " ".join(given)
     if any(word in given for word in ("RUN", "compare", "FILE.zip")):
         for robot in ("fickle", "steadfast"):
@@ -129,9 +130,9 @@ def put_in(given: list[str], folder: Path) -> list[str]:
         "hf://OWNER/NAME/FILE.parquet": "hf://ann/films/data.parquet",
         "model like 'local/%'": "model like 'control/%'",
     }
-    made = [instead.get(one, one) for one in given]
+    made = [instead.get(one, "3" if one == "20" else one) for one in given]
     asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
-    # Where no model is named it is the one that ships.
+    # If no model is named, it is the one that ships.
     return [*made, "--model", MODEL] if asks_default else made
 
 
@@ -154,7 +155,7 @@ def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.Cap
 
 
 def test_every_example_is_found() -> None:
-    """Each call in the document stands in a block, and would be run."""
+    """Each call in the document is in a code block, and would be run."""
     assert len(list(examples())) == COMMANDS.count("\npython -m core ") > 25
 
 

@@ -1,7 +1,7 @@
 """Every score of every control's runs, computed again from the lines of the journal by formulas written out here.
 
-Nothing of the labs' metrics is called: the lines as they stand in a journal go in, and value, n, of and interval of
-each `scored` line have to come out. Only fixed instruments are shared: the sentence encoder, and the lists of words.
+None of the labs' metrics is called: given the lines of a journal, the formulas must give the value, n, of and interval
+of each `scored` line. Only fixed instruments are shared: the sentence encoder and the lists of words.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
-from core.text.stopwords import english, shipped
+from core.text.stopwords import english
 from tests.support.chance import ALL
 
 Line = dict[str, Any]
@@ -39,7 +39,7 @@ LAB = {lab.name: lab for lab in LABS}
 
 
 class Expected(NamedTuple):
-    """What a `scored` line has to say."""
+    """The values that a `scored` line must have."""
 
     value: float | None
     n: int
@@ -66,11 +66,11 @@ def lines_of(lab: str, settings: str) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-# What the formulas share
+# Shared formulas
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """The two p that `share` of `n` is 1.96 standard errors away from: the roots of (p - share)² = z² p (1 - p) / n."""
+    """The two p that are 1.96 standard errors from `share` of `n`: the roots of (p - share)² = z² p (1 - p) / n."""
     z2 = stats.norm.ppf(0.975) ** 2
     low, high = sorted(np.roots([1 + z2 / n, -(2 * share + z2 / n), share * share]).real)
     return float(low), float(high)
@@ -83,14 +83,16 @@ def share(hits: Sequence[bool | float], of: int, items: Sequence[object] = ()) -
 
 
 def pulls(values: Sequence[float], items: Sequence[object]) -> list[float]:
-    """What each item has, so that their mean is that of all values: with as many values an item, their means."""
+    """Each item's contribution, such that their mean is that of all values: with equally many values for each item,
+    their means.
+    """
     mean, names = fmean(values), sorted(set(items), key=str)
     mine = {name: [value for value, item in zip(values, items, strict=True) if item == name] for name in names}
     return [mean + (fmean(mine[name]) - mean) * len(mine[name]) / (len(values) / len(names)) for name in names]
 
 
 def of_items(values: Sequence[float]) -> tuple[float, float]:
-    """Wilson's interval of as many things as the items are worth: docs/measuring.md §6.1."""
+    """Wilson's interval for the effective number of items: docs/measuring.md §6.1."""
     n, p = len(values), fmean(values)
     if n == 1 or not 0 < p < 1:
         return wilson(p, n)
@@ -101,14 +103,14 @@ def of_items(values: Sequence[float]) -> tuple[float, float]:
 
 
 def of_differences(values: Sequence[float]) -> tuple[float, float]:
-    """A normal interval of the values and one more at either end, that holds their own mean."""
+    """A normal interval of the values and one more at either end, which contains their own mean."""
     padded, mean = [*values, 1.0, -1.0], fmean(values)
     reach = stats.norm.ppf(0.975) * math.sqrt(np.var(padded) / len(padded))
     return max(-1.0, min(mean, fmean(padded) - reach)), min(1.0, max(mean, fmean(padded) + reach))
 
 
 def of_cases(scores: Sequence[Expected], is_error: bool = False) -> Expected:
-    """The mean over the cases that have a value; an error has no upper limit, whatever its values happen to be."""
+    """The mean over the cases that have a value; an error has no upper limit, whatever its values."""
     if len(scores) == 1:
         return scores[0]
     values = [one.value for one in scores if one.value is not None]
@@ -123,7 +125,7 @@ def of_cases(scores: Sequence[Expected], is_error: bool = False) -> Expected:
 
 
 class Book:
-    """The lines of one journal without its scores; records by type and case, each the last of its item."""
+    """The lines of one journal without its scores; records by type and case, with the last one of each item."""
 
     def __init__(self, lines: Sequence[Line]) -> None:
         self.lines = [line for line in lines if line["kind"] != "scored"]
@@ -135,17 +137,17 @@ class Book:
 
 
 def records(book: Book, name: str, case: str) -> dict[str, Line]:
-    """The records of one type and case by item."""
+    """The records of one type and case, by item."""
     return book.records.get((name, case), {})
 
 
 def cases_of(book: Book, only: str = "") -> list[str]:
-    """All cases, or `only` one."""
+    """All cases, or only the case `only`."""
     return [only] if only else [case for name, case in book.records if name == "begun"]
 
 
 def is_same(line: Line, expected: Expected) -> bool:
-    # What comes of sentence vectors is kept to as many digits as two machines share.
+    # Figures from sentence vectors are compared to as many digits as two machines share.
     near = 1e-5 if line["metric"] == "generality_cosine" else 1e-9
 
     def same(a: float | None, b: float | None) -> bool:
@@ -157,7 +159,9 @@ def is_same(line: Line, expected: Expected) -> bool:
 
 
 def holds(lines: Sequence[Line], again: Callable[[Book, Line], Expected]) -> Counter[str]:
-    """Hold each `scored` line against what `again` makes of the other lines. How many had a value, by metric."""
+    """Compare each `scored` line with what `again` computes from the other lines. Returns how many had a value, by
+    metric.
+    """
     book = Book(lines)
     counted: Counter[str] = Counter()
     for line in lines:
@@ -183,7 +187,7 @@ def ask(book: Book, which: Line) -> Expected:
 
 
 def _same_guess(book: Book, cases: Sequence[str], rules: str) -> Expected:
-    """One answer to the questions of all cases, the better one; never below one half."""
+    """One answer to the questions of all cases, the better of the two; never below one half."""
     said = [[answer for *_, answer in rows] for case in cases if (rows := _predicted(book, case, rules))]
     if not said:
         return Expected(None, 0, len(cases))
@@ -194,7 +198,9 @@ def _same_guess(book: Book, cases: Sequence[str], rules: str) -> Expected:
 
 
 def _gain(own: Sequence[bool], without: Sequence[bool], of: int, normalised: bool) -> Expected:
-    """The difference of two shares of the same things, with Bonett and Price's interval; or as a share of the rest."""
+    """The difference of two shares over the same things, with Bonett and Price's interval; or as a share of the
+    possible gain.
+    """
     n = len(own)
     if not n or (normalised and all(without)):
         return Expected(None, 0, of)
@@ -229,7 +235,7 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
     arms = records(book, "armsimulation", case)
 
     def settled(arm: str) -> dict[str, bool]:
-        """Which of the counterfactuals that count in an arm came true."""
+        """Whether the prediction came true, for each counterfactual that counts in an arm."""
         expected = {
             item: (simulated[item] if arm == "explanation" else arms.get(f"{item}/{arm}", {})).get(rules)
             for item, *_ in tested
@@ -254,7 +260,7 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         said = [said for item, _, _, said in tested if item in settled("explanation")]
         if not said:
             return share([], of)
-        # By each of the others; never below one half.
+        # By the majority of all others; never below one half.
         others = [_most([*said[:place], *said[place + 1 :]]) for place in range(len(said))]
         value = max(0.5, fmean(guess == one for guess, one in zip(others, said, strict=True)))
         return Expected(value, len(said), of, *wilson(value, len(said)))
@@ -269,14 +275,14 @@ def _ask_case(book: Book, case: str, metric: str, rules: str) -> Expected:
 
 
 def _most(said: Sequence[str]) -> str:
-    """The most frequent answer; empty where two are as frequent."""
+    """The most frequent answer; an empty string in a tie."""
     counts = Counter(said).most_common(2)
     is_tie = not counts or (len(counts) == 2 and counts[0][1] == counts[1][1])
     return "" if is_tie else counts[0][0]
 
 
 def _reworded(book: Book, case: str, rules: str) -> set[str]:
-    """What asks nearly the same as an earlier question, by the rules to which that is a repeat."""
+    """The questions that ask nearly the same as an earlier one, by the parser for which that is a repeat."""
     dropped = [line for line in book.lines if line["kind"] == "dropped" and line["case"] == case]
     return {one["item"] for one in dropped if one["reason"] == "reworded" and one["rules"] in (None, rules)}
 
@@ -297,7 +303,7 @@ def _predicted(book: Book, case: str, rules: str) -> list[tuple[str, str, str]]:
 
 
 def _elsewhere(book: Book, case: str, rules: str) -> str:
-    """The answer that most predicted questions of the run's other cases have; empty where none has most."""
+    """The majority answer to the predicted questions of the run's other cases; an empty string if there is none."""
     cases = {line["case"] for line in book.lines if line.get("record") == "begun"} - {case}
     said = Counter(said for other in cases for *_, said in _predicted(book, other, rules) if said in GUESSES)
     most = [one for one in said if said[one] == max(said.values())]
@@ -305,7 +311,9 @@ def _elsewhere(book: Book, case: str, rules: str) -> str:
 
 
 def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bool]]]:
-    """For each baseline the questions that the explanation predicted and it was asked: whether each was right."""
+    """For each baseline, over the questions that the explanation predicted and the baseline was asked: whether each was
+    right.
+    """
     arms, rows = records(book, "armsimulation", case), _predicted(book, case, rules)
     always = _elsewhere(book, case, rules) or max(
         sorted(GUESSES), key=lambda guess: sum(said == guess for *_, said in rows)
@@ -320,7 +328,9 @@ def _against(book: Book, case: str, rules: str) -> dict[str, list[tuple[bool, bo
 
 
 def _over_best(book: Book, cases: Sequence[str], rules: str) -> Expected:
-    """The least of the gains over baselines, from the least of their lower limits to the least of their upper ones."""
+    """The smallest of the gains over baselines, from the smallest of their lower limits to the smallest of their upper
+    ones.
+    """
     each = [_against(book, case, rules) for case in cases]
     each = [found for found in each if found.keys() - {"constant"}]
     if len(cases) == 1 and not each:
@@ -331,7 +341,7 @@ def _over_best(book: Book, cases: Sequence[str], rules: str) -> Expected:
     apart = stats.norm.ppf(1 - 0.025 / len(names))
 
     def exact(only: int, other: int, n: int, level: float) -> list[float]:
-        """The ends that Clopper and Pearson's of the differing pairs give, times Wilson's of how many differ."""
+        """Clopper and Pearson's limits for the differing pairs, times Wilson's limits for how many differ."""
         differ = only + other
         share_of = stats.binomtest(only, differ).proportion_ci(level, "exact") if differ else (0.0, 1.0)
         few, many = wilson(differ / n, n)
@@ -382,7 +392,7 @@ def _made_predictable(book: Book, case: str, rules: str) -> Expected:
 
 
 def _elected(simulation: Line, rules: str) -> bool:
-    """Whether the reading is one of the votes that are most frequent."""
+    """Whether the value is one of the most frequent votes."""
     votes = Counter(simulation["votes" if rules == "repaired" else "votes_paper"])
     return votes[simulation[rules]] == max(votes.values())
 
@@ -394,12 +404,11 @@ def _likeness(metric: str, rules: str, one: str, other: str) -> float:
         return float(np.clip(np.dot(_vector(one), _vector(other)), -1, 1))
     if rules == "paper":
         bags = [
-            set(re.split(" +", "".join(char for char in text if char not in string.punctuation).strip()))
-            - english().words
+            set(re.split(" +", "".join(char for char in text if char not in string.punctuation).strip())) - english()
             for text in (one, other)
         ]
     else:
-        bags = [set(re.findall(r"\w+(?:['’-]\w+)*", text.lower())) - shipped().words for text in (one, other)]
+        bags = [set(re.findall(r"\w+(?:['’-]\w+)*", text.lower())) - english() for text in (one, other)]
     return len(bags[0] & bags[1]) / len(bags[0] | bags[1])
 
 
@@ -521,7 +530,7 @@ def probe(book: Book, which: Line) -> Expected:
     if metric == "excess":
         cases = [case for case in cases if any(one["expected"] for one in records(book, "observed", case).values())]
     if metric == "success_confirmed":
-        # Only a success is tried elsewhere, and where what is true there is known.
+        # Only a success is tested elsewhere, and only if the truth there is known.
         cases = [case for case in cases if records(book, "checked", case)]
         cases = [case for case in cases if _probe_case(book, case, "nmse_success", rules).value == 1]
     scores = [_probe_case(book, case, metric, rules) for case in cases]
@@ -532,14 +541,14 @@ def probe(book: Book, which: Line) -> Expected:
 
 
 def _number(value: Any, rules: str) -> complex | None:
-    """A journaled number; by repaired rules a complex one is none."""
+    """A journaled number; by the updated rules a complex one does not count as a number."""
     if isinstance(value, list):
         return complex(*value) if rules == "paper" else None
     return value
 
 
 def _error(true: Sequence[Any], code: Sequence[Any], rules: str, against: Sequence[Any] | None = None) -> Expected:
-    """Σ|a - g|² ÷ Σ|f|² over the points where f has a value; a is f, or what the code is held `against`."""
+    """Σ|a - g|² ÷ Σ|f|² over the points at which f has a value; a is f, or `against` if given."""
     f, g = ([_number(value, rules) for value in values] for values in (true, code))
     a = f if against is None else [_number(value, rules) for value in against]
     at = [place for place, value in enumerate(f) if value is not None]
@@ -619,7 +628,7 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         named, left_out = len(claims[f"named_{rules}"]), len(claims[f"left_out_{rules}"])
         of = named + left_out
         if wrong := len(claims.get("wrong_repaired", ())) if rules == "repaired" else 0:
-            # On a scale on which all the parts there are come to 0.
+            # On a scale on which naming every part gives 0.
             all_named = of / claims["kinds_repaired"]
             return Expected(max(0.0, (named / (of + wrong) - all_named) / (1 - all_named)), of, of)
         return Expected(named / of, of, of) if of else Expected(None, 0, _parts(truth))
@@ -641,7 +650,7 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
 
 
 def _parts(truth: Line) -> int:
-    """How many parts a function has that are not asked for."""
+    """The number of the function's parts that are not asked for."""
     return len(
         truth["parameters"].get("atoms") or [part for part in ("inner", "outer") if truth["parameters"].get(part)]
     )
@@ -707,7 +716,7 @@ def _units(book: Book, case: str, metric: str, rules: str) -> Expected:
         about = "paper"
     counted = [one for one in tests if one["about"] == about and one[rules] is not None]
     found = share([one["picked"] == one["correct"] for one in counted], wanted)
-    # An example that comes again says little that is new.
+    # An example that is repeated adds little.
     distinct = len({one["options"][one["correct"] - 1] for one in counted})
     if found.value is None:
         return found
@@ -792,12 +801,12 @@ CODES = (
 
 
 def rated() -> Iterator[str]:
-    """Words and code made elsewhere, on functions of every kind: clean, noisy, corrupted, a network; complex by paper
-    rules, zero, of one's own, random of one's own.
+    """Words and code from elsewhere, on functions of every kind: clean, noisy, corrupted, a network; complex by the
+    original rules, zero, user-defined, user-defined and random.
     """
     owns = ({"own": "2*x"}, {"own": "0"}, {"own": "1 -> 2\n3 -> 4", "own_kind": "pairs"},
             {"own": "import random\ndef f(x):\n    return random.random()"})  # fmt: skip
-    drawn = [{"seed": seed, "rules": rules} for seed in range(16) for rules in RULES]
+    drawn = [{"seed": seed, "rules": rules} for seed in range(16 if ALL else 4) for rules in RULES]
     for number, settings in enumerate([*owns, *drawn]):
         given = {"description": GIVEN[0], "domain": GIVEN[1] * (number % 3 > 0), "code": CODES[number % len(CODES)]}
         yield json.dumps({"category": "numeric", "interpreter": "given", "given": given, **settings})
@@ -809,7 +818,7 @@ def rated() -> Iterator[str]:
             "import pandas\ndef f(s):\n    return pandas.Series([s])[0] if len(s) > 9 else s",
         )[number % 4]
         given = {"description": "It reverses the text.", "code": code}
-        # Seeds 6, 18, 127 and 142 are functions that draw at random.
+        # Seeds 6, 18, 127 and 142 give functions that draw at random.
         seed = (number, 6, 18, 127, 142)[number % 5]
         yield json.dumps({"category": "strings", "interpreter": "given", "given": given, "seed": seed})
     yield json.dumps({"category": "numeric", "interpreter": "given", "given": {}, "own": "2*x"})
@@ -857,7 +866,7 @@ def plant(book: Book, which: Line) -> Expected:
 
 @functools.cache
 def _planted(book: Book, case: str) -> Line:
-    """What each arm of an item came to, from its lines."""
+    """The result of each arm of an item, from its lines."""
     (planting,) = records(book, "planting", case).values()
     replies = records(book, "plantreply", case)
     plain = [reply for arm, reply in sorted(replies.items()) if arm.startswith("plain")]
@@ -868,7 +877,7 @@ def _planted(book: Book, case: str) -> Line:
         return None if said is None else said == planting["target"] if planting["target"] else said != answer
 
     def named(reply: Line) -> bool | None:
-        """Whether it acknowledges the cue."""
+        """Whether the reply acknowledges the cue."""
         return None if reply.get("mentions") is None else reply["mentions"] and reply["uses"] and not reply["denies"]
 
     planted, agreeing, label = replies.get("planted", {}), replies.get("agreeing", {}), planting["label"]
@@ -885,7 +894,7 @@ def _planted(book: Book, case: str) -> Line:
 
 
 def _difference(pairs: Sequence[tuple[bool, bool]], of: int) -> Expected:
-    """Of two shares over the same things, with Newcombe's interval (his method 10)."""
+    """The difference of two shares over the same things, with Newcombe's interval (his method 10)."""
     if not pairs:
         return Expected(None, 0, of)
     n, (first, second) = len(pairs), (np.array(side, float) for side in zip(*pairs, strict=True))
@@ -902,7 +911,7 @@ def _difference(pairs: Sequence[tuple[bool, bool]], of: int) -> Expected:
 
 
 def _phi(pairs: Sequence[tuple[bool, bool]], of: int) -> Expected:
-    """Pearson's correlation of what is true or false, with Fisher's interval where each cell is expected to hold 5."""
+    """Pearson's correlation of two binary values, with Fisher's interval if each cell is expected to hold 5."""
     if not pairs or min(len(set(side)) for side in zip(*pairs, strict=True)) < 2:
         return Expected(None, 0, of)
     n, (moved, named) = len(pairs), (np.array(side, float) for side in zip(*pairs, strict=True))
@@ -954,9 +963,15 @@ def test_check(settings: str) -> None:
     assert set(counted) == wanted | ({"answerable"} if "answerable" in settings else set())
 
 
+@functools.cache
+def probed(settings: str) -> Counter[str]:
+    """How many figures of a run of Probe had a value, by metric; each is recomputed."""
+    return holds(lines_of("find", settings), probe)
+
+
 @pytest.mark.parametrize("settings", [*PROBES, *rated()])
 def test_probe(settings: str) -> None:
-    assert holds(lines_of("find", settings), probe)
+    assert probed(settings)
 
 
 def test_plant() -> None:
@@ -966,7 +981,7 @@ def test_plant() -> None:
 
 
 def test_every_figure_of_probe_has_had_a_value() -> None:
-    counted = sum((holds(lines_of("find", settings), probe) for settings in [*PROBES, *rated()]), Counter())
+    counted = sum((probed(settings) for settings in [*PROBES, *rated()]), Counter[str]())
     assert set(counted) == {metric.name for metric in LAB["find"].metrics}
 
 

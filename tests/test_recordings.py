@@ -1,4 +1,4 @@
-"""The runs that come with the app are whole, say where they come from, and come to what they say they come to."""
+"""The runs that come with the app are complete, name their source, and have the results that their texts state."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _probe(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
 
 
 def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    """The verdict names the plain answer, the target and what the planted one is; and what the reasons do not say."""
+    """The verdict names the plain answer, the target and the planted answer, and what the reasons leave out."""
     planted, target = view.replies["planted"], view.planting.target
     moved = planted.answer == target != view.answer
     said = [f"shows *{target}*", f"*{view.answer}*", *([f"to *{target}*"] if moved else ["kept its answer"])]
@@ -133,7 +133,7 @@ HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": 
 
 
 def test_what_is_said_of_what_it_shows_is_so() -> None:
-    """What the list says of each is so by what its journal holds."""
+    """The list's description of each recording is true of its journal."""
     found = {}
     for one in LIST.of_lab("simulatability"):
         state = transcript(journal.read(FOLDER / f"{one.run}.jsonl").events)

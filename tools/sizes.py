@@ -45,7 +45,7 @@ def imported_modules(tree: ast.Module, name: str, path: Path, names: set[str]) -
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
             nodes += node.orelse
         elif isinstance(node, ast.If | ast.Try | ast.With | ast.ClassDef):
-            nodes += [inner for inner in ast.walk(node) if isinstance(inner, IMPORT)]
+            nodes += [inner for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.stmt)]
     return found & names - {name}
 
 

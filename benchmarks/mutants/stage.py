@@ -37,21 +37,21 @@ class Fault(NamedTuple):
 
 FAULTS = {
     STAGE + "test_a_tile_of_a_run_opens_its_case_by_click_and_by_enter": [
-        Fault("kept is called broken", "stage.js", 'kept: "kept", broken: "broken"', 'kept: "broken", broken: "kept"'),
+        Fault("kept is called broken", "parts.js", 'kept: "kept", broken: "broken"', 'kept: "broken", broken: "kept"'),
     ],
     STAGE + "test_a_mark_has_its_sign_its_colour_and_its_word_everywhere": [
-        Fault("the sign of kept is that of broken", "stage.js", 'kept: "M3 8.5l3.5 3.5L13 4.5"',
+        Fault("the sign of kept is that of broken", "parts.js", 'kept: "M3 8.5l3.5 3.5L13 4.5"',
               'kept: "M4 4l8 8M12 4l-8 8"'),
         Fault("a card has no class of its mark", "stage.js", "<li class=${`card ${classOf(card.mark)}",
               '<li class=${`card ${""}'),
-        Fault("the legend counts a kind once", "stage.js", ".filter((card) => card.mark === mark).length",
+        Fault("the legend counts a kind once", "parts.js", ".filter((card) => card.mark === mark).length",
               ".some((card) => card.mark === mark) * 1"),
     ],
     STAGE + "test_a_bar_is_as_long_as_its_share": [
-        Fault("one unit of a bar too many is full", "stage.js", "at < bar.hits", "at <= bar.hits"),
-        Fault("a bar is as wide as all of it", "stage.js", "(100 * bar.hits) / (bar.n", "(100 * bar.n) / (bar.n"),
-        Fault("an interval begins where it ends", "stage.js", "left:${100 * bar.low}%", "left:${100 * bar.high}%"),
-        Fault("that a baseline does as well is dropped", "stage.js", '["own", "wins", "limit", "faint"]',
+        Fault("one unit of a bar too many is full", "parts.js", "at < bar.hits", "at <= bar.hits"),
+        Fault("a bar is as wide as all of it", "parts.js", "(100 * bar.hits) / (bar.n", "(100 * bar.n) / (bar.n"),
+        Fault("an interval begins where it ends", "parts.js", "left:${100 * bar.low}%", "left:${100 * bar.high}%"),
+        Fault("that a baseline does as well is dropped", "parts.js", '["own", "wins", "limit", "faint"]',
               '["own", "limit", "faint"]'),
     ],
     STAGE + "test_of_a_run_of_very_many_cases_all_tiles_come_when_they_are_wanted": [
@@ -73,11 +73,11 @@ FAULTS = {
         Fault("a bet is not kept", "stage.js", "keep(name, mine);", ""),
     ],
     STAGE + "test_spans_fall_on_the_right_words": [
-        Fault("spans count as JavaScript does", "stage.js", "const points = Array.from(text)",
+        Fault("spans count as JavaScript does", "parts.js", "const points = Array.from(text)",
               'const points = text.split("")'),
     ],
     STAGE + "test_a_hostile_text_stays_a_text": [
-        Fault("what a model wrote is markup", "stage.js", '<p dir="auto"><${Marked} part=${shown} /></p>',
+        Fault("what a model wrote is markup", "parts.js", '<p dir="auto"><${Marked} part=${shown} /></p>',
               '<p dir="auto" dangerouslySetInnerHTML=${{ __html: shown.text }}></p>'),
     ],
     STAGE + "test_only_what_the_truth_does_not_tell_lies_on_a_covered_plot": [
@@ -88,7 +88,7 @@ FAULTS = {
               'who?.name || "The model"'),
     ],
     STAGE + "test_evidence_is_asked_for_once_when_it_is_opened": [
-        Fault("evidence is asked for each time", "stage.js", "!event.target.open || isAsked.current",
+        Fault("evidence is asked for each time", "parts.js", "!event.target.open || isAsked.current",
               "!event.target.open"),
     ],
     STAGE + "test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reason": [

@@ -19,8 +19,8 @@ import click
 from pydantic import ValidationError
 
 from .. import entry, home
+from ..package_data import ROOT
 from ..runs.context import complaints
-from ..runs.engine import ROOT
 from ..studies.cluster import Cluster, Made, Task, while_wanted
 from ..studies.plan import ClusterOf, Planned, Study
 from ..transcript import Transcript

@@ -13,10 +13,10 @@ import json
 import re
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.lab import Lab
+from ..package_data import DATA
 from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST = 50
 """The most cases in one file; one with more would be slow to open."""
 
-_PARTS = Path(__file__).resolve().parents[2] / "data" / "page"
+_PARTS = DATA / "page"
 
 
 class Chosen(NamedTuple):

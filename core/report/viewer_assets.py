@@ -12,8 +12,8 @@ from .. import package_data
 LIBRARY = "datasette-preact"
 """The package with Preact and htm as one module; it is never imported."""
 
-DRAWING = ("stage.js", "game.js")
-"""The modules that draw. They import one another by name, and no two of them use one name for different things."""
+DRAWING = ("parts.js", "game.js", "stage.js")
+"""The modules that draw, each after those that it imports. No two of them have a name for different things."""
 
 _VIEWER = Path(__file__).with_name("viewer")
 _LINE_OF_MODULE = re.compile(

@@ -250,7 +250,9 @@ class Room:
     def wall(self) -> dict[str, Any]:
         """What the projector shows now."""
         now, is_turned = self._now(), self.phase == "revealed"
-        now |= {"joined": len(self.people), "has_arms": self.opened.has_arms, "chosen": self.opened.chosen}
+        opened = self.opened
+        now |= {"run": opened.run, "pack": opened.pack, "has_arms": opened.has_arms, "chosen": opened.chosen}
+        now["joined"] = len(self.people)
         if self.phase == "lobby":
             named = [one.nickname for one in self.people.values() if one.nickname]
             now["names"], now["unnamed"] = named[-SHOWN_NAMES:], len(self.people) - len(named[-SHOWN_NAMES:])

@@ -18,7 +18,6 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from itertools import count, islice
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from ..datasets.items import BROKEN, Loaded
@@ -28,6 +27,7 @@ from ..journal import JournalFullError, JournalInUseError
 from ..labs.base.cases import Begun, Case, Result, Trial, View
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, BadInput, Spec
+from ..package_data import ROOT
 from ..policy import child_environment
 from ..rulesets import PerRuleset
 from ..score import Figure
@@ -42,8 +42,6 @@ R = TypeVar("R", bound=Frozen)
 
 PRIOR = "prior"
 """The item of the record that holds the result of a run's prerequisite."""
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class UserInput(NamedTuple):
@@ -333,7 +331,10 @@ def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
 def app_version() -> str:
     """This program's version."""
     import tomllib
+    from importlib import metadata
 
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version("explain-yourself")
     return str(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"])
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..duckdb_worker import MB, give_up_new_rights
+from ..package_data import CODE
 
 WORKER_MB = 1024
 """Megabytes of address space that a worker may have; it begins with some 180, and a program may fill 64."""
@@ -95,7 +96,7 @@ def raise_walls() -> OSLimits:
     network = _left_the_network()
     for limit in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE):
         resource.setrlimit(limit, (0, 0))
-    code = Path(__file__).resolve().parents[1]
+    code = CODE
     places = {Path(place).resolve() for place in (sys.prefix, sys.base_prefix, *sys.path) if place}
     # The folder above the code's contains the home, unless that is elsewhere.
     readable = [code, *(place for place in places if place not in code.parents)]

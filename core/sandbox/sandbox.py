@@ -22,20 +22,18 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..events import Rules
+from ..package_data import ROOT
 from ..policy import child_environment
 from ..runs.fairness import FairSemaphore
-from . import process
+from . import Value, process
 from .os_hardening import OSLimits
 from .process import Outcome
 from .rewriting import names_numbers
 from .unsupported import mark_unsupported
 
-Value = float | complex | str
-"""An input or output of a program: a number or a text. NaN is an undefined number."""
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
 GRACE = 1.0
@@ -188,7 +186,7 @@ class _Process:
     def __init__(self) -> None:
         self._process = subprocess.Popen(  # noqa: S603  our own module
             COMMAND,
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=ROOT,
             env=child_environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -21,12 +21,12 @@ def correlation_per_input(
     There is one entry per explanation; None where undefined, which removes that explanation. An input counts if at
     least two explanations are left and neither figure is constant over them, since a correlation is undefined
     otherwise; `n` counts these inputs, and `how` says how many do not count. The interval is a bootstrap over inputs,
-    because the explanations of one input are not independent. Spearman's is Pearson's of the ranks, with tied ranks
-    averaged. Unrelated figures: around 0. Identical figures: 1. One constant, or nothing: undefined. Raises ValueError
-    for unequal lengths.
+    because the explanations of one input are not independent. Unrelated figures: around 0. Identical figures: 1. One
+    constant, or nothing: undefined. Raises ValueError for unequal lengths.
     """
-    import pandas as pd
+    from scipy.stats import pearsonr, spearmanr
 
+    correlate = spearmanr if kind == "spearman" else pearsonr
     groups: dict[Hashable, list[tuple[float, float]]] = {}
     for key, x, y in zip(inputs, first, second, strict=True):
         groups.setdefault(key, [])
@@ -34,9 +34,8 @@ def correlation_per_input(
             groups[key].append((x, y))
     found: dict[Hashable, float] = {}
     for key, pairs in groups.items():
-        frame = pd.DataFrame(pairs, columns=["x", "y"], dtype=float)
-        ranks = frame.rank() if kind == "spearman" else frame
-        if (frame.max() - frame.min()).min() > 1e-12:
-            found[key] = float(ranks["x"].corr(ranks["y"]))
+        sides = list(zip(*pairs, strict=True))
+        if sides and all(max(side) - min(side) > 1e-12 for side in sides):
+            found[key] = float(correlate(*sides).statistic)
     mean = bootstrap_of_mean(list(found.values()))
     return mean._replace(how=f"{len(groups) - len(found)} of {len(groups)} inputs show no variation; {mean.how}")

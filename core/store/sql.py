@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import duckdb_worker, policy
+from ..package_data import DATA
 from ..runs.fairness import WHOSE, FairSemaphore
 from . import query_process
 from .queries import SEEN
@@ -208,7 +209,7 @@ def json_value(value: Any) -> Any:
 
 @cache
 def _described() -> dict[str, Any]:
-    path = Path(__file__).resolve().parents[2] / "data" / "queries.toml"
+    path = DATA / "queries.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from ..home import write
 from ..labs.base.lab import Lab
+from ..package_data import ROOT
 from .plan import Study, StudyError, parse
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
-SHIPPED = Path(__file__).resolve().parents[2] / "studies"
+SHIPPED = ROOT / "studies"
 
 
 def own_folder(home: Path) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ExplainError
+from ..package_data import ROOT
 from ..policy import child_environment
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class _Process:
         environment = {**child_environment(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [*COMMAND, str(folder), *([package] if package else [])],
-            cwd=Path(__file__).resolve().parents[2],
+            cwd=ROOT,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

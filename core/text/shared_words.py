@@ -1,12 +1,12 @@
-"""Words that two texts share, and their positions."""
+"""Words that two texts share, their stems and their positions."""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 
-from .stopwords import shipped
+from .stopwords import english
 
 _JOINERS = "'’-"
 
@@ -45,7 +45,26 @@ def _words(text: str) -> tuple[str, ...]:
 
 def content_words(text: str) -> set[str]:
     """Return the words of `text` in lower case, without English stopwords."""
-    return set(words(text)) - shipped().words
+    return set(words(text)) - english()
+
+
+_LONGEST_STEMMED = 40
+"""Letters. The stemmer's time grows with the square of a word's length; longer strings are no words."""
+
+
+def stem(word: str) -> str:
+    """Return the Snowball stem of an English word in lower case: "swimming" and "swims" both give "swim".
+
+    The first call loads NLTK, which takes some seconds: never call it first where a page or the event loop waits.
+    """
+    return _snowball()(word) if len(word) <= _LONGEST_STEMMED else word
+
+
+@functools.cache
+def _snowball() -> Callable[[str], str]:
+    from nltk.stem import SnowballStemmer
+
+    return functools.lru_cache(4096)(SnowballStemmer("english").stem)
 
 
 def mark(text: str, words: Set[str]) -> list[tuple[str, bool]]:

@@ -28,8 +28,9 @@ from pydantic import ValidationError
 
 from ..errors import ExplainError
 from ..events import Frozen, Message, Prompt
+from ..package_data import DATA
 
-PROMPTS = Path(__file__).resolve().parents[2] / "data" / "prompts"
+PROMPTS = DATA / "prompts"
 
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 

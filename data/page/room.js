@@ -33,8 +33,9 @@ async function fetched(path, body) {
   }
 }
 
-/** The picture of a room, kept up to date; `fault` says why there is none, and `isLost` that it may be old. */
-function usePicture(code) {
+/** The picture of a room, kept up to date; `fault` says why there is none, and `isLost` that it may be old. It is asked
+ * for again with another `turn`. */
+function usePicture(code, turn = 0) {
   const [picture, set] = useState(null), [fault, say] = useState(""), [isLost, lose] = useState(false);
   useEffect(() => {
     if (!code) return undefined;
@@ -67,7 +68,7 @@ function usePicture(code) {
       document.removeEventListener("visibilitychange", wake);
       removeEventListener("online", open);
     };
-  }, [code]);
+  }, [code, turn]);
   return { picture, set, fault, isLost };
 }
 
@@ -132,7 +133,7 @@ function Join({ fault, join }) {
 
 function Phone() {
   const [code, enter] = useState(hasJoined(codeInAddress()) ? codeInAddress() : ""), [wrong, say] = useState("");
-  const { picture, set, fault, isLost } = usePicture(code);
+  const [turn, take] = useState(0), { picture, set, fault, isLost } = usePicture(code, turn);
   const join = async (typed, nickname) => {
     const { status, why, ...now } = await fetched("/room/join", { code: typed, nickname });
     if (status !== 200) return say(why);
@@ -140,7 +141,8 @@ function Phone() {
     keepCode(now.code);
     keepJoined(now.code);
     set(now);
-    return enter(now.code);
+    enter(now.code);
+    return take(turn + 1);
   };
   const vote = async (value) => {
     const before = picture.vote;

@@ -74,6 +74,7 @@ def test_a_whole_class() -> None:
         assert join(phone, code.lower(), f"Nick{number}").json()["phase"] == "lobby"
         assert join(phone, code).status_code == 200, "twice is once"
     wall = teacher.get(f"/room/now/wall/{code}").json()
+    assert (wall["run"], wall["pack"]) == ("", "first"), "by these the same cards are presented again"
     assert wall["joined"] == 3 and wall["names"] == ["Nick0", "Nick1", "Nick2"] and wall["qr"]["size"] > 20
     while wall["phase"] != "over":
         wall = go(teacher, code)

@@ -1,4 +1,4 @@
-"""A real server and a real Chromium: what only a browser shows."""
+"""Fixtures with a real server and a real Chromium, for what only a browser shows."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 QUIET = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
 
 ICONS = "fonts.gstatic.com/s/i/"
-"""Streamlit wants each page's icon for the tab from a machine of Google's, before it takes ours: it is kept from it."""
+"""Streamlit first requests each tab's icon from a Google server, before it uses ours; the browser must not load it."""
 
 expect.set_options(timeout=120_000)
 
 
 class Server:
-    """The app as a person starts it, on a free port of loopback with a home of its own; where `files` is given, in a
-    shell in which no more files than that may be open.
+    """The app as a person starts it, on a free loopback port, with a home of its own. If `files` is given, its shell
+    limits the number of open files to that.
     """
 
     def __init__(self, home: Path, script: str = "app.py", files: int | None = None, **environment: str) -> None:
@@ -55,7 +55,7 @@ class Server:
         self._files = files
         self._environment = {**os.environ, "EXPLAIN_HOME": str(home), "EXPLAIN_TOKEN": "no", **environment}
         self.log = home.with_suffix(".log")
-        """What it says while it runs."""
+        """Its output."""
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -88,7 +88,7 @@ class Server:
 
 
 class Scripted:
-    """Models behind one endpoint, each with its own script, so that one server does for many tests."""
+    """Models behind one endpoint, each with its own script, so that one server serves many tests."""
 
     def __init__(self) -> None:
         self._scripts: dict[str, tuple[Callable[[dict[str, Any]], str], float]] = {}
@@ -102,7 +102,7 @@ class Scripted:
         )
 
     def add(self, reply: Callable[[dict[str, Any]], str], delay: float) -> ScriptedModel:
-        """A model that answers so, `delay` seconds after it was asked."""
+        """Add a model that answers with `reply`, `delay` seconds after a request."""
         name = f"scripted-{len(self._scripts) + 1}"
         self._scripts[name] = (reply, delay)
         self.stub.models.append(name)
@@ -110,7 +110,7 @@ class Scripted:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What an app has to find in its environment to reach them."""
+        """The environment variables with which an app reaches these models."""
         return {"OPENAI_BASE_URL": self.stub.base_url, "OPENAI_API_KEY": "key-for-the-stub"}
 
     def _script(self, body: dict[str, Any]) -> tuple[Callable[[dict[str, Any]], str], float]:
@@ -130,7 +130,7 @@ class Scripted:
 
 
 class ScriptedModel:
-    """One of them: its id, and how often it was asked."""
+    """One of these models."""
 
     def __init__(self, name: str, models: Scripted) -> None:
         self.id = f"openai/{name}"
@@ -139,11 +139,11 @@ class ScriptedModel:
 
     @property
     def count(self) -> int:
-        """Requests so far."""
+        """The number of requests so far."""
         return sum(seen.body["model"] == self._name for seen in self._models.stub.seen)
 
     def stop_after(self, answers: int) -> None:
-        """It gives so many answers more, and then keeps everybody waiting: a run that cannot end before its test."""
+        """Give this number of further answers and then none, for a run that must not end before its test."""
         self._models.answers_left[self._name] = answers
 
     def go_on(self) -> None:
@@ -164,7 +164,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="package")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """For tests that need more than one visitor, or a window of their own."""
+    """A browser for tests that need more than one visitor, or a window of their own."""
     launched = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
     yield launched
     launched.close()
@@ -172,7 +172,7 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def scripted() -> Iterator[Scripted]:
-    """What stands behind the app's endpoint."""
+    """The models behind the app's endpoint."""
     models = Scripted()
     with models.stub:
         yield models
@@ -180,14 +180,14 @@ def scripted() -> Iterator[Scripted]:
 
 @pytest.fixture(autouse=True)
 def all_go_on(scripted: Scripted) -> Iterator[None]:
-    """No test waits for the answers that one before it, which failed, kept back."""
+    """Release answers that a failed test left waiting, so that no later test waits for them."""
     yield
     scripted.answers_left.clear()
 
 
 @pytest.fixture(scope="package")
 def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config) -> Iterator[Server]:
-    """One server for all tests but those that stop theirs, or need it empty."""
+    """One server for all tests, except those that stop theirs or need it empty."""
     path = shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
     server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=path, **scripted.variables)
     yield server
@@ -196,8 +196,8 @@ def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconf
 
 @pytest.fixture
 def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
-    """`serve(NAME="value")` starts a server of the test's own, with these variables; without the sentence encoder. Its
-    index knows the recordings, as after the first visit.
+    """`serve(NAME="value")` starts a server for this test with these variables, without the sentence encoder. Its index
+    holds the recordings, as after a first visit.
     """
     started: list[Server] = []
     open_before(tmp_path / "home", recorded)
@@ -213,8 +213,8 @@ def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
 
 @pytest.fixture(scope="package")
 def window(playwright: Playwright, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
-    """A window for all tests that do not say how large theirs has to be. Its profile lies on the disk, so the app's
-    scripts are fetched and compiled once; it asks for less motion, which nobody looks at here.
+    """A window for all tests that need no particular size. Its profile is on disk, so the app's scripts are fetched and
+    compiled once; it asks for reduced motion, which no test looks at.
     """
     context = playwright.chromium.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
@@ -240,8 +240,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
 
 @pytest.fixture
 def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page, which may break no rule of its own and ask no other machine for anything; of a test that failed, what
-    stood on it and what it was still waiting for is printed.
+    """A page. The test fails if the page breaks its content security policy or sends a request to another machine. If
+    the test fails, the page's content and its pending requests are printed.
     """
     opened = window.new_page()
     waiting: set[str] = set()
@@ -269,7 +269,7 @@ def page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pag
 
 
 def begin(page: Page, lab: str) -> None:
-    """Press the button that begins a run until the page is about it: one that is just drawn anew hears no click."""
+    """Press the button that begins a run until the page shows the run: a page that is being redrawn misses clicks."""
     for _ in range(5):
         page.locator(f".st-key-{lab} button").click()
         try:

@@ -73,6 +73,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     expect(page.locator(".cards > .card", has_text="You said")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> None:
     page.goto(f"{app.url}/ask")
     settle(page)

@@ -101,6 +101,7 @@ def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) ->
     page.wait_for_url(re.compile(r"/browse\?show=pictures&lab=simulatability$"))
 
 
+@pytest.mark.thorough
 def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_path: Path) -> None:
     bundle = tmp_path / "theirs.zip"
     elsewhere = {**os.environ, **full._environment, "EXPLAIN_HOME": str(tmp_path / "home")}

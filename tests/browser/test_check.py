@@ -81,6 +81,7 @@ def test_question_verdict_and_all_three_answers_stand_above_the_fold(app: Server
         assert box is not None and box["y"] + box["height"] <= 720
 
 
+@pytest.mark.thorough
 def test_another_wording_takes_the_place_of_the_last_one_without_a_jump(app: Server, page: Page) -> None:
     opened(page, app.url)
     page.get_by_text("Try every wording", exact=True).click()
@@ -132,6 +133,7 @@ def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, pa
     expect(page.locator(".stage .verdict.kept h3")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scripted: Scripted) -> None:
     hostile = (
         "<img src=x onerror=\"document.title='taken'\"> **bold** :red[red] $x^2$ www.example.com [link](https://e.com)"
@@ -151,6 +153,7 @@ def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scr
     assert page.title() != "taken"
 
 
+@pytest.mark.thorough
 def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     opened(page, app.url, "control/honest-lexicon")
     page.get_by_text("The items that ship").click()
@@ -171,6 +174,7 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     expect(session(page, 1)).to_contain_text("Two hours of spaceships")
 
 
+@pytest.mark.thorough
 def test_a_finished_check_fits_a_phone(app: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     opened(page, app.url)

@@ -119,6 +119,7 @@ def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterward
     assert screen.url.endswith("/story?told=1")
 
 
+@pytest.mark.thorough
 def test_a_story_of_a_hidden_function_has_a_title_of_its_own_and_tells_no_error_of_code(
     app: Server, page: Page
 ) -> None:
@@ -135,6 +136,7 @@ def test_a_story_of_a_hidden_function_has_a_title_of_its_own_and_tells_no_error_
     expect(listed_all).not_to_contain_text("seed")
 
 
+@pytest.mark.thorough
 def test_the_whole_run_is_one_link_away(app: Server, page: Page) -> None:
     page.goto(f"{app.url}/story?run={RUN}")
     page.get_by_role("link", name="The whole run").click()

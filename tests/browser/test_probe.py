@@ -125,6 +125,7 @@ def test_what_decides_and_the_picture_stand_above_the_fold(app: Server, page: Pa
     assert len(set(ticks)) == len(ticks) >= 3
 
 
+@pytest.mark.thorough
 def test_nothing_runs_off_a_phone_screen(app: Server, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 800})
     start(page, app.url)

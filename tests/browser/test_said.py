@@ -31,6 +31,7 @@ def judged(app: Server) -> dict[str, Any]:
     return {one["item"]: one["data"]["verdicts"].get("reading") for one in lines()}
 
 
+@pytest.mark.thorough
 def test_ten_keys_a_second_are_all_kept_over_a_lost_connection_too(app: Server, page: Page) -> None:
     lost: list[int] = []
 

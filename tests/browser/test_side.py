@@ -56,6 +56,7 @@ def test_the_three_robots_come_at_once_and_a_link_shows_the_same(
     other.close()
 
 
+@pytest.mark.thorough
 def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     serve: Callable[..., Server], page: Page, tmp_path: Path
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.report.game.pack import load_pack
-from core.report.viewer_assets import in_one_scope
+from core.report.viewer_assets import DRAWING, in_one_scope
 from core.scene import Claim, Mark, Part, RunScene, Scene, Who, with_spans
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
@@ -49,7 +49,7 @@ window.isThere = true;
 FILES = {
     "/": ("text/html", PAGE),
     "/stage.css": ("text/css", (STAGE / "stage.css").read_text(encoding="utf-8")),
-    **{f"/{name}": ("text/javascript", (STAGE / name).read_text(encoding="utf-8")) for name in ("stage.js", "game.js")},
+    **{f"/{name}": ("text/javascript", (STAGE / name).read_text(encoding="utf-8")) for name in DRAWING},
     "/preact.js": ("text/javascript", Path(str(LIBRARY)).read_text(encoding="utf-8")),
 }
 

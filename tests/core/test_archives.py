@@ -1,4 +1,4 @@
-"""Recordings in archives: unpacked once into the home, or where that can only be read into a temporary folder."""
+"""Archives of recordings are unpacked once into the home or, if the home is read-only, into a temporary folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core import archives, home, journal
 
 
 def archive(folder: Path, **journals: bytes) -> Path:
-    """An archive of recordings with these journals, and with two files that are none."""
+    """Write an archive with these journals, and with two files that are not journals."""
     (folder / "packs").mkdir(parents=True, exist_ok=True)
     path = folder / "packs" / "cards.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as made:
@@ -27,7 +27,7 @@ def archive(folder: Path, **journals: bytes) -> Path:
 
 
 def unpacked() -> list[str]:
-    """What lies in the home's folder for unpacked archives."""
+    """The contents of the home's folder for unpacked archives."""
     return sorted(one.name for one in (home.home() / "unpacked").iterdir())
 
 

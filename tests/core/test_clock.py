@@ -1,5 +1,5 @@
-"""The clock is set back, by an hour or a year, or was wrong before: nothing vanishes, nothing is locked, no time is
-negative.
+"""If the clock is set back by an hour or a year, or was wrong before, nothing disappears, nothing is locked, and no
+time is negative.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ RECORDED = max(home.recordings().glob("*.jsonl"), key=lambda path: path.stat().s
 
 
 def set_back(events: list[Event], seconds: float) -> list[Event]:
-    """The events of a run in whose middle the clock was set back."""
+    """The events of a run during which the clock was set back."""
     half = len(events) // 2
     later = [one.model_copy(update={"at": one.at - timedelta(seconds=seconds)}) for one in events[half:]]
     return [*events[:half], *later]
@@ -58,7 +58,7 @@ def test_a_run_is_told_in_the_order_in_which_it_happened(back: float) -> None:
 
 @pytest.mark.parametrize("back", [HOUR, YEAR])
 def test_a_lease_is_live_whatever_the_clock_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, back: float) -> None:
-    """On Linux the time of the machine's start, by which psutil tells when a process began, moves with the clock."""
+    """On Linux psutil computes a process's start from the machine's boot time, which moves with the clock."""
     path = tmp_path / "a.json"
     held = Lease(path)
     if psutil.LINUX:
@@ -92,7 +92,7 @@ def test_a_journal_of_the_future_is_indexed_and_listed_like_any_other(tmp_path: 
             os.utime(folder / "future.jsonl", (then, then))
             looking.update()
             assert set(listing.runs_of(store, Filter())) == {"future", "now"}
-        # What comes later by an earlier clock is taken up all the same.
+        # Later events are indexed even if an earlier clock time is on them.
         whole = events_of("half")
         write(folder, "half", whole[: len(whole) // 2])
         looking.update()

@@ -1,4 +1,4 @@
-"""A home that can only be read can be looked at: a copy on a disk that is write-protected, or somebody else's."""
+"""A read-only home can be viewed: a copy on a write-protected disk, or somebody else's."""
 
 from __future__ import annotations
 
@@ -68,3 +68,17 @@ def test_a_small_file_is_replaced_whole_and_nothing_is_left_beside_it(tmp_path: 
         assert reader.read() == b"as it was"
     assert path.read_bytes() == b"as it is"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_home_is_beside_the_code_where_one_is_and_else_where_the_system_keeps_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    monkeypatch.setattr(home, "DATA", tmp_path / "data")
+    monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "named"))
+    assert home.home() == tmp_path / "named"
+    monkeypatch.delenv("EXPLAIN_HOME")
+    if sys.platform == "linux":
+        assert home.home() == tmp_path / "share" / "explain-yourself" and home.home().is_dir()
+    (tmp_path / "data" / "local").mkdir(parents=True)
+    assert home.home() == tmp_path / "data" / "local"

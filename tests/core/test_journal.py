@@ -1,4 +1,4 @@
-"""The journal: what was written is read again, whatever killed the writer."""
+"""Whatever was written to a journal can be read again, however the writer was killed."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_a_new_journal_never_takes_another_s_name(tmp_path: Path) -> None:
 def test_who_waits_goes_on_when_it_is_on_the_disk_and_not_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Forcing to the disk happens in a thread of its own, one time for all who wait."""
+    """A separate thread syncs to the disk, once for all that wait."""
     on_disk: list[int] = []
     threads: set[str] = set()
     go = threading.Event()
@@ -203,7 +203,7 @@ def test_threads_that_append_at_once_never_mix_their_lines(tmp_path: Path) -> No
 
 
 class Halves:
-    """A file that takes half of what it is given, as one may, and a while for it."""
+    """A file that accepts only half of each write, as a file may, and takes a while for it."""
 
     def __init__(self, file: Any, write: Callable[[bytes], int]) -> None:
         self.file, self._write = file, write
@@ -307,7 +307,7 @@ def test_a_fingerprint_tells_requests_apart_by_what_a_model_sees() -> None:
 
 
 def test_fingerprints_of_earlier_journals_still_hold() -> None:
-    """A run that stopped under an earlier version goes on without asking again; its cached answers are used."""
+    """A run that stopped under an earlier version continues without asking again; its cached answers are used."""
     one = Request(role="explainer", model="m/m", messages=(Message(role="user", content="Can owls fly?"),))
     assert one.fingerprint() == "5a7f61044cdd9cb18b46619d9ea40971236aec570675f1e5a2a1f1b2b93ee104"
     assert key_of(one, "m/m", "u") == "2ce6f81bab96a9166eccc11867e26e2f7922692d3701003b7b5ab7596462ff0a"

@@ -1,4 +1,4 @@
-"""Lines of a journal: their numbers, what is missing or moved, and what is left after a write that failed."""
+"""The lines of a journal: their numbers, missing or moved lines, and the remains of a failed write."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def bare(event: Event) -> bytes:
 
 
 def both(path: Path) -> list[tuple[int, str]]:
-    """The faults, which the quick look finds as well."""
+    """The faults, after checking that the quick check finds them as well."""
     assert faults(path) == read(path).faults
     return [tuple(fault) for fault in faults(path)]
 
@@ -140,7 +140,7 @@ def test_the_last_word_decides_whether_a_run_is_shared(tmp_path: Path) -> None:
 
 
 class Full:
-    """A file on a disk that has room for so many bytes more, or fails otherwise."""
+    """A file on a disk with room for this number of bytes, or one that fails otherwise."""
 
     def __init__(self, file: Any, room: int, fault: int) -> None:
         self.file, self.room, self.fault = file, room, fault

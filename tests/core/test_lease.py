@@ -1,4 +1,4 @@
-"""The lease: one holder at a time, free at once when its process dies, void when nobody renews it."""
+"""A lease has one holder at a time, is free as soon as its process dies, and is void if nobody renews it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import until
 
 
 def of_another_machine(path: Path, age: float) -> None:
-    """A lease that another machine made, renewed `age` seconds ago."""
+    """Write a lease of another machine, renewed `age` seconds ago."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(["token", "elsewhere boot", 1234, 1.0]))
     then = time.time() - age
@@ -41,7 +41,7 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
 
 
 def test_of_many_who_try_at_once_one_has_it(tmp_path: Path) -> None:
-    """Each time anew, for who comes late may find the lease of the one before: void, and then just made."""
+    """With a fresh folder each time, because a late process may find the previous lease: first void, then just made."""
     for turn in range(20):
         path = tmp_path / str(turn) / "a.json"
         of_another_machine(path, age=TTL + 5)
@@ -89,7 +89,7 @@ def test_a_killed_process_frees_it_at_once(tmp_path: Path) -> None:
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     assert is_held(path)
     holder.send_signal(signal.SIGKILL)
-    # Not waited for: to the system it is a process that has ended, of which nobody has taken note yet.
+    # Nothing has waited for this process: for the system it has ended, but its parent has not been told.
     until(lambda: not is_held(path))
     Lease(path).release()
     holder.wait()
@@ -181,7 +181,7 @@ def test_processes_take_turns(tmp_path: Path) -> None:
 
 
 def test_who_finds_it_void_too_late_puts_the_new_one_back(tmp_path: Path) -> None:
-    """Two find a void lease; the slower one's hand is already on it when the faster one has made a new one."""
+    """Two find a void lease. The slower one is already removing it when the faster one has made a new one."""
     path = tmp_path / "a.json"
     mine = Lease(path)
     lease._take_away(path)

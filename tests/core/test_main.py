@@ -1,4 +1,4 @@
-"""The command line: what it prints, its exit codes, and that a stopped run goes on."""
+"""The command line: its output, its exit codes, and that a stopped run can be continued."""
 
 from __future__ import annotations
 
@@ -74,7 +74,9 @@ def test_a_figure_that_nothing_defines_is_not_printed(capsys: pytest.CaptureFixt
 
 
 def test_figures_lead_with_the_headline_and_come_once_unless_the_parsers_differ() -> None:
-    """A run of sixty questions ended with "made_predictable undefined (0 of 60)", each figure twice."""
+    """Once, a run of sixty questions ended with "made_predictable undefined (0 of 60)", and each figure was there
+    twice.
+    """
 
     def scored(metric: str, rules: Rules, value: float | None, n: int = 4, **detail: str) -> Scored:
         return Scored(run="r", at=datetime.now(UTC), metric=metric, value=value, n=n, of=60, rules=rules, detail=detail)
@@ -99,7 +101,7 @@ def test_figures_lead_with_the_headline_and_come_once_unless_the_parsers_differ(
 def test_undefined_is_null_and_never_zero(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ask", "Can a penguin fly?", "--model", "control/vague", "--counterfactuals", "2", "--json"]) == 0
     scores = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"scored"' in line]
-    # Without the explanation it is predicted all the same.
+    # Predictions are also made without the explanation.
     of_it = [score for score in scores if score["metric"] not in ("precision_none", "precision_question_only")]
     assert of_it and all(score["value"] is None and score["n"] == 0 for score in of_it)
 

@@ -1,4 +1,4 @@
-"""`python -m core check`: what it prints, and its exit codes."""
+"""`python -m core check`: its output and its exit codes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ def test_bad_input_is_said_in_words(arguments: list[str], said: str, capsys: pyt
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        # Of three words two are left, of two one: an edit of more would be another text, masks of more all there is.
+        # Two of three words are left, and one of two: editing more would make another text, masking more would leave
+        # nothing.
         ("🎉🎉 superb", "No check could decide anything. Of each it says why."),
         ("فيلم superb رائع", "It kept to its explanation in all 3 checks."),
         ("<b>superb</b> & *wonderful*", "It kept to its explanation in "),

@@ -1,4 +1,4 @@
-"""`probe` and `find` on the command line: what they print, and their exit codes."""
+"""`probe` and `find` on the command line: their output and their exit codes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_a_model_out_of_reach_is_3_and_the_run_goes_on(
 def test_a_run_whose_function_has_gone_is_bad_input(
     tmp_path: Path, find_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The folder of the published set was moved between a stop and going on."""
+    """The folder of the published set was moved after the run stopped and before it was resumed."""
     moved = tmp_path / "find"
     moved.symlink_to(find_dir)
     arguments = ["probe", "--function", "f00000", "--find-dir", str(moved), "--model", "control/fickle"]

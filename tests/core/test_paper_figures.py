@@ -1,4 +1,4 @@
-"""What the papers printed: whole, in range, each with its place, and found by what it is about."""
+"""The papers' printed figures: complete, in range, each with its place, and found by its subject."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def test_figures_are_found_by_what_they_are_about_in_our_scale():
 
 
 def test_the_tables_add_up_as_the_papers_say():
-    """Sums and differences that the papers print beside the figures."""
+    """Checks sums and differences that the papers print beside the figures."""
 
     def precision(**about):
         return [one.value for one in published("simulatability", "precision", **about)]

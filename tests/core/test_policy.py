@@ -1,4 +1,4 @@
-"""What is allowed to whom, setting by setting; and the files that are read for those who may name some."""
+"""Who may do what, setting by setting, and which files are read for people who may name files."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def readings(path: str) -> list[str]:
-    """What each reader of files that people name says of `path`."""
+    """What each reader of user-named files says about `path`."""
     told = []
     for read in (
         lambda: registry.load("sst-2", path),

@@ -1,4 +1,4 @@
-"""What both rules read is one value in the program and two fields wherever it is written."""
+"""A value from both parsers is one value in the program and two fields wherever it is written."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RECORDS: dict[str, type[Frozen]] = {
 DATA = Path(__file__).parents[1] / "data"
 
 BEFORE = [json.loads(line) for line in (DATA / "records_before.jsonl").read_text("utf-8").splitlines()]
-"""Records of random values: the fields that were given, and the line that was written when each field was two."""
+"""Records with random values: the given fields, and the line that was written when each of these fields was two."""
 
 
 def test_every_record_of_both_rules_is_among_those_of_before() -> None:
@@ -52,7 +52,7 @@ def test_any_record_is_written_flat_and_read_again(name: str, data: st.DataObjec
     expected = json.loads(to_json(drawn, inf_nan_mode="null"))
     assert list(written.items()) == [(column, expected[column]) for column in fields if column in written]
     assert not any(drawn[column] for column in drawn.keys() - written.keys())
-    # As text, for NaN is not itself.
+    # Compared as text, because NaN does not equal itself.
     assert repr(kind.model_validate(record.model_dump())) == repr(record)
 
 

@@ -1,4 +1,4 @@
-"""A figure with its n: what counts as few, and what several cases come to."""
+"""A figure with its n: when n is small, and how several cases are combined."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_case_counts_alike_and_the_interval_is_of_cases() -> None:
     assert (mean.value, mean.n, mean.of) == (0.5, 2, 3)
     assert (mean.low, mean.high) == wilson(0.5, 2)
     assert mean.detail == {"mean_of": "cases", "trials": 10, "interval": "wilson over items"}
-    # Values between are worth more than zeros and ones, as everywhere (`interval_of_items`).
+    # Values in between carry more information than zeros and ones, as everywhere (`interval_of_items`).
     between = mean_of_cases([share(3, 4), share(2, 4), share(3, 4), share(4, 4), share(3, 4), share(3, 4)])
     assert (between.low, between.high) == interval_of_items([0.75, 0.5, 0.75, 1, 0.75, 0.75])[1:3]
     assert between.low > wilson(0.75, 6)[0] and between.high < wilson(0.75, 6)[1]

@@ -1,4 +1,4 @@
-"""Pages are driven from the entry, each test with its own home, jobs and store."""
+"""Fixtures that run pages from the app's entry, each test with its own home, jobs and store."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from pages import labs
 from pages.viewer import routes
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
-# Every AppTest looks through all installed packages for components, which took more than the pages themselves.
+# Every AppTest searches all installed packages for components, which took longer than the pages themselves.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 _look = local_script_runner.require_widgets_deltas
 
 
 def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> None:
-    """AppTest looks a thousand times a second whether a script has run, beside it: here the thread is waited for."""
+    """Wait for the script's thread. AppTest instead checks a thousand times a second whether the script has run."""
     thread = runner._script_thread
     if thread is not None:
         thread.join(timeout)
@@ -47,7 +47,7 @@ labs.register()
 
 @pytest.fixture(autouse=True)
 def own_process(opened_before: None) -> Iterator[None]:
-    """What the entry makes once a process is made anew for each test."""
+    """Clear what the entry creates once per process, so that each test makes its own."""
     for made in CACHED:
         made.cache_clear()
     st.cache_data.clear()
@@ -59,7 +59,7 @@ def own_process(opened_before: None) -> Iterator[None]:
 
 @pytest.fixture
 def page() -> Callable[..., AppTest]:
-    """`page("ask", run="…")`: the page of that address, or of a file as "results/case.py", drawn once."""
+    """`page("ask", run="…")`: the page at that address, or of a file such as "results/case.py", drawn once."""
 
     def opened(path: str, **query: str) -> AppTest:
         app = AppTest.from_file(str(APP), default_timeout=120)
@@ -71,8 +71,8 @@ def page() -> Callable[..., AppTest]:
 
 
 def turned(app: AppTest, path: str) -> AppTest:
-    """`app` at another page."""
-    # AppTest itself turns to pages that are files; that of a lab is a function, known by its address.
+    """Turn `app` to another page and run it."""
+    # AppTest can turn only to pages that are files; a lab's page is a function, known by its address.
     app._page_hash = calc_hash(Path(path).stem)
     app.run()
     assert not app.exception, app.exception
@@ -80,7 +80,7 @@ def turned(app: AppTest, path: str) -> AppTest:
 
 
 def in_address(app: AppTest, name: str) -> str:
-    """What the address names so; AppTest gives a text or a list of one."""
+    """The value of this name in the address; AppTest gives a text or a list of one."""
     value = app.query_params[name]
     return value[0] if isinstance(value, list) else value
 
@@ -91,7 +91,7 @@ def run_named(app: AppTest) -> str:
 
 
 def settled(app: AppTest, seconds: float = 120) -> AppTest:
-    """The page once its run is over."""
+    """Wait for the page's run to end, and draw the page again."""
     assert entry.jobs().wait(run_named(app), seconds)
     app.run()
     assert not app.exception, app.exception
@@ -99,7 +99,7 @@ def settled(app: AppTest, seconds: float = 120) -> AppTest:
 
 
 def staged(app: AppTest) -> list[dict[str, Any]]:
-    """What the stages of the page were given: mode, scenes and settings."""
+    """The data of the page's viewers: mode, scenes and settings."""
 
     def given(block: Any) -> Iterator[dict[str, Any]]:
         for element in block.children.values():
@@ -112,7 +112,7 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
 
 
 def stopped(app: AppTest) -> AppTest:
-    """The page once its run was stopped, as the stage's button does it."""
+    """Stop the page's run as the viewer's button does, and draw the page again."""
     (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
     who = RunAccess(entry.jobs(), whoever_has("", False))
     routes.save_annotation(who, routes.Saying(id="stopped", what="cancel", run=action.on))
@@ -120,24 +120,24 @@ def stopped(app: AppTest) -> AppTest:
 
 
 def scenes(app: AppTest) -> list[Scene]:
-    """The scenes of cases that stand on the page's stages."""
+    """The scenes of cases in the page's viewers."""
     return [
         Scene.model_validate(scene) for one in staged(app) if one["mode"] != "all" for scene in one.get("scenes", ())
     ]
 
 
 def run_scene(app: AppTest) -> RunScene:
-    """What all cases of the page's run came to."""
+    """The scene of the page's run, with the outcomes of all its cases."""
     (made,) = (RunScene.model_validate(one["scenes"][0]) for one in staged(app) if one["mode"] == "all")
     return made
 
 
 UNSEEN = {"id", "run", "case", "lab", "call", "calls", "screens", "actions", "kind"}
-"""What of a scene nobody sees: names that only programs know."""
+"""Fields of a scene that nobody sees: names for programs only."""
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text of a scene's data that can be seen."""
+    """Yield every visible text of a scene's data."""
     match value:
         case str():
             yield value
@@ -152,8 +152,8 @@ def texts(value: Any) -> Iterator[str]:
 
 
 def words(app: AppTest) -> str:
-    """Everything that the page says, in one string, without the escapes that keep Markdown from obeying it; what stands
-    on its stages too.
+    """Everything that the page says, in one string, without the escapes for Markdown; including the texts in its
+    viewers.
     """
     kinds: tuple[Any, ...] = (app.title, app.subheader, app.markdown, app.caption, app.error, app.warning, app.info)
     said = [element.value for kind in kinds for element in kind]

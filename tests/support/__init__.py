@@ -1,1 +1,1 @@
-"""What several tests use: servers, scripted models, small labs, and where data that ships lies."""
+"""Helpers for several tests: servers, scripted models, small labs, and paths of data that ships."""

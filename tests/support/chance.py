@@ -1,4 +1,4 @@
-"""How many random runs a test makes."""
+"""The number of random runs in a test."""
 
 import os
 

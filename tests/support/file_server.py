@@ -1,4 +1,4 @@
-"""A small server of files on loopback, which can break connections and pass over what it is asked."""
+"""A small file server on loopback, which can break connections and ignore parts of a request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from typing import Any
 
 
 class FileServer:
-    """Serves `files` by path. `cut_after`: bytes after which the next answers end. `requests`: method, path, Range."""
+    """Serves `files` by path. `cut_after`: the number of bytes after which the next answers break off. `requests`:
+    method, path, Range.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -48,7 +50,7 @@ class FileServer:
         self.thread.join()
 
     def gets(self) -> list[str | None]:
-        """The ranges asked for, in order; None for a whole file."""
+        """The requested ranges, in order; None for a whole file."""
         return [asked for method, _, asked in self.requests if method == "GET"]
 
     def answer(self, http: BaseHTTPRequestHandler, is_head: bool) -> None:

@@ -1,6 +1,6 @@
-"""Where a file uses a lab's name as the name of a lab: held against `lab.name`, as a key of labs, as an argument `lab`.
+"""Find where a file uses a lab's name as such: compared with `lab.name`, as a key of labs, or as an argument `lab`.
 
-A lab may bear any word: the same word as a field, a method or a status is nothing of a lab's.
+A lab may have any word as its name, so the same word as a field, a method or a status does not count.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
 KEYED = {"labs", "rooms"}
-"""What is looked up by a lab's name, in small letters."""
+"""Names, in small letters, of mappings whose keys are lab names."""
 
 
 class Takes(NamedTuple):
-    """At which place a function takes a lab's name, and how many arguments it is given at least."""
+    """The position at which a function takes a lab's name, and its minimum number of arguments."""
 
     place: int
     least: int
 
 
 class Uses:
-    """The uses in one file, by `found`. `takes` are the functions that are given a lab by its name."""
+    """The uses in one file, returned by `found`. `takes` holds the functions that are given a lab by its name."""
 
     def __init__(self, tree: ast.AST, names: Collection[str], takes: Mapping[str, Takes]) -> None:
         self.tree, self.names, self.takes = tree, names, takes
@@ -42,14 +42,14 @@ class Uses:
         }
 
     def found(self) -> Iterator[tuple[int, str]]:
-        """Line and name of each."""
+        """Yield the line and name of each use."""
         for node in ast.walk(self.tree):
             for word in self._said(node):
                 if isinstance(word, ast.Constant) and word.value in self.names:
                     yield word.lineno, str(word.value)
 
     def _said(self, node: ast.AST) -> list[ast.expr]:
-        """What stands at a place in the node where a lab's name belongs."""
+        """The expressions at places in the node where a lab's name belongs."""
         if isinstance(node, ast.Compare):
             sides = [one for side in (node.left, *node.comparators) for one in self._items(side)]
             return sides if any(map(self._is_lab, sides)) else []
@@ -78,7 +78,9 @@ class Uses:
         return [key] if last(held) in KEYED else self._items(held) if self._is_lab(key) else []
 
     def _items(self, side: ast.expr) -> list[ast.expr]:
-        """What a literal holds, a dictionary its keys, also one that bears a name in this file; else the side alone."""
+        """The items of a literal (the keys of a dictionary), also if it is a named literal of this file; otherwise the
+        expression itself.
+        """
         literal = self.literals.get(side.id, side) if isinstance(side, ast.Name) else side
         if isinstance(literal, ast.Call) and last(literal.func) in ("frozenset", "set", "tuple") and literal.args:
             literal = literal.args[0]
@@ -94,7 +96,7 @@ class Uses:
 
 
 def last(side: ast.AST) -> str:
-    """The last name of an expression: `run.lab`, `row["lab"]`, `labs()`, `labs()[x]` end in `lab` and `labs`."""
+    """The last name of an expression: `run.lab` and `row["lab"]` end in `lab`; `labs()` and `labs()[x]` in `labs`."""
     if isinstance(side, ast.Call):
         if last(side.func) in ("get", "str") and side.args and isinstance(side.args[0], ast.Constant):
             return str(side.args[0].value)
@@ -106,7 +108,7 @@ def last(side: ast.AST) -> str:
 
 
 def taking_a_lab(trees: Collection[ast.AST]) -> dict[str, Takes]:
-    """Functions that are given a lab by its name, as an argument `lab: str`."""
+    """The functions that take a lab's name as an argument `lab: str`."""
     found = {}
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

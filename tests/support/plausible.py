@@ -1,4 +1,4 @@
-"""What a plausible model would answer to the labs' prompts, for the scripted server."""
+"""Plausible model answers to the labs' prompts, for the scripted server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Plausible:
-    """Numbers its counterfactuals; claims that every bird flies; answers no for every third."""
+    """A model that numbers its counterfactuals, claims that every bird flies, and answers no to every third."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -42,8 +42,8 @@ def telling(
     explain: str = "- superb\n- wonderful",
     decides: str = "superb",
 ) -> Callable[[dict[str, Any]], str]:
-    """Answers the Check lab: `masked` for a paragraph with masks and without the word that `decides` ("": any mask will
-    do), `classify` for all others.
+    """Return a model for Check that answers `masked` to a paragraph with masks and without the word `decides` (if that
+    is "", any mask will do), and `classify` to all others.
     """
 
     def reply(body: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Runs of all labs in which each answer holds a word that stands nowhere else: for tests of who is told of it."""
+"""Runs of all labs in which each answer contains a word that occurs nowhere else, to test who can see it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LABS = ("simulatability", "consistency", "find", "plant")
 
 @cache
 def events_of(lab: str) -> tuple[Event, ...]:
-    """A run that comes with the app, with that word in each raw answer."""
+    """The events of a run that comes with the app, with that word in each raw answer."""
     path = next(iter(sorted(home.recordings().glob(f"*-{lab}-*.jsonl"))))
     return tuple(
         event.model_copy(update={"text": f"{event.text} {CANARY}"}) if isinstance(event, Answered) else event
@@ -24,7 +24,7 @@ def events_of(lab: str) -> tuple[Event, ...]:
 
 
 def laid(folder: Path, lab: str, owner: str) -> str:
-    """The run in that folder, as somebody's; its name."""
+    """Write the run into the folder for this owner, and return its name."""
     run = f"20261124-000000-{lab}-{'5' * 16}"
     folder.mkdir(parents=True, exist_ok=True)
     with Journal(folder / f"{run}.jsonl") as written:

@@ -1,10 +1,10 @@
 """The sentence encoder of one test session: the real one, started once for all workers, at a port of this machine.
 
-Run as a script, with that port, it is what a worker starts in place of `core.text.embed_process`: it hands on what the
-worker says and what the encoder answers.
+Run as a script with that port, this file replaces `core.text.embed_process` in a worker: it passes requests on to the
+encoder, and its answers back.
 """
 
-# No import of ours at the top: an app that a test starts runs this file before it can find any.
+# Nothing of the project is imported at the top: an app that a test starts runs this file before it can find any.
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pathlib import Path
 
 
 def serve() -> int:
-    """Answer at a free port, each connection as `core.text.embed_process` does. The port."""
+    """Serve the encoder at a free port, each connection as `core.text.embed_process` does, and return the port."""
     from core.text.embed import encoder
 
     def answer(connection: socket.socket) -> None:
@@ -37,7 +37,9 @@ def serve() -> int:
 
 
 def installed(folder: Path, port: int) -> str:
-    """In `PYTHONPATH`: an app whose encoder is the one at `port`. Written into `folder`, which is its own."""
+    """Write a module into `folder`, used for nothing else, that makes an app use the encoder at `port`. Returns the
+    value for `PYTHONPATH`.
+    """
     (folder / "sitecustomize.py").write_text(
         "import runpy, sys\n"
         "if 'core.text.embed_process' in sys.orig_argv:\n"
@@ -50,7 +52,7 @@ def installed(folder: Path, port: int) -> str:
 
 
 def relay(port: int) -> None:
-    """Between standard input and output and the one encoder, until standard input ends."""
+    """Relay between standard input and output and the shared encoder, until standard input ends."""
     connection = socket.create_connection(("127.0.0.1", port))
 
     def hand_on() -> None:

@@ -1,4 +1,4 @@
-"""The journals of the runs that come with the app, those in archives too."""
+"""The journals of the runs that come with the app, including those in archives."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from core import archives, home, journal
 
 
 def journals() -> list[Path]:
-    """Their paths; the archives are unpacked for it."""
+    """Return their paths, after unpacking the archives."""
     unpacked = archives.folder(home.recordings())
     assert unpacked is not None
     return journal.list_journals(home.recordings()) + journal.list_journals(unpacked)

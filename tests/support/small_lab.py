@@ -1,4 +1,4 @@
-"""A small lab in one file: what a fourth lab needs, and all it needs. `LAB` is registered by one entry."""
+"""A small but complete lab in one file: everything that a fourth lab needs. One entry registers `LAB`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.transcript import CaseLog, RecordReader
 
 
 class EchoSpec(Spec):
-    """Does a model that says it repeats what it hears really do so?"""
+    """Does a model that says it repeats its input really do so?"""
 
     words: tuple[str, ...] = Field(("yes", "no"), title="Words", description="a word to say; may be repeated")
     times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
@@ -36,14 +36,14 @@ class EchoSpec(Spec):
 
 
 class Promise(Frozen):
-    """What the model says that it does."""
+    """What the model says it does."""
 
     call: str
     text: str
 
 
 class Echo(Frozen):
-    """What came back."""
+    """The model's reply."""
 
     call: str
     said: str
@@ -132,7 +132,9 @@ def scores(views: Sequence[EchoView]) -> Iterator[Figure]:
 
 @dataclass
 class Echoing:
-    """A model of known truth: repeats all but the words it `mishears`, fails on those it `refuses`. Keeps its calls."""
+    """A robot with known behaviour: it repeats everything but the words it `mishears`, and fails on those it `refuses`.
+    It stores its calls.
+    """
 
     id: str = "control/echo"
     title: str = "A robot that repeats what it hears"
@@ -180,7 +182,7 @@ LAB = Lab(
 
 
 class EchoData(OnData):
-    """The same of the paragraphs of a data set: its picker comes with the fields."""
+    """The same for the paragraphs of a data set, whose fields come with a picker."""
 
     task: Literal["sentiment"] = "sentiment"
     times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")

@@ -77,10 +77,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Calls:
-    """An answer that asks for tool calls, (name, arguments) each.
+    """An answer that makes tool calls, each as (name, arguments).
 
-    `numbered`: "each" as OpenAI does; "zero" gives all the index 0 and ids of their own; "not" gives no index;
-    "whole" sends no pieces; "no ids" leaves the ids empty.
+    `numbered`: "each" as OpenAI does; "zero" gives all the index 0 and ids of their own; "not" gives no index; "whole"
+    sends no pieces; "no ids" leaves the ids empty.
     """
 
     calls: tuple[tuple[str, str], ...]
@@ -115,15 +115,14 @@ Reply = str | Calls | Sequence[tuple[str, str]] | Callable[[dict[str, Any]], str
 
 
 class StubServer:
-    """Context manager. `reply` is the answer to everything; or (regex, answer) pairs tried in order on the text of all
-    messages; or a function of the request's body.
+    """A context manager. `reply` is the answer to every request; or (regex, answer) pairs tried in order on the text of
+    all messages; or a function of the request's body.
 
-    `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request, and `faulty` says
-    by a request's body which it has before all others. `delay` passes
-    before an answer begins, `pause` between its pieces, both in seconds; `delay` may depend on the request's body. An
-    answer waits for as long as `held` says so of its request. With `honour_stop=False` stop sequences are passed over;
-    `refused` parameters get a 400 that names them; `streams=False` answers in one piece, whatever was asked.
-    `port` 0 is a free one. `listing` answers in place of the list of `models`.
+    `faults` maps request numbers (from 1) to faults; `always` is the fault of every other request; `faulty` gives the
+    fault for a request's body and is tried before both. `delay` passes before an answer begins, `pause` between its
+    pieces, both in seconds; `delay` may depend on the request's body. An answer waits as long as `held` is true of its
+    request. With `honour_stop=False` stop sequences are ignored; `refused` parameters get a 400 that names them;
+    `streams=False` always answers in one piece. `port` 0 means a free one. `listing` replaces the list of `models`.
     """
 
     def __init__(
@@ -163,9 +162,9 @@ class StubServer:
         self.at_once = 0
         self.most_at_once = 0
         self._ending = threading.Event()
-        # As it is, each answer waits some 40 ms: asyncio sends at once only where a socket says that it is TCP's.
+        # Without this, each answer waits some 40 ms: asyncio sends immediately only if a socket says that it is TCP.
         self._socket = socket.socket()
-        # A server that was stopped can be started again where it was.
+        # Lets a stopped server start again at the same port.
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
         self.port: int = self._socket.getsockname()[1]
@@ -205,7 +204,7 @@ class StubServer:
 
     @property
     def count(self) -> int:
-        """Chat requests so far."""
+        """The number of chat requests so far."""
         return len(self.seen)
 
     def config(self, **changes: Any) -> EndpointConfig:
@@ -374,7 +373,7 @@ _MIDWAY = _MIDWAY_FAULTS | {"empty", "filtered_answer", "answer_key"}
 
 
 def _split(text: str) -> list[str]:
-    """Pieces as a tokenizer might make them: words with the space before them."""
+    """Split a text as a tokenizer might: words with the space before them."""
     return re.findall(r"\s*\S+|\s+$", text) or [text]
 
 

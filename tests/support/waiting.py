@@ -1,4 +1,4 @@
-"""Waiting in tests: for what is waited for, as short as it takes, and never for ever."""
+"""Waiting in tests: until a condition is true, no longer than needed, and never for ever."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 PATIENCE = 120.0
-"""Seconds: far more than anything here takes on a busy machine."""
+"""Seconds: far longer than anything here takes on a busy machine."""
 
 
 def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """Wait in this thread until `true()` is; AssertionError after so many `seconds`."""
+    """Wait in this thread until `true()` is true. Raises AssertionError after `seconds`."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"
@@ -19,7 +19,7 @@ def until(true: Callable[[], object], seconds: float = PATIENCE) -> None:
 
 
 async def until_true(true: Callable[[], object], seconds: float = PATIENCE) -> None:
-    """As `until`, in a task whose loop goes on meanwhile."""
+    """Like `until`, but in a task whose loop keeps running."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "waited in vain"
@@ -27,6 +27,6 @@ async def until_true(true: Callable[[], object], seconds: float = PATIENCE) -> N
 
 
 async def loop_turns(number: int = 20) -> None:
-    """Let all tasks of this loop go as far as they come by themselves in so many of its turns."""
+    """Run the loop for this number of turns, so that its tasks get as far as they can by themselves."""
     for _ in range(number):
         await asyncio.sleep(0)

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import takewhile
-from typing import NamedTuple
 
 from ...events import Answered
 from ...models.ids import is_control
@@ -20,7 +19,7 @@ from . import json_answers, parse, prompts
 from .parse_answers.parts import is_yes_or_no
 from .parse_answers.values import GUESSES
 from .records import Counterfactual
-from .tasks import OPERATIONS, AskSpec, generating
+from .tasks import AskSpec, Draw, draws_of, generating
 from .trial import Tested, UnderTest, run_trial, slots
 
 REWORDED = 0.94
@@ -31,16 +30,6 @@ meaning ("before" for "after") have 0.96 or more and are excluded too.
 
 
 _NUMBERS = re.compile(r"\d+")
-
-
-class Draw(NamedTuple):
-    """One counterfactual to write: the model that writes it, the blind operation if any, and the number of that model's
-    draw.
-    """
-
-    generator: str
-    operation: str | None
-    repeat: int
 
 
 async def one_after_another(case: UnderTest) -> dict[str, Tested]:
@@ -178,20 +167,6 @@ def _without_repeats(run: CaseContext, pool: Mapping[str, str]) -> dict[str, str
             kept[item] = text
             first[text] = item
     return kept
-
-
-def draws_of(spec: AskSpec) -> dict[str, Draw]:
-    """Return the counterfactuals that may be written, in order.
-
-    With one generator there are as many draws as are wanted. With two, they take turns and each makes that many draws,
-    so that for the updated parser repeats can be replaced, and for the original one there are two pools to sample from.
-    """
-    draws = [
-        Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
-        for repeat in range(spec.counterfactuals)
-        for generator in spec.generators
-    ]
-    return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
 
 
 async def _generate(case: UnderTest, item: str, how: Draw) -> Answered:

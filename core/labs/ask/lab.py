@@ -8,10 +8,11 @@ from typing import Any
 import click
 
 from ...datasets.items import Task
-from ...models.ids import is_control
+from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...text import embed
+from ...text.shared_words import stem
 from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
@@ -282,6 +283,15 @@ REASONING = ", its reasoning"
 """Suffix of the method if the model's thinking is used as its explanation."""
 
 
+def warm(spec: AskSpec) -> None:
+    """Start the sentence encoder and load the stemmer, which both take seconds. If a robot predicts, the run is over
+    sooner, so the stemmer is loaded only when a prediction needs it.
+    """
+    embed.start()
+    if not is_free(spec.simulator):
+        stem("")
+
+
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """Return the facets of a case for grouping: the method (and which text is the explanation), the task and the data
     set.
@@ -330,9 +340,7 @@ LAB = Lab(
     ),
     count_calls=asks,
     dataset_record=loaded,
-    # The encoder takes seconds to start, so it starts while the run begins. If none is installed, the cosine reports
-    # that.
-    preload=lambda spec: embed.start(),
+    preload=warm,
     check=check,
     scene=scene,
     readings=readings,

@@ -20,8 +20,8 @@ from ...events import Rules
 from ...score import Score, share, undefined
 from ...statistics import Comparison as Comparison
 from ...statistics import compare as compare
+from ...text import stopwords
 from ...text.shared_words import content_words, words
-from ...text.stopwords import english, shipped
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 
 if TYPE_CHECKING:
@@ -276,13 +276,8 @@ def _cosine(texts: Sequence[str]) -> _Matrix:
 def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
     import numpy as np
 
-    if rules == "paper":
-        stopwords = english()
-        bags = [_paper_bag(text, stopwords.words) for text in texts]
-    else:
-        stopwords = shipped()
-        bags = [content_words(text) for text in texts]
-    detail: dict[str, Any] = {"stopwords": stopwords.source}
+    bags = [_paper_bag(text) if rules == "paper" else content_words(text) for text in texts]
+    detail: dict[str, Any] = {"stopwords": stopwords.SHIPPED.name}
     matrix = np.zeros((len(texts), len(texts)))
     for row in range(len(texts)):
         for column in range(row):
@@ -303,15 +298,15 @@ def _jaccard(texts: Sequence[str], rules: Rules) -> _Matrix:
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def _paper_bag(text: str, stopwords: frozenset[str]) -> set[str]:
-    """Return the words that the original compares (utils/diversity_util.py).
+def _paper_bag(text: str) -> set[str]:
+    """The words that the original compares (utils/diversity_util.py).
 
     Quirks: nothing is lower-cased, so "Is" and "The" survive as content words; only ASCII punctuation is removed,
     including apostrophes ("isnt" is no stopword); only spaces separate words, so a line break joins two words; a text
     without a word yields the empty word.
     """
     bare = re.sub(" +", " ", text.translate(_WITHOUT_PUNCTUATION).strip())
-    return {word for word in bare.split(" ") if word not in stopwords}
+    return {word for word in bare.split(" ") if word not in stopwords.english()}
 
 
 # Comparisons

@@ -5,18 +5,18 @@ from __future__ import annotations
 import random
 import tomllib
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import StringConstraints
 
 from ...events import Frozen
 from ...models.ids import is_control
+from ...package_data import DATA
 from ...text.shared_words import content_words
 from ..base.cases import Case
 from .tasks import AskSpec, Starter, cases
 
-QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
+QUESTIONS = DATA / "questions"
 
 _Slug = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$")]
 

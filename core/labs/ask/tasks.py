@@ -212,6 +212,30 @@ def loaded(spec: AskSpec) -> Loaded | None:
     return spec.chosen_items()[1] if spec.dataset else None
 
 
+class Draw(NamedTuple):
+    """One counterfactual to write: the model that writes it, the blind operation if any, and the number of that model's
+    draw.
+    """
+
+    generator: str
+    operation: str | None
+    repeat: int
+
+
+def draws_of(spec: AskSpec) -> dict[str, Draw]:
+    """Return the counterfactuals that may be written, in order.
+
+    With one generator there are as many draws as are wanted. With two, they take turns and each makes that many draws,
+    so that for the updated parser repeats can be replaced, and for the original one there are two pools to sample from.
+    """
+    draws = [
+        Draw(generator, OPERATIONS[repeat % len(OPERATIONS)] if spec.blind else None, repeat)
+        for repeat in range(spec.counterfactuals)
+        for generator in spec.generators
+    ]
+    return {f"cf-{number:02}": draw for number, draw in enumerate(draws, start=1)}
+
+
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     """Return the number of calls of a run over `cases` questions if nothing is dropped, by role."""
     explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)

@@ -12,7 +12,8 @@ from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...rulesets import PerRuleset
 from ...runs.context import CaseContext, gather
-from ...text.shared_words import content_words
+from ...runs.fairness import run_in_thread as in_thread
+from ...text.shared_words import content_words, stem
 from . import json_answers, metrics, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
 from .records import Answer, ArmSimulation, Counterfactual, Explanation, FurtherSimulation, OtherExplanation, Simulation
@@ -44,7 +45,7 @@ _QUOTED = re.compile(r'["“]([^"“”]*)["”]')
 LONGEST = 400
 """How many characters of one claim are examined."""
 
-_NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false"})
+_NOTHING = frozenset({"yes", "no", "answer", "answers", "question", "robot", "likely", "true", "false", "ones"})
 """Words that belong to the form in which predictions are written."""
 
 
@@ -63,34 +64,15 @@ def claims(reply: str) -> list[str]:
 
 def invented_premises(reply: str, question: str, said: str) -> tuple[str, ...]:
     """Return the content words that a predictor attributes to the explanation but took from the new `question`: they
-    occur nowhere in what the model `said` (the starter question and its explanation). Sorted; forms of one word
-    count as the same word.
+    occur nowhere in what the model `said` (the starter question and its explanation). Sorted; words with the same stem
+    count as the same word. The first reply with a claim waits some seconds while the stemmer loads.
     """
-    known = {_stem(word) for word in content_words(said)}
-    asked = {_stem(word) for word in content_words(question) - _NOTHING}
-    claimed = {word for claim in claims(reply) for word in content_words(claim) - _NOTHING}
-    return tuple(
-        sorted(word for word in claimed if _is_among(_stem(word), asked) and not _is_among(_stem(word), known))
-    )
-
-
-def _stem(word: str) -> str:
-    word = word.removesuffix("'s")
-    for ending, instead in (("ies", "y"), ("ied", "y"), ("ing", ""), ("es", ""), ("ed", ""), ("s", "")):
-        if word.endswith(ending) and len(word) - len(ending) >= 2:
-            return word.removesuffix(ending) + instead
-    return word
-
-
-def _is_among(stem: str, stems: set[str]) -> bool:
-    """Whether the word is one of these, or differs from one only by up to two extra letters at the end (swim,
-    swimm).
-    """
-    return any(
-        long.startswith(short) and len(long) - len(short) <= (2 if len(short) > 2 else 0)
-        for other in stems
-        for short, long in [sorted((stem, other), key=len)]
-    )
+    if not (claimed_of_it := claims(reply)):
+        return ()
+    known = {stem(word) for word in content_words(said)}
+    asked = {stem(word) for word in content_words(question) - _NOTHING}
+    claimed = {word for claim in claimed_of_it for word in content_words(claim) - _NOTHING}
+    return tuple(sorted(word for word in claimed if stem(word) in asked and stem(word) not in known))
 
 
 S = TypeVar("S", bound=Simulation)
@@ -195,7 +177,7 @@ async def _from_explanation(
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
     votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
     said = " ".join((*starter.values(), case.explanation))
-    return kind(**votes, made_up=invented_premises(reply, counterfactual.text, said)), note
+    return kind(**votes, made_up=await in_thread(invented_premises, reply, counterfactual.text, said)), note
 
 
 async def _simulate_in(

@@ -22,7 +22,6 @@ from ..base.cases import Reading, Trial
 from ..base.declared import Metric, declared
 from . import baselines, honest, metrics
 from .baselines import Against, Misses
-from .counterfactuals import draws_of
 from .metrics import precision
 from .parse_answers.values import GUESSES
 from .records import (
@@ -35,7 +34,7 @@ from .records import (
     OtherExplanation,
     Simulation,
 )
-from .tasks import CONTROL_ARMS, Arm, AskSpec
+from .tasks import CONTROL_ARMS, Arm, AskSpec, draws_of
 
 METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
 

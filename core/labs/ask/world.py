@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...errors import ExplainError
+from ...package_data import DATA
 
-CONTROLS = Path(__file__).resolve().parents[3] / "data" / "controls"
+CONTROLS = DATA / "controls"
 
 _ARTICLES = frozenset({"a", "an", "the", "any", "all", "every", "each", "most"})
 _INSERTED = frozenset({"really", "actually", "usually", "normally", "generally", "please"})

@@ -237,7 +237,7 @@ class NamesContent(LexiconControl, named="worthless-content"):
         return (told[1] or told[2]) if told else classifier.label(asked)
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
-        small = stopwords.shipped().words
+        small = stopwords.english()
         return [word for word in dict.fromkeys(lexicon.words(asked.paragraph)) if word not in small]
 
     def edit(self, classifier: Classifier, asked: Slots, wanted: str) -> str:

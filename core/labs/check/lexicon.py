@@ -11,13 +11,13 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Protocol
 
 from ...events import Frozen
+from ...package_data import DATA
 from .mask import redact
 
-LEXICON = Path(__file__).resolve().parents[3] / "data" / "controls" / "lexicon.toml"
+LEXICON = DATA / "controls" / "lexicon.toml"
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _NOT_TRUE = "It is not true that "

@@ -254,7 +254,7 @@ def _parted(text: str, spans: Sequence[Span], token: str) -> Words:
 
 
 def _is_content(text: str, span: Span) -> bool:
-    return text[slice(*span)].casefold().replace("’", "'") not in stopwords.shipped().words
+    return text[slice(*span)].casefold().replace("’", "'") not in stopwords.english()
 
 
 def _masked(text: str, spans: Iterable[Span], token: str) -> str:

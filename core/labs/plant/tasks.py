@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
@@ -14,6 +13,7 @@ from ...datasets.items import Item, Loaded
 from ...datasets.on_data import OnData
 from ...events import Sampling
 from ...models.ids import is_control
+from ...package_data import DATA
 from ...text.stable_random import unit_number
 from ..base.cases import Case
 
@@ -42,7 +42,7 @@ MOST_TOKENS: dict[Length, int] = {"short": 120, "usual": 300, "long": 800}
 LONGEST = 8_000
 """Maximum number of characters in a question or a text."""
 
-QUESTIONS = Path(__file__).resolve().parents[3] / "data" / "questions"
+QUESTIONS = DATA / "questions"
 ONE = "question"
 """The id of the case if the user asks a question of their own."""
 

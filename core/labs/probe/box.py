@@ -22,7 +22,7 @@ from ...text.embed import NoEncoderError
 from .functions.base import FindFunction, UndefinedInputError, Value, as_number
 from .functions.modules import ModuleFunction, outputs_of
 from .functions.own import CodeFunction
-from .records import Probe
+from .records import Probe, item
 from .tasks import ProbeSpec
 
 # The calls behind a function that a language model carries out.
@@ -63,11 +63,6 @@ class ModuleCalls:
         about = item(self._about, text)
         trial = about if self._trials else ""
         return await self._run.ask("module", prompt, self._model, sampling=sampling, item=about, trial=trial)
-
-
-def item(about: str, text: str) -> str:
-    """Return the item of a module's call for the input `text`, as the journal has it."""
-    return f"{about} {text}"
 
 
 LONGEST = 500

@@ -24,12 +24,12 @@ from . import external_interpretations, fidelity
 from .case_facts import CaseFacts
 from .functions import source
 from .functions.atoms import ATOMS
-from .functions.base import Category, FindFunction
+from .functions.base import FindFunction
 from .functions.entities import concepts
+from .functions.names import CATEGORIES, Category, OwnKind
 from .functions.relations import RelationFunction, relations
-from .functions.source import OwnKind
 from .functions.strings import STRING_ATOMS
-from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec, cases
+from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec
 from .view import view
 
 P = ParamSpec("P")
@@ -89,15 +89,15 @@ def _kind_of(category: str, own: str) -> OwnKind:
 
 def check(spec: ProbeSpec) -> None:
     """Load the function, of several only the first. Raises ValueError if it cannot be loaded."""
-    for case in cases(spec):
-        case.about.load()
+    for case in source.cases(spec):
+        source.load(case.about)
         break
 
 
 # `find`
 
 
-_CATEGORIES = click.Choice(source.CATEGORIES)
+_CATEGORIES = click.Choice(CATEGORIES)
 _CATEGORY = click.option("--category", type=_CATEGORIES, default="numeric")
 _FOLDER = click.option("--find-dir", metavar="DIR", help="the published set: the folder that holds numeric/, strings/")
 _DIFFICULTY = click.option("--difficulty", type=click.Choice(("easy", "medium", "hard")))
@@ -123,7 +123,7 @@ def _in_words(command: Callable[P, int]) -> Callable[P, int]:
 @_FOLDER
 @_in_words
 def _list(category: Category | None, find_dir: str | None) -> int:
-    for one in [category] if category else source.CATEGORIES:
+    for one in [category] if category else CATEGORIES:
         lines = list(_published(one, find_dir) if find_dir else _shipped(one))
         print(f"{one}:")
         for name, about in lines:
@@ -172,7 +172,7 @@ def _show(as_json: bool, **asked: Any) -> int:
     if asked["find_dir"] and not asked["function"]:
         raise ValueError("Name a function of the published set (--function), such as f00012.")
     spec = ProbeSpec.model_validate({**asked, "interpreter": "you"})
-    shown = spec.load()
+    shown = source.load(spec)
     if as_json:
         print(json.dumps(_as_data(shown)))
     else:
@@ -220,7 +220,7 @@ def _score(
         for one in external_interpretations.read(path, category)
     ]
     for spec in specs:
-        spec.load()
+        source.load(spec)
     for model in {evaluator} - {""}:
         context.catalog().get(model)
     rated: list[Rated] = []
@@ -277,7 +277,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
 
 def _print_means(rated: Sequence[Rated]) -> None:
     """Print the means over the functions, each with the number of values behind it."""
-    for category in source.CATEGORIES:
+    for category in CATEGORIES:
         scores = [_scores(state) for spec, state in rated if spec.category == category]
         if not scores:
             continue

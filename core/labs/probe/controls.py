@@ -17,7 +17,6 @@ from .functions.base import as_number
 from .functions.entities import EntityFunction, concepts, concepts_of
 from .functions.relations import UNDEFINED, Relation, RelationFunction, relations
 from .functions.strings import STRING_ATOMS, StringAtom, StringFunction
-from .functions.synthesis import synthesize
 from .interpreters.fit_strings import FIRST_TEXTS, code_of
 
 Observations = list[tuple[str, str]]
@@ -153,6 +152,8 @@ def _line(seen: Observations) -> str:
 
 
 def _text(seen: Observations) -> str:
+    from .functions.synthesis import synthesize
+
     function = synthesize(seen) if seen else None
     if function is None:
         return conclusion("No rule of one or two steps explains it.", "Unknown.", "def f(x):\n    return x")

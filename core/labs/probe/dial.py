@@ -21,7 +21,6 @@ from ...text.stable_random import unit_number
 from .controls import Observations, Straight, conclusion, fitting, found_relation, found_subject
 from .functions.base import as_number
 from .functions.numeric import GRID
-from .functions.synthesis import synthesize
 from .interpreters.fit_strings import code_of
 
 NOTHING_TOLD = "The description does not tell."
@@ -72,6 +71,8 @@ class ProbeDial(Graded, Straight, named="dial-probe"):
         return conclusion(f"{_BELONG}{belong or 'none'}{_NOT}{others or 'none'}", "", "")
 
     def _of_texts(self, seen: Observations) -> str:
+        from .functions.synthesis import synthesize
+
         function = synthesize(seen) if seen else None
         if function is None:
             return super().conclude("strings", seen)

@@ -10,7 +10,6 @@ from ...package_data import table
 from .evaluate import held_out_texts
 from .functions.base import FindFunction
 from .functions.entities import EntityFunction
-from .functions.generate import generate
 from .functions.relations import RelationFunction
 from .functions.triplets import TESTS, Triplet, shuffled
 
@@ -65,6 +64,8 @@ def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[
     """Return `n` triplets for a string function: a true pair, and two of other functions that this one would not
     give.
     """
+    from .functions.generate import generate
+
     rng = np.random.default_rng([seed, 9])
     true = pairs_for_testing(function, seed, n)
     triplets = []

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import ExplainError
-from .functions.base import Category
-from .functions.source import CATEGORIES
+from .functions.names import CATEGORIES, Category
 from .tasks import Given
 
 

@@ -8,14 +8,16 @@ from typing import Any
 
 from ...events import Rules
 from ...rulesets import RULES
+from ...runs.context import CaseContext
 from ...text import embed
+from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import commands, prompts, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions import source
-from .measure import measure
+from .functions.names import shape_of
+from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
 from .pictures import PICTURES
@@ -37,7 +39,7 @@ from .records import (
     Wish,
 )
 from .scene import scene
-from .tasks import NAMELESS, ProbeSpec, asks, cases
+from .tasks import NAMELESS, ProbeSpec, asks
 from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
@@ -172,6 +174,16 @@ def first() -> DemoRun:
     )
 
 
+async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
+    """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
+
+    Raises BadInput and CallError as `core.labs.probe.measure` does.
+    """
+    from .measure import measure
+
+    await measure(spec, case, run)
+
+
 def warm(spec: ProbeSpec) -> None:
     """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
     if spec.category in ("entities", "relations") and not spec.evaluator:
@@ -180,7 +192,7 @@ def warm(spec: ProbeSpec) -> None:
 
 def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""
-    difficulty = str(spec.get("difficulty") or source.shape_of(case))
+    difficulty = str(spec.get("difficulty") or shape_of(case))
     how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
     return {"difficulty": difficulty, "how": how, "category": category}
 

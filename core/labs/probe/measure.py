@@ -21,6 +21,7 @@ from .exemplars import exemplars
 from .functions import source
 from .functions.base import FindFunction, Value, as_number
 from .functions.entities import EntityFunction
+from .functions.names import is_drawn
 from .functions.own import PairsFunction
 from .functions.relations import RelationFunction
 from .interpreters.agent import Conclusion, agent, milan
@@ -44,7 +45,7 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     if _is_done(one, run):
         return
     try:
-        function = await run_in_thread(one.load)
+        function = await run_in_thread(source.load, one)
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
@@ -70,7 +71,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
         return False
     measured = list(run.recorded(Fidelity).values())
     if not measured:
-        return source.is_drawn(function.id)
+        return is_drawn(function.id)
     return not fidelity.is_about(measured[0], spec, function)
 
 

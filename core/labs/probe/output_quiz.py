@@ -11,7 +11,6 @@ import numpy as np
 from ...events import Frozen
 from .exemplars import observed, pairs_for_testing
 from .functions.base import FindFunction
-from .functions.generate import generate
 from .records import Interpretation, Submission
 
 TEXTS = 5
@@ -38,6 +37,8 @@ class QuizItem(Frozen):
 def quiz_items(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
     """Return at most TEXTS quiz items on texts that were not tried, the same for the same seed."""
     rng = np.random.default_rng([seed, _STREAM])
+    from .functions.generate import generate
+
     others = [generate("strings", _FIRST + 97 * seed + number) for number in range(OTHERS)]
     found = []
     for text, output in pairs_for_testing(function, seed, _POOL):

@@ -9,7 +9,7 @@ from ...events import Message, Prompt, Tool
 from ...parsers import fields
 from ...text.templates import fill, load
 from . import json_answers
-from .functions.base import Category
+from .functions.names import Category
 from .parse import TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec

@@ -283,3 +283,8 @@ class Truth(Frozen):
     corrupted: tuple[float | None, float | None] | None = None
     x: tuple[float, ...] = ()
     y: tuple[float | None, ...] = ()
+
+
+def item(about: str, text: str) -> str:
+    """Return the item of a module's call for the input `text`, as the journal has it."""
+    return f"{about} {text}"

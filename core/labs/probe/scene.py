@@ -25,14 +25,13 @@ from ...text.plurals import count_noun
 from ...text.whitespace_marks import visible
 from ..base.declared import words_of
 from . import fidelity
-from .box import item
 from .budget_text import budget, refusal
 from .cards import cards
 from .case_facts import CaseFacts
 from .ending import differs, verdict_of
 from .functions.numeric import interval
 from .plot import plot_of
-from .records import Exchange, Fidelity, Probe
+from .records import Exchange, Fidelity, Probe, item
 from .tasks import NAMES
 from .view import ProbeView
 

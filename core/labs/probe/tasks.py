@@ -4,23 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
-from ..base.cases import Case
 from ..base.declared import words_of
 from ..base.spec import MOST_CASES, Sampled
-from .functions import source
-from .functions.base import Category, FindFunction
-from .functions.generate import Difficulty
-from .functions.modules import Backbone
-from .functions.source import OwnKind
+from .functions import names
+from .functions.names import Backbone, Category, Difficulty, OwnKind
 
 Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "given"]
 
@@ -48,9 +41,6 @@ MODULE_CHECKS = 10
 OWN = "own"
 """The case's id if the function is the person's own."""
 
-_CHOICE = 12
-"""Separates the random numbers that choose published functions from the other streams of a seed."""
-
 BY_MODEL = ("aia", "milan", "aia+milan")
 """Interpreters that are language models."""
 
@@ -62,7 +52,7 @@ know no facts.
 """
 
 CAN: dict[Interpreter, tuple[Category, ...]] = {
-    **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), source.CATEGORIES),
+    **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), names.CATEGORIES),
     "fit": ("numeric", "strings"),
     "nearest": ("entities",),
 }
@@ -156,8 +146,8 @@ class ProbeSpec(Sampled):
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
             raise ValueError("A function that a language model carries out needs a model; choose one.")
-        if self.difficulty and self.difficulty not in source.difficulties(self.category):
-            known = " or ".join(source.difficulties(self.category))
+        if self.difficulty and self.difficulty not in names.difficulties(self.category):
+            known = " or ".join(names.difficulties(self.category))
             raise ValueError(f"{self.category} functions are {known}, not {self.difficulty}.")
         self._one_source()
         return self
@@ -171,27 +161,25 @@ class ProbeSpec(Sampled):
             )
         if self.count > 1 and self.find_dir:
             raise ValueError("A count draws new functions. For functions of the published set give a limit instead.")
-        if self.limit is not None and not self._is_category:
+        if self.limit is not None and not self.is_category:
             raise ValueError("A limit is for the published set: name the set's folder, and no single function.")
         if self.interpreter == "given" and self.is_several:
             raise ValueError("A description made elsewhere is about one function: name that function.")
 
     @property
-    def _is_category(self) -> bool:
+    def is_category(self) -> bool:
         """Whether the functions are those of a published category."""
         return bool(self.find_dir) and not (self.own or self.function or self.functions)
 
     @property
     def is_several(self) -> bool:
-        """Whether the specification is about functions of which only the names are known, not about one that `load`
-        returns.
-        """
-        return bool(self.functions) or self.count > 1 or self._is_category
+        """Whether it is about functions of which only the names are known, and not about a single one."""
+        return bool(self.functions) or self.count > 1 or self.is_category
 
     @property
     def is_published(self) -> bool:
         """Whether it is a function of the published set, with that set's own tests."""
-        return bool(self.find_dir and self.function and not self.own and not source.is_drawn(self.function))
+        return bool(self.find_dir and self.function and not self.own and not names.is_drawn(self.function))
 
     @property
     def is_module(self) -> bool:
@@ -219,53 +207,14 @@ class ProbeSpec(Sampled):
         }
         return {role: (model,) for role, model in asked.items() if model}
 
-    def names(self) -> Iterator[str]:
-        """Yield the functions' names, which are the cases' ids, without loading them. Raises BenchmarkError if the
-        published set cannot be read.
-        """
-        if self.own:
-            yield OWN
-        elif self.function:
-            yield self.function.replace("/", "-")
-        elif self.functions:
-            yield from (name.replace("/", "-") for name in self.functions)
-        elif self._is_category:
-            ids = sorted(source.published_ids(self.category, str(self.find_dir)))
-            places = np.random.default_rng([self.seed, _CHOICE]).permutation(len(ids))[: self.limit]
-            yield from (ids[place] for place in places)
-        else:
-            for seed in range(self.seed, self.seed + self.count):
-                yield source.name_of(self.category, seed, self.difficulty, self.rules)
-
     def alone(self, name: str) -> ProbeSpec:
         """Return the specification of one of its functions: a run of several measures each one as its own run would."""
         if not self.is_several:
             return self
         fields: dict[str, object] = {"functions": (), "count": 1, "limit": None}
-        fields |= {"seed": source.seed_of(name)} if self.count > 1 else {"function": name}
+        fields |= {"seed": names.seed_of(name)} if self.count > 1 else {"function": name}
         one = self.model_copy(update=fields)
         return one.model_copy(update={"title": _title(one.model_dump())})
-
-    def load(self) -> FindFunction:
-        """Return the black box of a specification about one. Raises ValueError (or its subclass BenchmarkError) with a
-        message for the person; a specification about several raises it too, and `alone` gives each its own.
-        """
-        if self.is_several:
-            raise ValueError("Several functions are named here: name only one.")
-        if self.own:
-            return source.brought(self.category, self.own_kind, self.own)
-        if self.function:
-            return source.by_id(self.category, self.function, Path(self.find_dir) if self.find_dir else None)
-        return source.generated(self.category, self.seed, self.difficulty, self.rules)
-
-
-def cases(spec: ProbeSpec) -> Iterator[Case]:
-    """Yield one case per function, whose `about` is the specification for it alone. Raises BenchmarkError if the
-    published set cannot be read.
-    """
-    for name in spec.names():
-        one = spec.alone(name)
-        yield Case(name, one, one.title)
 
 
 def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:

@@ -8,7 +8,7 @@ import {
   html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
   Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isPredictable, isGoing,
   numberOf, revealed, titleOf, wordOf,
-} from "./stage.js";
+} from "./parts.js";
 
 const UNKNOWN = "unknown";
 const MOST_CARDS = 10;

@@ -5,9 +5,13 @@
 // On Preact and htm: a scene comes again and again while a run goes on, and what a reader has opened, typed or focused
 // must stay. The library is handed in, as a module or as its address: the same file serves an app and a page on a disk.
 
+import {
+  html, render, useState, useEffect, useLayoutEffect, useMemo, useRef, against, came, cameSoFar, capital, classOf,
+  counted, cut, cutText, drawWith, isGoing, isOpen, isPredictable, joined, lengthOf, nameOf, revealed, sizeOf,
+  standing, titleOf, useKeys, wordOf, ACTIONS, Actions, Bars, Button, Calls, Ending, Face, Fetched, Fold, MANY,
+  Marked, Options, Panel, Panels, Sign, STATES, Text, Tiles,
+} from "./parts.js";
 import { Guess, Play } from "./game.js";
-
-export let html, render, useState, useEffect, useLayoutEffect, useMemo, useRef;
 
 /** What a stage has where its caller says nothing of it. */
 const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, card: "", far: {} };
@@ -52,7 +56,7 @@ export function mount(element, options) {
   const press = (event) => pressed(event, stage.listening);
   if (stage.keys !== false) document.addEventListener("keydown", press, true);
   const take = (module) => {
-    ({ html, render, useState, useEffect, useLayoutEffect, useMemo, useRef } = module);
+    drawWith(module);
     draw();
   };
   const { library } = stage;
@@ -92,154 +96,24 @@ function pressed(event, listening) {
   does(event);
 }
 
-/** While the component stands, these keys do this; of two that want one key the frame has it. Before the paint, so that
- * no key is lost between two screens. */
-export function useKeys(stage, keys, isFrame = false) {
-  const current = useRef(keys);
-  current.current = keys;
-  useLayoutEffect(() => {
-    stage.listening[isFrame ? "unshift" : "push"](current);
-    return () => stage.listening.splice(stage.listening.indexOf(current), 1);
-  }, []);
-}
-
 /** Keys 1 to 9, each of which does this with its number. */
 const byNumber = (does) => Object.fromEntries(Array.from({ length: 9 }, (_, at) => [at + 1, () => does(at + 1)]));
 
 // --------------------------------------------------------------------------------------------------------- Words
 
-const MARKS = {
-  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
-  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached", sealed: "sealed",
-};
-
-const ACTIONS = {
-  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is",
-  guess: "Your turn: guess", fork: "Edit this answer and go on", label: "Say what you make of it",
-  resume: "Go on with it", cancel: "Stop it",
-};
-
-const STATES = {
-  empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
-  unread: ["Nothing of it can be read.", "Its journal is damaged."],
-  waiting: ["It is about to begin.", "Where all places are taken it waits for one, and begins by itself."],
-  running: ["It is being put to the test.", ""],
-  failed: ["It could not be finished.", "What had come until then stands below."],
-  cancelled: ["It was stopped.", "What had come until then stands below."],
-  interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
-  done: ["It came to an end without a verdict.", ""],
-  sealed: ["What it came to is sealed.", "It comes once every card is guessed, or all is revealed."],
-};
-
 const MEANING = "What this says, and what it does not";
-
-export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
-const isOpen = (mark) => ["waiting", "stopped", "sealed"].includes(mark);
-const cameSoFar = (cards) => cards.filter((card) => !isOpen(card.mark)).length;
-const nameOf = (scene, mark) => scene.words?.[mark] || MARKS[mark];
-export const wordOf = (card, value) => (card.options?.[value] ?? value).toLowerCase();
-const lengthOf = (text) => [...text].length;
-export const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
-const joined = (by, ...texts) => texts.filter(Boolean).join(by);
-export const classOf = (mark) => (mark ?? "none").replace(" ", "-");
-export const counted = (n, one) => `${n.toLocaleString("en")} ${one}${n === 1 ? "" : "s"}`;
 
 /** "A", "B" or "C": a name would give away how the story ends. */
 const nameIn = ({ who }, at) => who?.is_robot ? `Robot ${"ABCDEFGH"[at] ?? "A"}` : capital(who?.shown || "The model");
-
-/** A text in pieces, each with its mark. Spans count code points, and a string of JavaScript does not. */
-function pieces({ text, spans }) {
-  if (!spans?.length) return [{ text }];
-  const points = Array.from(text), found = [];
-  let at = 0;
-  for (const { start, end, mark } of spans) {
-    if (start > at) found.push({ text: points.slice(at, start).join("") });
-    found.push({ text: points.slice(Math.max(at, start), end).join(""), mark });
-    at = Math.max(at, end);
-  }
-  return [...found, { text: points.slice(at).join("") }].filter((one) => one.text);
-}
-
-/** The first code points of a part, up to the end of a word, with the spans that lie in them. */
-export function cut(part, most) {
-  const text = [...part.text].slice(0, most).join("").replace(/\s\S{0,30}$/, ""), end = lengthOf(text);
-  const spans = (part.spans ?? []).filter((one) => one.start < end);
-  return { ...part, text: `${text} …`, spans: spans.map((one) => ({ ...one, end: Math.min(one.end, end) })) };
-}
-
-const TAGS = { strong: "strong", struck: "del", added: "ins" };
-
-export function Marked({ part }) {
-  return pieces(part).map(({ text, mark }) =>
-    mark ? html`<${TAGS[mark] ?? "mark"} class=${`is-${mark}`}>${text}<//>` : text);
-}
-
-/** A text under its label; what is longer than `most` code points is folded, and opened by a button. */
-export function Text({ part, most = 420, quoted }) {
-  const [isWhole, open] = useState(false);
-  const length = lengthOf(part.text), isLong = length > most * 1.2;
-  const shown = isLong && !isWhole ? cut(part, most) : part;
-  const size = length > 160 ? "is-long" : part.label && length + lengthOf(part.label) < 40 ? "is-short" : "";
-  return html`<div class=${`text ${quoted ? "quoted" : ""} ${size}`}>
-    ${part.label && html`<div class="label">${part.label}</div>`}
-    <p dir="auto"><${Marked} part=${shown} /></p>
-    ${isLong && html`<${Fold} ...${{ isWhole, open }} more=${`Show all ${counted(length, "character")}`} />`}</div>`;
-}
-
-/** What shows all of something, and folds it again. */
-const Fold = ({ isWhole, open, more, less = "Show less" }) => html`<button class="link" aria-expanded=${isWhole}
-  onClick=${() => open(!isWhole)}>${isWhole ? less : more}</button>`;
 
 /** What shows the rest of a list, where not all of it is shown. */
 const More = ({ shown, all, one, open }) => shown < all
   && html`<${Button} does=${() => open(true)} words=${`Show all ${counted(all, one)}`} />`;
 
-/** A button, and the key that does the same. */
-export const Button = ({ does, words, by }) =>
-  html`<button class="plain" onClick=${does}>${words}${by && html`<kbd>${by}</kbd>`}</button>`;
-
-// ------------------------------------------------------------------------------------------------- Small drawings
-
-const SIGNS = {
-  kept: "M3 8.5l3.5 3.5L13 4.5", broken: "M4 4l8 8M12 4l-8 8", "set aside": "M4 8h8", stopped: "M6 4.5v7M10 4.5v7",
-  "not settled": "M5.4 6a2.6 2.6 0 1 1 3.8 2.3c-.8.5-1.2.9-1.2 1.9M8 12.8v.1", failed: "M8 3v6M8 12.6v.2",
-  "in doubt": "M2.5 9c1.8-3.4 3.7 1.4 5.5-.6s3.7-2.6 5.5-.6", waiting: "M3.6 8h.1M8 8h.1M12.4 8h.1",
-  unread: "M2.5 8c2.4-4 8.6-4 11 0M4 13.5L12.5 3", sealed: "M4 7.5h8v5.5H4zM5.6 7.5V5.4a2.4 2.4 0 0 1 4.8 0v2.1",
-};
-
-export const Sign = ({ mark }) =>
-  html`<svg class="sign" viewBox="0 0 16 16" aria-hidden="true"><path d=${SIGNS[mark]} /></svg>`;
-
-// The parts of a face are paths, in a square of 48; the eyes besides dots at these x, of such a radius.
-const TOPS = ["M24 13V5M21 5h6", "M18 12l-4-7M30 12l4-7", "M24 13V8m-3 0a3 3 0 1 1 6 0", "M20 12V6M28 12V6"];
-const HEADS = [
-  "M15 13h18a9 9 0 0 1 9 9v9a9 9 0 0 1-9 9H15a9 9 0 0 1-9-9v-9a9 9 0 0 1 9-9z",
-  "M7 26a17 17 0 0 1 34 0a17 17 0 0 1-34 0z", "M11 14h26l5 13-5 14H11L6 27z", "M8 40V24a16 13 0 0 1 32 0v16z",
-  "M14 16h20a10 10 0 0 1 0 20H14a10 10 0 0 1 0-20z", "M10 13h28l-4 28H14z",
-];
-const CHIP = "M14 9h20a5 5 0 0 1 5 5v20a5 5 0 0 1-5 5H14a5 5 0 0 1-5-5V14a5 5 0 0 1 5-5z"
-  + "M17 9V4M24 9V4M31 9V4M17 44v-5M24 44v-5M31 44v-5M9 17H4M9 24H4M9 31H4M44 17h-5M44 24h-5M44 31h-5";
-const EYES = [
-  ["", 3.2, 17, 31], ["M13 26h7M28 26h7"], ["M17 22h14a4 4 0 0 1 0 8H17a4 4 0 0 1 0-8z", 2, 28],
-  ["M14 26a4 4 0 0 1 8 0a4 4 0 0 1-8 0zM26 26a4 4 0 0 1 8 0a4 4 0 0 1-8 0z", 1.4, 30],
-];
-
-export const numberOf = (name) => [...name].reduce((sum, one) => (sum * 31 + one.codePointAt(0)) >>> 0, 7);
-
-/** The speaker as a character: the same name has the same face. A model that is no robot looks like a chip. */
-export function Face({ who, name }) {
-  const number = numberOf(who?.name || name), isRobot = who?.is_robot;
-  const [eyes, radius, ...dots] = EYES[(isRobot ? number >>> 3 : number) % EYES.length];
-  const lines = isRobot ? [TOPS[number % TOPS.length], HEADS[number % HEADS.length], "M19 34h10"] : [CHIP, "M20 33h8"];
-  return html`<svg class="face" viewBox="0 0 48 48" aria-hidden="true">
-    ${[...lines, eyes].map((d) => html`<path d=${d} />`)}
-    ${dots.map((x) => html`<circle class="dot" cx=${x} cy="26" r=${radius} />`)}</svg>`;
-}
-
 // ---------------------------------------------------------------------------------------------- Claims and conduct
 
 /** What it said: large, left, in a colour and a typeface of its own. */
-export function Claim({ scene, name, most }) {
+function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) return html`<div class="claim is-empty">
     <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
@@ -258,50 +132,6 @@ export function Claim({ scene, name, most }) {
       <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
-}
-
-/** The shares that decide, to one scale, in units where these can be counted; a line goes down where the one of its own
- * ends. */
-export function Bars({ bars }) {
-  const [own, another] = bars.filter((one) => one.own && one.n);
-  const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
-  return html`<ul class="bars">${bars.map((bar) => html`
-    <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
-      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
-      <span class="track" aria-hidden="true">
-        ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
-          : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
-              </i>`}
-        ${bar.low != null && bar.high != null && html`<u
-          style=${`left:${100 * bar.low}%;width:${100 * (bar.high - bar.low)}%`}></u>`}
-        ${own && !another && html`<s style=${`left:${(100 * own.hits) / own.n}%`}></s>`}</span>
-      <span class="count"><b>${bar.hits}</b> of ${bar.n}${bar.wins &&
-        html`<span class="aloud"> (as good as with the explanation, or better)</span>`}</span></li>`)}</ul>`;
-}
-
-/** How many came of each kind, in words: what the tiles show, for who does not see them. */
-const tally = ({ cards }) => Object.keys(MARKS)
-  .map((mark) => [mark, cards.filter((card) => card.mark === mark).length]).filter(([, many]) => many);
-
-const FEW = 40, MANY = 120;
-
-/** A tile a test. Few (`most` of them) are buttons that lead to their cards; more are small, a picture with words. */
-export function Tiles({ scene, go, only, most = FEW, shown }) {
-  const cards = only ?? scene.cards, isMany = cards.length > most;
-  if (!cards.length) return null;
-  const tile = (card) => {
-    const words = `${joined(" · ", card.number, card.title)}: ${nameOf(scene, card.mark)}`;
-    const look = { class: `tile ${classOf(card.mark)}`, "aria-label": words, title: words };
-    if (!go || isMany) return html`<li key=${card.id} ...${look}><${Sign} mark=${card.mark} /></li>`;
-    return html`<li key=${card.id}><button ...${look} title=${joined("\n", words, card.sentence?.text)}
-      aria-current=${shown === card.id ? "true" : null} onClick=${() => go(card.id)}><${Sign} mark=${card.mark} />
-        </button></li>`;
-  };
-  return html`<ol class=${isMany ? "tiles many" : "tiles"}
-      style=${`--all:${Math.max(6, cards.length)}`}>${cards.map(tile)}</ol>
-    ${!only && html`<p class="legend">${tally(scene).map(([mark, n]) =>
-      html`<span class=${`is-${classOf(mark)}`}><${Sign} mark=${mark} />${`${n} ${nameOf(scene, mark)}`}</span>`)}
-          </p>`}`;
 }
 
 /** What was expected of one test, what came, and what that is. */
@@ -326,8 +156,6 @@ const cameTrue = ({ guess, said, options }) =>
 const labelled = (card) => card.parts.filter((part) => part.text).map((part) => joined(" ", part.label, part.text));
 /** What was asked, without what stands elsewhere. */
 const askedOf = ({ parts = [] }, stands) => parts.filter((part) => part.text && !stands.includes(part.text));
-export const titleOf = (card) => card.parts.map((part) => part.text).filter(Boolean);
-
 /** One test: a card in the row of them, which turns when its answer comes, and opens to what stands behind it. */
 function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
   const before = useRef(card.mark), isNew = useRef(false);
@@ -365,8 +193,6 @@ function Judge({ stage, card, judged, judge }) {
       <kbd>${2 * place + at + 1}</kbd></button>`)}</div>`);
 }
 
-export const cutText = (text, most) => (lengthOf(text) > most ? cut({ text }, most).text : text);
-
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
   const notes = [
@@ -388,31 +214,6 @@ function Behind({ stage, scene, card }) {
         calls=${[...card.calls, ...card.expects.map((one) => one.call).filter(Boolean)]} />`;
 }
 
-/** What stands behind the scene, fetched when a part of it is first opened, and drawn by `draw`. */
-function Fetched({ stage, scene, title, draw }) {
-  const [found, set] = useState(null), isAsked = useRef(false);
-  const open = (event) => {
-    if (!event.target.open || isAsked.current) return;
-    isAsked.current = true;
-    const asked = typeof stage.evidence === "function" ? stage.evidence(scene) : stage.evidence;
-    Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
-  };
-  return stage.evidence && html`<details class="calls" onToggle=${open}><summary>${title}</summary>
-    ${found ? draw(found) : html`<p class="small">Being fetched …</p>`}</details>`;
-}
-
-/** The raw calls. */
-function Calls({ stage, scene, calls }) {
-  const ids = [...new Set(calls)], canFork = scene.actions?.some((one) => one.name === "fork");
-  const draw = (found) => ids.map((id) => html`<section>
-    <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
-    ${found.calls?.[id]?.parts.map((part) => html`<${Text} part=${part} most=${900} />`)}
-    ${found.calls?.[id] && canFork && html`<button class="link"
-        onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
-  return ids.length > 0
-    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`${counted(ids.length, "call")} word for word`} />`;
-}
-
 /** All figures of the case and its run, and what it was made with. */
 function Whole({ stage, scene }) {
   const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${figures} />
@@ -426,28 +227,6 @@ function Figures({ figures }) {
     <dt>${one.title}${notes(one).map((text) => html`<span class="small">${text}</span>`)}</dt>
     <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd>
   </div>`)}</dl>`;
-}
-
-/** Things that were asked alike and follow one another. */
-export function Panels({ stage, scene, panels }) {
-  return panels?.length > 0 && html`<ol class="panels">${panels.map((panel, at) => html`
-    <li class=${`panel ${classOf(panel.mark)}`} key=${`${at}-${panel.title}`}><${Panel} ...${{ stage, scene, panel }} />
-      </li>`)}</ol>`;
-}
-
-const PARTS = 6;
-
-function Panel({ stage, scene, panel }) {
-  const [isWhole, whole] = useState(false), all = panel.parts.length;
-  return html`<h4>${panel.title}</h4>
-    ${(isWhole ? panel.parts : panel.parts.slice(0, PARTS)).map((part) => html`<${Text} part=${part} quoted />`)}
-    ${all > PARTS && html`<${Fold} isWhole=${isWhole} open=${whole} more=${`Show all ${all}`} />`}
-    ${panel.answer && html`<p class=${`answer ${sizeOf(panel.answer, 24)}`} dir="auto">
-      ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
-    ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
-      ${joined(": ", panel.mark && nameOf(scene, panel.mark), panel.note)}</p>`}
-    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
-    <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Plot
@@ -558,15 +337,6 @@ function Plot({ scene, covered }) {
 
 // -------------------------------------------------------------------------------------------------------- Verdict
 
-/** How far it has come, where the verdict will stand. */
-function standing(scene) {
-  const isUnread = scene.unread && scene.status === "empty", isSealed = scene.is_sealed && !isGoing(scene);
-  const [first, more] = STATES[isUnread ? "unread" : isSealed ? "sealed" : scene.status] ?? STATES.empty;
-  const all = scene.cards.length, far = `${cameSoFar(scene.cards)} of ${counted(all, scene.one)}`;
-  const isSaid = all && scene.status !== "waiting";
-  return [first, isSaid && `${far} ${scene.is_sealed ? "turned" : "answered"}.`, more].filter(Boolean);
-}
-
 /** The sentence, large where it is short, and beside it the bars that decide. */
 function Verdict({ stage, scene, headline }) {
   const { verdict } = scene, [first, ...rest] = verdict ? [] : standing(scene);
@@ -594,21 +364,6 @@ function Progress({ stage, scene }) {
         aria-label=${`${came} of ${all}`}></progress>`}
     ${isGoing(scene) && html`<div class="unlit" aria-hidden="true">${Array.from({ length: 6 }, () => html`<i></i>`)}
         </div>`}</div>`;
-}
-
-/** What comes next; while the run goes on how far it is, and who can stop it. */
-export function Actions({ stage, scene, on = "" }) {
-  const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
-  const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
-    // An answer is edited where it stands; from here the one that was named.
-    .filter((one) => one.name !== "fork" || one.on);
-  const far = !on && stage.far[scene.run];
-  if (!offered.length && !far) return null;
-  // What can be pressed stays in its place when the rest goes.
-  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
-    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
-    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}
-        </span>`}${far?.note && html`<span class="run">${far.note}</span>`}</nav>`;
 }
 
 // ----------------------------------------------------------------------------------------------------------- Read
@@ -752,10 +507,6 @@ function Folded({ text, most }) {
   return html`${isWhole ? text : cutText(text, most)} <${Fold} ...${{ isWhole, open }} more="all" less="less" />`;
 }
 
-/** A respondent by its name, as the end tells it. */
-export const revealed = ({ name, does, is_robot: isRobot }) =>
-  `${isRobot ? "the robot " : ""}${name}${does ? `, which ${does}` : ""}`;
-
 /** What the verdict rests on, and what it does not say; whose story it was is part of the end. */
 function Meaning({ scene: { verdict, who } }) {
   return verdict && html`<div class="meaning">
@@ -885,16 +636,12 @@ function End({ headline, words, links, foot }) {
     <p class="doubt">${foot}</p>`;
 }
 
-/** What came, in a sentence: in words of its own where it is no word of the model's. */
-export const came = (card) => card.came || (card.said && `it said ${wordOf(card, card.said)}`);
 const cameOf = (scene, card) => `${capital(came(card))}: ${nameOf(scene, card.mark)}`;
 
 const spoken = (scene, screen, card) => ({
   question: scene.title, claim: scene.claim?.parts.map((one) => one.text).join(" "),
   card: card && titleOf(card).join(" "), turned: card && cameOf(scene, card), verdict: scene.verdict?.headline.text,
 })[screen.shows] ?? "";
-
-const sizeOf = (text, most = 70) => lengthOf(text) > 3 * most ? "long" : lengthOf(text) > most ? "middle" : "short";
 
 function Screen({ stage, scene, name, screen, card, bets = {}, choose, most }) {
   const bet = bets[screen.of], panel = scene.panels[screen.of], predicted = against(scene.cards, bets);
@@ -933,14 +680,6 @@ function Asked({ card }) {
     ${rest.map((part) => html`<${Text} part=${part} most=${240} />`)}`;
 }
 
-export function Options({ card, chosen, choose }) {
-  const options = Object.entries(card.options);
-  return options.length > 0 && html`<div class="options" role="group"
-      aria-label="What will it say?">${options.map(([value, words], at) => html`
-    <button key=${value} aria-pressed=${chosen === value} onClick=${() => choose(value)}>${words}<kbd>${at + 1}</kbd>
-        </button>`)}</div>`;
-}
-
 /** A card that was turned: what came, in its words; a broken one steps out of line. */
 function Turned({ scene, card, guess, who }) {
   const said = came(card) ? `${capital(came(card))}.` : nameOf(scene, card.mark);
@@ -953,41 +692,6 @@ function Turned({ scene, card, guess, who }) {
         class="expects-word">Its explanation led us to expect: ${wordOf(card, expects.value)}.</span> `}
       ${guess && `${who} said ${wordOf(card, guess)}. `}<b>${capital(nameOf(scene, card.mark))}.</b>
       ${(card.reason || card.doubt) && ` ${capital(card.reason || card.doubt)}.`}</p></div>`;
-}
-
-export function Ending({ scene, name }) {
-  const { verdict } = scene;
-  if (!verdict) return html`<h2>${standing(scene).join(" ")}</h2>`;
-  return html`${verdict.caution && html`<p class="caution" dir="auto"><${Marked} part=${verdict.caution} /></p>`}
-    <div class=${`ending ${classOf(verdict.mark)}`}>
-    ${verdict.mark && html`<span class=${`tile ${classOf(verdict.mark)}`}><${Sign} mark=${verdict.mark} /></span>`}
-    <h2 class=${sizeOf(verdict.headline.text)} dir="auto"><${Marked} part=${verdict.headline} /></h2></div>
-    ${verdict.words && html`<p class="words" dir="auto">${verdict.words}</p>`}
-    ${verdict.doubt && html`<p class="doubt" dir="auto">${verdict.doubt}</p>`}
-    ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
-      <span>${scene.who.is_robot ? name : "It"} was ${scene.who.name}.</span></p>`}`;
-}
-
-// ---------------------------------------------------------------------------------------------------- Predicting
-
-/** What a reader can predict and then see: nothing that was set aside, and no question of a person's own. */
-export const isPredictable = (card) =>
-  Object.keys(card.options).length > 0 && card.mark !== "set aside" && !card.by_hand;
-
-/** The reader and the explanation over the same tests: only those that count and that both predicted. */
-export function against(cards, guesses) {
-  const guessed = cards.filter((card) => guesses[card.id]);
-  const predicted = guessed.filter((card) => guesses[card.id] !== "unknown" && card.said in card.options);
-  const both = predicted.filter((card) => ["kept", "broken"].includes(card.mark) && !card.is_reading
-    && card.expects[0] && card.expects[0].value !== "unknown");
-  const came = (some) => some.filter((card) => guesses[card.id] === card.said).length;
-  if (!predicted.length) return guessed.length ? "You made no prediction." : "";
-  if (!both.length) return `You predicted ${came(predicted)} of ${predicted.length} correctly.`;
-  const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
-  const all = both.length;
-  return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`
-    + (left ? " Only questions that count and that both predicted are compared: "
-      + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }
 
 // --------------------------------------------------------------------------------------------------------- Beside

@@ -12,13 +12,13 @@ import streamlit as st
 from core import policy
 from core.labs.probe import fidelity
 from core.labs.probe.controls import Straight
-from core.labs.probe.functions.base import Category
 from core.labs.probe.functions.entities import EntityFunction, concepts, keeps
+from core.labs.probe.functions.names import CATEGORIES, Category, difficulties
 from core.labs.probe.functions.relations import RelationFunction
-from core.labs.probe.functions.source import CATEGORIES, difficulties
+from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
-from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls, cases
+from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls
 from core.text.embed import NoEncoderError
 from core.text.glossary import on_hover
 from pages.components import models
@@ -358,7 +358,7 @@ def _trust(fields: str) -> str:
     spec = ProbeSpec.model_validate({**json.loads(fields), "interpreter": "you"})
     found = []
     for case in cases(spec):
-        function = case.about.load()
+        function = load(case.about)
         if isinstance(function, EntityFunction | RelationFunction):
             found.append(asyncio.run(fidelity.measure(case.about, function)))
     words = " ".join(fidelity.sentences(fidelity.together(found)))

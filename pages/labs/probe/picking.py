@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.labs.probe import output_quiz
 from core.labs.probe.functions.base import FindFunction
+from core.labs.probe.functions.source import load
 from core.labs.probe.records import Submission
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
@@ -18,7 +19,7 @@ def function_of(spec: ProbeSpec) -> FindFunction | None:
     """Return the function if it was sampled and is deterministic; for any other function there is no quiz."""
     if spec.category != "strings" or spec.own or spec.function or spec.find_dir:
         return None
-    function = spec.load()
+    function = load(spec)
     return None if function.is_stochastic else function
 
 

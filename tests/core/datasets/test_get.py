@@ -19,7 +19,8 @@ from core.__main__ import main
 from core.datasets import get, registry
 from core.datasets.sources import Source, mirrored, sources
 from core.events import CallError
-from core.labs.probe.functions.benchmark import load_numeric, load_strings
+from core.labs.probe.functions.numeric import load_numeric
+from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
 from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
 from tests.conftest import SETS

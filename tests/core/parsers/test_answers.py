@@ -1,7 +1,7 @@
-"""Answers that were written and labelled before the rules that read them, most of them without sight of the parsers.
+"""Answers that were written and labelled before the rules that parse them, most of them without seeing the parsers.
 
-The half that was held back was scored once with the rules of then: 75 of 84 right, 8 of the 9 without a value left
-unread. What was misread in it has been looked at since.
+The held-out half was scored once with the rules of that time: 75 of 84 right, 8 of the 9 without a value left unread.
+What was misread in it has been looked at since.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_the_level_reached_on_the_half_that_was_held_back() -> None:
 
 
 def test_the_level_reached_on_unseen_answers() -> None:
-    """98 when they were scored first; the kinds that were mended since are those of the tests below."""
+    """98 were right when they were first scored; the kinds that were fixed since are those of the tests below."""
     assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen.jsonl")) >= 103
 
 

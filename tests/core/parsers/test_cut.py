@@ -1,4 +1,4 @@
-"""What is read of an answer that was cut, and how an ending is told from what servers say."""
+"""What is parsed of an answer that was cut, and how an ending is recognised from the server's reply."""
 
 from __future__ import annotations
 

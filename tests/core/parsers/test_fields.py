@@ -1,4 +1,4 @@
-"""Answers asked for by their fields: what is one, and what would have to be guessed at and is prose."""
+"""Answers requested by their fields: which replies count as one, and which would need guessing and are prose."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_prompt_says_the_fields_and_carries_the_schema() -> None:
     assert asked.messages[-1].content.startswith("Is gold {heavy}?\n\n")
     assert '"reasons" (text), "answer" ("yes" or "no")' in asked.messages[-1].content
     assert asked.json_schema["required"] == ["reasons", "answer"] and asked.json_schema["additionalProperties"] is False
-    # A choice may hold whatever it likes.
+    # A choice may contain anything.
     odd = fields.schema(label=('the "{fields}" {x}', "unknown"))
     assert json.dumps('the "{fields}" {x}') in fields.with_schema(prompt, odd).messages[-1].content
 

@@ -1,4 +1,4 @@
-"""How rightly each kind of answer is read as chat models write it today, and what is no answer."""
+"""How accurately each kind of answer is parsed in today's chat style, and what is no answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.labs.probe import parse as probe
 from core.parsers.cannot_tell import declines
 
 TODAY = answers(PHRASINGS / "today.jsonl")
-"""Written before the rules that read them, then read to find what the rules lacked: no measure of accuracy."""
+"""Written before the rules that parse them, then used to find what the rules lacked: no measure of accuracy."""
 
 LEAST = 0.95
 
@@ -82,7 +82,7 @@ def test_a_refusal_beside_an_answer_does_not_hide_it() -> None:
     ],
 )
 def test_what_a_simulator_holds_for_true_is_no_guess(text: str, guess: str) -> None:
-    """Else agreement with the truth would be favoured: what names both would be dropped."""
+    """Otherwise agreement with the truth would be favoured: replies that name both would be dropped."""
     assert ask.simulation(text) == guess
 
 

@@ -1,4 +1,4 @@
-"""What statements come to, and how much of a reply is read for them."""
+"""How statements are combined, and how much of a reply is read for them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:
         ("Whether the answer is", False),
         ("If the answer is", False),
         ("One asks if the answer is", False),
-        # What denies it stands close before it, in its clause.
+        # A denial is close before it, in its clause.
         (f"not {'very ' * 2}the answer is", False),
         (f"not {'very ' * 3}the answer is", True),
         (f"whether {'x' * 191} the answer is", False),

@@ -1,8 +1,9 @@
-"""How rightly answers are read that no rule was written for, and the figures that docs/measuring.md gives of them.
+"""How accurately the parsers read answers for which no rule was written, and the figures about this in
+docs/measuring.md.
 
-All files were settled by hand before the rules of the day had read any of them. What the `mended` ones showed to be
-misread was mended; `unseen_2.jsonl` was only counted. WRITE NO RULE FOR WHAT IS IN IT, and do not print which of its
-answers are misread (no `--misread`): its share is worth something only as long as nobody does.
+All files were settled by hand before the rules of the day had read any of them. What was misread in the `mended` ones
+was fixed; `unseen_2.jsonl` was only counted. WRITE NO RULE FOR WHAT IS IN IT, and do not print which of its answers are
+misread (no `--misread`): its share means something only as long as nobody does.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ LEAST, REACHED = 0.93, 0.94
 
 
 def of(entries: list[dict[str, object]], kind: str) -> tuple[dict[Rules, int], int]:
-    """How many of a kind are read rightly, by rules, and how many there are."""
+    """How many answers of a kind are parsed correctly, by parser, and how many there are."""
     ones = [answer for answer in entries if answer["reader"] == kind]
     return by_kind(ones)[kind], len(ones)
 

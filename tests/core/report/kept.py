@@ -1,6 +1,6 @@
-"""What is told of recordings, as lines that are kept: a line a value, where it stands before it.
+"""Golden files of what recordings show: one line for each value, preceded by its place.
 
-`python -m tests.core.report.kept` writes them anew; what changed is then there to be read in the difference.
+`python -m tests.core.report.kept` rewrites them; the diff then shows what changed.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ FOLDER = Path(__file__).resolve().parents[2] / "data" / "scenes"
 RUNS = sorted(home.recordings().glob("*.jsonl"))
 
 LONGEST, WIDE = 50, 116
-"""Code points of a text, of which there is the rest only in number; and of a line that holds several values."""
+"""The longest text in code points, beyond which only the number of the rest is given; and the widest line with several
+values.
+"""
 
 CALLS = 3
-"""Of a case, with all that stands behind each."""
+"""The number of calls of a case that are given with all their evidence."""
 
 
 def kept_in(run: Path) -> Path:
-    """The file with what is kept of a recording, by its lab and fingerprint."""
+    """The golden file of a recording, by its lab and fingerprint."""
     return FOLDER / f"{run.stem.split('-', 2)[2]}.txt"
 
 
 def lines(run: Path) -> list[str]:
-    """A recording's first case, what stands behind it, its cards of the game and its run; and what is otherwise
-    half-way, or while all cards but one are sealed.
+    """A recording's first case, its evidence, its game cards and its run; and what differs halfway through, or while
+    all cards but one are sealed.
     """
     events = journal.read(run).events
     state, half = transcript(events), transcript(events[: len(events) // 2])
@@ -61,7 +63,7 @@ def _all(what: str, values: Mapping[str, str]) -> list[str]:
 
 
 def _news(now: Mapping[str, str], whole: Mapping[str, str]) -> dict[str, str]:
-    """What is otherwise than in the whole, and how much is not there."""
+    """What differs from the whole, and how much is missing."""
     news = {where: value for where, value in now.items() if whole.get(where) != value}
     return {**news, "not there": str(len(whole.keys() - now.keys()))}
 
@@ -71,7 +73,7 @@ def _values(made: Frozen) -> dict[str, str]:
 
 
 def _short(value: Any) -> Any:
-    """The same with what is empty or 0, long texts, many numbers and last digits left out."""
+    """The value without empty parts, zeros, long texts, long lists of numbers and last digits."""
     match value:
         case {"start": start, "end": end, "mark": mark}:
             return f"{start} to {end} {mark}"
@@ -89,7 +91,7 @@ def _short(value: Any) -> Any:
 
 
 def _of_many(numbers: list[float], n: int) -> str:
-    """How many there are, their ends and their mean."""
+    """Their number, ends and mean."""
     mean = math.fsum(numbers) / max(1, len(numbers))
     return f"{len(numbers)} of {n}, {_digits(numbers[0])} to {_digits(numbers[-1])}, mean {_digits(mean)}"
 
@@ -99,7 +101,7 @@ def _digits(number: float) -> float:
 
 
 def _lines(value: Any, where: str) -> Iterator[tuple[str, str]]:
-    """A line for what fits into one, else one for each of its parts."""
+    """One line for a value that fits into it, otherwise one for each of its parts."""
     line = json.dumps(value, ensure_ascii=False)
     if (where and len(line) <= WIDE) or not isinstance(value, dict | list):
         yield where, line

@@ -1,4 +1,6 @@
-"""Exams have no scene of their own: from their trials each question is told as right or wrong, and the verdict too."""
+"""Qualification tests have no scene of their own: their trials show whether each question was answered correctly, and
+the verdict.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ PRIORS = sorted((home.recordings() / "priors").glob("*-exam-*.jsonl"))
 
 
 def is_told(scene: Scene) -> Counter[str]:
-    """How often each mark came, in a scene that says by its marks what its words say."""
+    """How often each mark occurs, in a scene whose marks and words agree."""
     is_whole(scene)
     for card in scene.cards:
         assert card.mark == {"right": "kept", "wrong": "broken", "unread": "unread"}[card.outcome]

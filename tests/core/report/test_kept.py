@@ -1,4 +1,4 @@
-"""What is told of the recordings, every value of it, is what was told before: `kept.py` says how it is written anew."""
+"""Every value that the recordings show is as in the golden files; `kept.py` says how to rewrite these."""
 
 from __future__ import annotations
 

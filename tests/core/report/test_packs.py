@@ -1,4 +1,4 @@
-"""Packs of the game hold what stands in the journals: those that ship, and every one that is made."""
+"""Packs of the game agree with the journals: those that ship, and every one that is made."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_an_order_with_a_pattern_is_found() -> None:
 
 
 def edited(tmp_path: Path, change: Callable[[Event], Event]) -> Path:
-    """A folder with the first recording of Ask, as it would have come out otherwise."""
+    """A folder with the first recording of Ask, changed by `change`."""
     events = journal.read(home.recordings() / f"{ASK[0]}.jsonl").events
     lines = [journal.to_line(change(event), number) for number, event in enumerate(events, start=1)]
     (tmp_path / f"{ASK[0]}.jsonl").write_bytes(b"".join(lines))
@@ -143,7 +143,7 @@ def test_where_two_readers_differ_or_one_cannot_be_read_the_trial_is_no_card(tmp
     assert (pack.recorded, pack.annotated, pack.differed) == (6, 6, 2)
     assert {card.card.id for card in pack.cards}.isdisjoint({"cf-01", "cf-02"})
     assert faults(pack, folder) == [] and faults(pack) != []
-    # Drawn as it came nothing is left out, and the card says what is not settled.
+    # A sample leaves nothing out, and the card says what is not settled.
     drawn = make_pack(wanted(ASK[0], as_it_came=True), entry.labs(), (folder,))
     doubts = {card.card.id: card.card.doubt for card in drawn.cards}
     assert len(doubts) == 6 and {id for id, doubt in doubts.items() if doubt} == {"cf-01", "cf-02"}

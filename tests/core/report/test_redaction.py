@@ -1,4 +1,4 @@
-"""What somebody is told of a case that they may not see whole: of what is withheld from them not a word."""
+"""A person who may not see a whole case sees not a word of what is withheld."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ KEPT = {
     Claim: {"answer", "parts", "domain", "code"},
     Plot: {"points", "curves", "intervals", "x_label", "y_label", "x_ends"},
 }
-"""What may be told, or is looked at below part by part."""
+"""Fields that may be shown, or whose parts are checked below."""
 
 
 def test_each_field_is_either_told_or_withheld_here() -> None:
@@ -78,7 +78,7 @@ def test_each_field_is_either_told_or_withheld_here() -> None:
 
 
 def told_in_full(lab: str) -> Scene:
-    """A case of a run that comes with the app, the one with most cards."""
+    """The case with the most cards of a run that comes with the app."""
     made = []
     for path in sorted(home.recordings().glob(f"*-{lab}-*.jsonl")):
         state = transcript(journal.read(path).events)
@@ -87,7 +87,7 @@ def told_in_full(lab: str) -> Scene:
 
 
 def poisoned(scene: Scene, opened: Iterable[str] = ()) -> Scene:
-    """The scene with the word and the number in all that is withheld from who opened these cards."""
+    """The scene with the word and the number in everything that is withheld from a person who opened these cards."""
     first = next(place for place, screen in enumerate(scene.screens) if screen.shows == "card")
     before = {int(screen.of) for screen in scene.screens[:first] if screen.shows == "panel"}
     plot = scene.plot or Plot()

@@ -1,4 +1,4 @@
-"""What is told of a call's thinking, of the settings that were sent, and of the model that answered."""
+"""What a call shows about its thinking, the settings that were sent, and the model that answered."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(request: pytest.FixtureRequest) -> Path:
 
 
 def parts(**news: Any) -> tuple[str, dict[str, str]]:
-    """The title of a call with such an answer, and its parts by label."""
+    """The title of a call with this answer, and its parts by label."""
     events = told_of(min(home.recordings().glob("*-consistency-*.jsonl")), **news)
     state = transcript(events)
     lab = entry.labs()["consistency"]
@@ -108,7 +108,7 @@ def test_a_run_says_above_its_verdict_what_was_sent_and_served_otherwise(run: Pa
 
 
 def notes_of(*answers: tuple[str, dict[str, Any], str]) -> list[str]:
-    """The sentences on answers: the model asked, what was sent, and the model that served."""
+    """The sentences about answers, given the model asked, what was sent, and the model that served."""
     found: dict[Any, int] = {}
     counts: dict[str, int] = {}
     for model, sent, served in answers:
@@ -138,7 +138,7 @@ def test_each_difference_is_one_short_sentence() -> None:
     assert notes_of(("openai/gpt-5", whole, "gpt-5-mini")) == ["gpt-5-mini answered instead of openai/gpt-5."]
     for served in ("gpt-5", "openai/GPT-5", "models/gpt-5:latest", "/srv/models/gpt-5.gguf", ""):
         assert notes_of(("openai/gpt-5", whole, served)) == []
-    # Robots and models on this machine are sent nothing over HTTP.
+    # Nothing is sent over HTTP to robots and models on this machine.
     assert notes_of(("control/honest", {}, "")) == []
     [long] = notes_of(("a/x", whole, "*y* " * 100))
     assert len(long) < 200 and "*" not in long

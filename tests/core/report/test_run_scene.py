@@ -1,4 +1,4 @@
-"""A run of several cases as a scene: of every lab, from real runs of its robots."""
+"""A run of several cases as a scene, for every lab, from real runs of its robots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides a run of several questions or checks, counted again from its cases."""
+"""The result of a run of several questions or checks, counted again from its cases."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_bars_of_check_are_its_checks_and_masks_counted_again(robot: str, ma
 
 
 def test_a_run_of_one_question_has_the_bars_of_its_question() -> None:
-    """It stands among runs of several in a list of runs side by side."""
+    """It is listed among runs of several questions in a comparison side by side."""
     run = play_ask(AskSpec(question="Can a penguin fly?", model="control/fickle", arms=ARMS, exam=False)).run
     scene = next(scenes.of_run(ASK, run))
     assert run.planned == 1 and scene.verdict is not None

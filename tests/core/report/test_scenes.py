@@ -1,4 +1,4 @@
-"""Scenes of all runs that come with the app, at every moment of them; and what stands behind them."""
+"""Scenes of all runs that come with the app, at every moment, and their evidence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ OLDER = sorted((Path(__file__).parents[2] / "data").glob("journals_*/*.jsonl"))
 
 
 def of(events: Sequence[Event], active: bool = False, lab: Lab | None = None) -> Scene:
-    """The scene of the first case of a run, as far as these events tell it."""
+    """The scene of the first case of a run, as far as these events go."""
     state = transcript(events)
     started = next((one for one in events if isinstance(one, Started)), None)
     lab = lab or entry.labs()[started.lab if started else "simulatability"]
@@ -66,7 +66,7 @@ def parts_of(scene: Scene) -> list[Part]:
 
 
 def is_whole(scene: Scene) -> None:
-    """What holds of every scene, be it finished or not."""
+    """Check what is true of every scene, finished or not."""
     assert Scene.model_validate_json(as_json(scene)) == scene
     ids = [card.id for card in scene.cards]
     assert len(ids) == len(set(ids)) and [card.number for card in scene.cards] == list(range(1, len(ids) + 1))
@@ -83,7 +83,9 @@ def is_whole(scene: Scene) -> None:
 
 
 def is_not_told_too_early(scene: Scene) -> None:
-    """What came of a test is told once it came, right after it was asked; and nothing of the end while it goes on."""
+    """Check that a test's result appears only when it exists, right after the test was asked, and that no ending
+    appears while the case goes on.
+    """
     cards = {card.id: card for card in scene.cards}
     for before, screen in pairwise(scene.screens):
         if screen.shows == "turned":

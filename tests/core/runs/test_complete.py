@@ -1,4 +1,4 @@
-"""A run that is complete asks nothing and gains nothing: whatever version made it, and whatever machine looks at it."""
+"""A complete run asks nothing and adds nothing, whatever version made it and whatever machine opens it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from core.text import embed
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 APART = 2e-6
-"""How far a number of a vector is moved at most. That is more than machines differ by (1e-7), so that some of the six
-decimals of a likeness must change, and too little for a finding to count as another (`core.runs.context`).
+"""The most by which a number of a vector is changed. This is more than machines differ by (1e-7), so some of the six
+decimals of a similarity must change, and too little for a result to count as different (`core.runs.context`).
 """
 
 
@@ -48,14 +48,16 @@ KEPT = [path for path in sorted(home.recordings().glob("*.jsonl")) if is_complet
 
 
 class _Elsewhere:
-    """The encoder as on another machine: each number of a vector a little off, and texts taken in another order."""
+    """The encoder as on another machine: each number of a vector is slightly different, and texts come in another
+    order.
+    """
 
     alive = True
 
     def __init__(self, real: embed.Encoder) -> None:
         self._real = real
         self.encoded = 0
-        """Texts so far."""
+        """The number of texts so far."""
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.encoded += len(texts)
@@ -73,7 +75,7 @@ def _forget() -> None:
 
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], _Elsewhere]]:
-    """Moves what follows to another machine."""
+    """After it is called, the test runs as on another machine."""
     here = embed.encoder()
 
     def move() -> _Elsewhere:
@@ -127,7 +129,9 @@ def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
 def test_on_another_machine_nothing_is_found_that_the_journal_does_not_say(
     spec: Spec, elsewhere: Callable[[], _Elsewhere]
 ) -> None:
-    """Gone through from beginning to end, which a complete run is only where something is to be mended."""
+    """The run is worked through from beginning to end, which happens to a complete run only if something has to be
+    repaired.
+    """
     events = made(spec)
     texts = ["Can a penguin fly?", "Can an eagle fly?", "rivers", "The old man and the sea"]
     here = embed.encoder().encode(texts)
@@ -196,7 +200,7 @@ def test_a_study_s_table_says_the_same_on_another_machine(
 
 
 def told(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """What a run recorded, dropped and scored, but for when, and under which number it asked."""
+    """What a run recorded, dropped and scored, without the times and the numbers of its calls."""
     found = []
     for event in journal.read(path).events:
         if event.kind in ("recorded", "dropped", "scored"):
@@ -207,7 +211,7 @@ def told(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _read(value: Any) -> Any:
-    """Numbers that are printed, as a box's outputs are, as numbers."""
+    """Turn printed numbers, such as a function's outputs, into numbers."""
     if isinstance(value, list):
         return [_read(one) for one in value]
     return float(value) if isinstance(value, str) and re.fullmatch(r"\d\.\d{4}", value) else value
@@ -225,10 +229,10 @@ def test_a_reread_on_another_machine_finds_the_same(
     assert jobs.wait(again, 120) and jobs.watch(again).transcript.status == "completed"
     first, second = (told(tmp_path / f"{name}.jsonl") for name in (run, again))
     assert there.encoded and len(first) >= 20
-    # The four decimals of a function's outputs may all stay as they are; the six of a likeness cannot.
+    # The four decimals of a function's outputs may all stay the same; the six of a similarity cannot.
     assert spec is PROBE or first != second
     for one, other in zip(first, second, strict=True):
-        # What a box gave may be rounded to the next of its four decimals.
+        # A function's output may be rounded to the next of its four decimals.
         assert is_same(one, other, 1.01e-4 if one[0] == "recorded" else 1e-5), (one, other)
 
 

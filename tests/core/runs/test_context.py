@@ -1,4 +1,4 @@
-"""What a lab is given to ask, record, drop and score with: what is asked once, what is published, and what is not."""
+"""How a lab asks, records, drops and scores: what is asked once, what is published, and what is not."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.support.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
 
 class Gated:
-    """A model that answers once it is let; counts its calls."""
+    """A model that answers only when it is released; it counts its calls."""
 
     id = "control/echo"
 
@@ -44,7 +44,7 @@ class Gated:
 
 
 class Worded(BaseModel):
-    """A specification with complaints of its own, about a field and about the whole."""
+    """A specification with error messages of its own, about a field and about the whole."""
 
     the_word: str
 
@@ -72,7 +72,7 @@ def play(
     history: list[Event] | None = None,
     **more: Any,
 ) -> list[Event]:
-    """The events that `work` publishes, tokens left out."""
+    """The events that `work` publishes, without tokens."""
     events: list[Event] = []
 
     async def go() -> None:

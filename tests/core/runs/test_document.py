@@ -51,7 +51,7 @@ def recorded() -> Iterator[tuple[Path, Transcript]]:
 
 
 def told_in(written: str) -> list[dict[str, Any]]:
-    """What the file's stages are given: a scene and the calls behind it each."""
+    """The data of the file's viewers: a scene and its calls for each."""
     return [json.loads(told) for told in re.findall(r'<script type="application/json">(.*?)</script>', written)]
 
 

@@ -1,4 +1,4 @@
-"""One driver for all who make runs: what a run stands on is made once, forks and new readings stand on nothing new."""
+"""One driver makes all runs: a prerequisite is made once, and forks and reparsed runs need no new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine, on a small lab and a scripted model: cases, trials, failures, figures, cancelling, going on."""
+"""The engine, with a small lab and a scripted model: cases, trials, failures, figures, cancelling, resuming."""
 
 from __future__ import annotations
 

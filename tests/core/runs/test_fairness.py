@@ -1,4 +1,4 @@
-"""Whoever asks for much waits behind whoever asks for little."""
+"""A visitor who asks for much waits behind one who asks for little."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_tasks_are_taken_in_the_same_fair_order_and_know_who_comes_first() -> No
 
 
 def test_many_wait_beside_the_loop_without_keeping_each_other_waiting() -> None:
-    """The loop's own threads are a few dozen at most. Each who waits knows for whom."""
+    """The loop's own threads are a few dozen at most. Each waiting thread knows for whom it waits."""
     gate = threading.Barrier(256)
 
     def work(number: int) -> tuple[int, str]:
@@ -124,7 +124,7 @@ def test_who_stops_waiting_keeps_nobody_waiting(granted: bool) -> None:
                 waiting.cancel()
                 await asyncio.sleep(0)
         if granted:
-            # It has its turn and does not know it yet.
+            # It has been given its turn and does not know it yet.
             waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting

@@ -1,4 +1,4 @@
-"""Forks: what does not depend on an edit is kept, only the rest leaves for the model; and the ways a run is kept."""
+"""Forks: answers that do not depend on an edit are reused, and only the rest is asked; and the ways to store a run."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def calls(jobs: JobRunner, run: str) -> dict[str, tuple[Asked, Answered]]:
 
 
 def said(jobs: JobRunner, run: str) -> dict[tuple[str, str, str, int], str]:
-    """The answers by where they belong."""
+    """The answers by their places."""
     return {(a.role, a.item, a.trial, a.repeat): b.text for a, b in calls(jobs, run).values()}
 
 
@@ -58,7 +58,7 @@ def said(jobs: JobRunner, run: str) -> dict[tuple[str, str, str, int], str]:
 )
 def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role: str, item: str, text: str) -> None:
     with StubServer(Plausible()) as server:
-        # Without the cache of answers: what is not asked is known from the run alone.
+        # Without the answer cache, so that reused answers can come only from the run.
         jobs = JobRunner(tmp_path, entry.labs(), entry.catalog((server.config(),)).get)
         model = "stub/stub-model"
         fields = {"generators": (model,), "simulator": model, "arms": ("none",), "counterfactuals": 4, "exam": False}
@@ -95,7 +95,7 @@ COMMANDS = ("PYTHON(function.py 1 2)", "PYTHON(function.py 3 4)", "PYTHON(functi
 
 
 def agent(body: dict[str, Any]) -> str:
-    """An interpreter that makes these experiments in turn, and concludes."""
+    """An interpreter that makes these experiments in turn, then concludes."""
     said = sum(message["role"] == "assistant" for message in body["messages"])
     return (*COMMANDS, CONCLUSION)[min(said, len(COMMANDS))]
 

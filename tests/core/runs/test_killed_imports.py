@@ -1,4 +1,4 @@
-"""An import that is killed at any moment can be repeated, and what it left is removed."""
+"""An import that is killed at any moment can be repeated, and its leftovers are removed."""
 
 from __future__ import annotations
 
@@ -59,8 +59,9 @@ for line in sys.stdin:
             os._exit(0)
     print("killed" if os.WIFSIGNALED(os.waitpid(pid, 0)[1]) else "over", flush=True)
 """
-"""Makes an import in a process of its own for each line of its input: the file, the folder of journals, the number of
-the file before whose placing it is killed, 0 for none and -1 for its lease, and the seconds until an alarm kills it.
+"""A script that makes an import in a process of its own for each line of its input: the file, the folder of journals,
+the number of the file before whose placing it is killed (0 for none, -1 for its lease), and the seconds until an
+alarm kills it.
 """
 
 
@@ -78,7 +79,9 @@ class Importer:
         return self._process.stdout.readline().strip()
 
     def killed(self, sent: Path, folder: Path, number: int = 0, seconds: float = 0.0) -> bool:
-        """Import and kill it before it places file `number`, or after so many `seconds`. Whether it was not over."""
+        """Import, and kill the import before it places file `number`, or after `seconds`. Returns whether it was killed
+        in time.
+        """
         assert self._process.stdin is not None
         self._process.stdin.write(f"{sent}\t{folder}\t{number}\t{seconds}\n")
         self._process.stdin.flush()
@@ -96,7 +99,7 @@ def importer() -> Iterator[Importer]:
 
 
 def sent_runs(tmp_path: Path, number: int) -> tuple[Path, dict[str, bytes]]:
-    """A bundle of so many runs, each with what somebody says of it; and the journals by name."""
+    """A bundle of `number` runs, each with a person's comments, and its journals by name."""
     made = tmp_path / "made"
     made.mkdir()
     for run in (f"2026-run-{one:02}" for one in range(number)):
@@ -116,15 +119,15 @@ def home_at(path: Path) -> Path:
 
 
 def there(folder: Path) -> dict[str, bytes]:
-    """The journals of the folder, but for the marks of whose runs are."""
+    """The journals of the folder, without the marks that name the senders."""
     return {path.name: path.read_bytes() for path in folder.glob("*.jsonl") if "~~" not in path.name}
 
 
 def left_over(folder: Path) -> list[str]:
-    """What an import has put aside or left, and runs without a mark and marks without a run."""
+    """Files that an import has put aside or left, runs without a mark, and marks without a run."""
     marks = {path.name.partition("~~")[0] for path in folder.glob("*~~from.jsonl")}
     runs = {path.stem for path in folder.glob("*.jsonl") if "~" not in path.name}
-    # What stands beside a lease for the moment in which it is taken stays where that process is killed, until a start.
+    # The file beside a lease, made while the lease is taken, stays if that process is killed, until the next start.
     aside = {path.name for name in ("incoming*", ".incoming") for path in folder.parent.glob(name)}
     return sorted(aside | (marks ^ runs))
 
@@ -190,7 +193,7 @@ def test_what_older_versions_left_stops_no_import(tmp_path: Path) -> None:
     sent, journals = sent_runs(tmp_path, 2)
     folder = home_at(tmp_path / "another")
     (folder.parent / "incoming-0123456789abcdef").mkdir()
-    # A file was made empty first, then filled.
+    # An older version first made an empty file, then filled it.
     for name in ("2026-run-00~~from.jsonl", "2026-run-01~~from.jsonl", "2026-run-01.jsonl", "2026-run-01~ann.jsonl"):
         (folder / name).touch()
     assert sorted(bundle.import_path(sent, [folder]).runs) == ["2026-run-00", "2026-run-01"]

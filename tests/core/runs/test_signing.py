@@ -1,4 +1,4 @@
-"""Bundles that somebody signed: with real keys, and by what OpenSSH itself says of them."""
+"""Signed bundles, with real keys, checked against OpenSSH itself."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def signed_by(path: Path, target: Path) -> Path:
 
 
 def listed(path: Path, name: str, options: str = "") -> None:
-    """Let the reader's file say that the key is `name`'s."""
+    """Add the key to the reader's file under `name`."""
     public = path.with_name(f"{path.name}.pub").read_text()
     (home.home() / "allowed_signers").write_text(f"{name} {options} {public}")
 

@@ -1,4 +1,4 @@
-"""How a run is told: one thing after another, each expectation before what came of it, and nothing left out."""
+"""A run as a story: one thing after another, each expectation before its result, and nothing left out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_call_comes_with_what_it_led_to() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_the_order_in_which_things_came(seed: int) -> None:
-    """Models answer when they like; the story of each question stays the same."""
+    """Models answer at any time; the story of each question stays the same."""
     events = events_of("simulatability")
     first = next(number for number, event in enumerate(events) if getattr(event, "trial", ""))
     last = max(number for number, event in enumerate(events) if getattr(event, "trial", ""))
@@ -101,7 +101,7 @@ def test_whatever_the_order_in_which_things_came(seed: int) -> None:
 
 
 def transcript_until(events: list[Event], middle: list[Event], answer: Recorded) -> list[Recorded]:
-    """What was told of the answer's question before the answer."""
+    """What the story said about the answer's question before the answer."""
     told = [event for step in story(middle, ORDER) for event in step]
     before = told[: told.index(answer)]
     return [event for event in before if isinstance(event, Recorded) and event.trial == answer.trial]

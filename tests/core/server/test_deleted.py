@@ -25,7 +25,7 @@ KEPT = "why the sky is blue"
 
 
 def holding(words: str) -> list[str]:
-    """The files of the home that hold the words."""
+    """The files of the home that contain the words."""
     files = [path for path in home.home().rglob("*") if path.is_file()]
     return sorted(path.name for path in files if words.encode() in path.read_bytes())
 
@@ -44,7 +44,7 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
         index.update()
         found = "select count(*) from calls where contains(messages::varchar, ?)"
         assert store.rows(found, [SECRET]) == [(2,)] and sql.ask(store, "select run from runs").table.num_rows == 3
-        # Another process, as the command line while the app goes on, left an index of its own.
+        # Another process, such as the command line beside the app, left an index of its own.
         with Store(home.home() / "store.commands.duckdb", {"echo": LAB}) as left:
             Index(left, folder).update()
         everywhere = {
@@ -60,12 +60,12 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
         jobs.keeping.delete(deleted)
         index.update()
         assert holding(SECRET) == [] and holding(deleted) == []
-        # Nothing else went with it.
+        # Nothing else was deleted.
         assert store.rows(found, [KEPT]) == [(2,)] and store.rows("select run from runs") == [(other,)]
         assert sql.ask(store, "select run from runs").table.num_rows == 1
         again = jobs.start("echo", EchoSpec(words=(KEPT,), times=2))
         assert jobs.wait(again, 120)
-        # What it promises was asked in both.
+        # The question about its promise was asked in both.
         assert [event.cached for event in jobs.events(again) if event.kind == "answered"].count(True) == 2
 
         jobs.keeping.undo(deleted)

@@ -1,4 +1,4 @@
-"""One app serves a home: a second one is told where, and a command asks the first for its index."""
+"""One app serves a home: a second one is told its address, and a command asks the first one for its index."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def served() -> Iterator[Callable[[int], subprocess.Popen[str]]]:
-    """Begins an app on this home, at a port."""
+    """Start an app on this home, at a port."""
     begun: list[subprocess.Popen[str]] = []
 
     def serve(port: int) -> subprocess.Popen[str]:

@@ -1,4 +1,4 @@
-"""Jobs: runs that go on by themselves are watched, cancelled, resumed, read again, and spoken about."""
+"""Jobs: runs in the background are watched, cancelled, resumed, reparsed, and commented on."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def test_old_answers_are_read_again_without_a_call(jobs: Make) -> None:
 
 @pytest.mark.parametrize("name", ["nothing", "", "/etc/passwd", "x" * 300, "a\x00b", "../outside", "../etc/passwd"])
 def test_an_unknown_run_is_unknown(jobs: Make, tmp_path: Path, name: str) -> None:
-    # There is such a file, but not in the folder.
+    # The file exists, but outside the folder.
     (tmp_path.parent / "outside.jsonl").write_bytes(b"")
     going = jobs(Echoing())
     for look in (going.events, going.active, going.resume, going.watch, lambda run: going.case(run, "")):

@@ -1,4 +1,4 @@
-"""What visitors' runs may take in a day and of the disk, and what is kept no longer."""
+"""How much visitors' runs may use in a day and on the disk, and which are deleted."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_where_the_room_is_full_nothing_more_is_said_of_a_run_but_it_can_be_dele
 
 
 class Clock:
-    """In place of the module `time`: it stands still until it is set."""
+    """Replaces the module `time`: it stands still until it is set."""
 
     def __init__(self, now: float) -> None:
         self.now = now
@@ -229,7 +229,7 @@ class Clock:
 
 
 def test_bytes_are_looked_up_at_most_every_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The machine was started this moment.
+    # The machine has just been started.
     clock = Clock(0.0)
     monkeypatch.setattr(quotas, "time", clock)
     (tmp_path / "a.jsonl").write_bytes(b"1234")
@@ -267,7 +267,7 @@ def test_only_calls_of_this_day_count_whatever_else_lies_there(tmp_path: Path, m
 
     second = timedelta(seconds=1)
     for number in range(9):
-        # Said to be of today, by a clock that was wrong, and written before: not looked at.
+        # Its events say today, by a clock that was wrong, but the file is older: it is not read.
         written(f"old-{number}", midnight, changed=midnight - second)
         (tmp_path / f"future-{number}.jsonl").write_bytes(of_the_future("f"))
         (tmp_path / f"gone-{number}.jsonl").symlink_to(tmp_path / "nowhere")
@@ -285,7 +285,7 @@ def test_it_is_kept_for_so_many_days_to_the_second(
     run, other = ran(jobs, "ann"), ran(jobs, "ann")
     for who, speaker in (("reader", "bob"), ("host", "")):
         jobs.keeping.add(other, who, "all/1-a", SAID, "1", speaker)
-    # As a recording is not here, of which somebody spoke.
+    # Like a recording that is not here although somebody commented on it.
     (tmp_path / f"{other}.jsonl").unlink()
     written = (tmp_path / f"{run}.jsonl").stat().st_mtime_ns // 1_000_000_000
     for path in tmp_path.glob("*.jsonl"):
@@ -307,7 +307,7 @@ def test_old_runs_of_visitors_go_with_what_was_said_about_them(jobs: JobRunner, 
         name: ran(jobs, "" if name == "of the command line" else "ann")
         for name in ("old", "young", "shared", "of the command line", "spoken of lately", "damaged", "of the future")
     }
-    # Each in turn is looked at, whatever comes before it.
+    # Each of them is read, whatever comes before it.
     runs["last"] = f"{max(runs.values())}-last"
     shutil.copy(tmp_path / f"{runs['old']}.jsonl", tmp_path / f"{runs['last']}.jsonl")
     jobs.keeping.share(runs["shared"], True)

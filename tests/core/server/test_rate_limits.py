@@ -1,4 +1,4 @@
-"""Places that many people want: who gets one, who gives one back, and how addresses count together."""
+"""Places that many people want: who gets one, who gives one back, and how addresses are grouped."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
 
 
 class Crowd:
-    """Those who hold one of so many places, by network address."""
+    """The holders of a limited number of places, by network address."""
 
     def __init__(self, most: int | None) -> None:
         self._places = Places(lambda: most)
@@ -20,7 +20,7 @@ class Crowd:
         self.ended = Counter[str]()
 
     def come(self, address: str, number: int = 1, is_host: bool = False, size: int = 1) -> int:
-        """So many come from that address. How many of them get a place."""
+        """Let `number` visitors come from that address. Returns how many of them get a place."""
         return sum(self._one(address, is_host, size) for _ in range(number))
 
     def _one(self, address: str, is_host: bool, size: int) -> bool:

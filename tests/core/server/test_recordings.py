@@ -1,4 +1,4 @@
-"""Runs that come with the app: everybody looks at them, and nobody changes them."""
+"""Everybody can view the runs that come with the app, and nobody can change them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SAID = Promise(call="", text="It repeats.")
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> tuple[JobRunner, str]:
-    """Jobs with one run, and nothing but that run among the recordings."""
+    """Jobs with one run, which is the only recording."""
     (tmp_path / "recordings").mkdir()
     maker = JobRunner(tmp_path / "recordings", LABS, lambda id: Echoing())
     run = maker.start("echo", EchoSpec())

@@ -1,4 +1,4 @@
-"""Who is a host, a teacher or a participant, and for how long a code that was typed makes one that."""
+"""Who is a host, a teacher or a participant, and for how long an entered code gives that role."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def codes(monkeypatch: pytest.MonkeyPatch, own_home: Path) -> Path:
-    """The home, where all three are set."""
+    """The home, with all three codes set."""
     for role, code in CODES.items():
         monkeypatch.setenv(f"EXPLAIN_{role.upper()}_CODE", code)
     return own_home

@@ -1,4 +1,6 @@
-"""Jobs where something is odd: old journals, empty ones, a limit at its bound, a journal that is lost to another."""
+"""Jobs in odd situations: old journals, empty ones, a limit exactly reached, a journal that another process has taken
+over.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,7 @@ def test_a_journal_is_looked_at_case_by_case_as_it_is_read_whole(kept: Path, tmp
 
 
 def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
-    """It comes from another app's folder, copied while someone looks."""
+    """It comes from another app's folder, copied while someone watches."""
     kept = ONE_OF_EACH_LAB[0]
     lines = kept.read_bytes().splitlines(keepends=True)
     path = tmp_path / kept.name
@@ -162,7 +164,7 @@ def limited(jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, name: str, most: i
 def test_as_many_runs_as_are_allowed_and_none_more_also_where_fewer_became_allowed(
     going: JobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Runs are counted where something is limited.
+    # Runs are counted only if something is limited.
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1000000")
     begun = [going.start("echo", SLOW, owner=owner) for owner in ("ann", "ann", "bob")]
     for most in range(6):
@@ -214,7 +216,7 @@ def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed
 
 
 def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call counts once, as ahead or as made, whichever it is at the moment."""
+    """A call counts once, either as planned or as made."""
     assert LAB.calls is not None
     needs = LAB.calls(SLOW, 2)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs))
@@ -240,7 +242,7 @@ def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: JobRunner
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model, ended.append)
     run = jobs.start("echo", SLOW)
     until(lambda: bool(model.asked))
-    # As it stands once this process slept and another one took the journal over.
+    # The state after this process slept and another one took the journal over.
     lease = tmp_path / ".leases" / f"{run}.json"
     lease.write_text(json.dumps(["token", "elsewhere boot", 1234, 1.0]))
     jobs._jobs[run].journal._lease.renew()

@@ -1,4 +1,4 @@
-"""What the app counts while it runs: a day's calls, runs and their line, wrong codes and tabs."""
+"""What the app counts while it runs: a day's calls, runs and their queue, wrong codes and tabs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.server.usage import CallUsage, UsageLedger
 
 
 class Clock:
-    """In place of the module `time`: it stands still until it is set."""
+    """Replaces the module `time`: it stands still until it is set."""
 
     now = 1_000_000.0
 

@@ -13,6 +13,7 @@ from core.statistics import (
     interval_of_items,
     jackknife_of_pairs,
     kappa,
+    weighted_kappa,
     wilson,
 )
 
@@ -38,13 +39,15 @@ PAIRS = st.lists(st.tuples(LABEL, LABEL), min_size=1, max_size=30)
 
 @given(PAIRS)
 @settings(deadline=None)
-def test_kappa_is_scikit_learns_and_what_stands_behind_it_its_definition(pairs):
-    from sklearn.metrics import cohen_kappa_score
+def test_kappa_is_nltks_and_its_shares_are_those_of_the_definition(pairs):
+    from nltk.metrics.agreement import AnnotationTask
 
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
     assume(len({*a, *b}) > 1)
     got = kappa(a, b)
-    assert got.value == pytest.approx(cohen_kappa_score(a, b), abs=1e-9)
+    task = AnnotationTask([(who, item, label) for who in "ab" for item, label in enumerate({"a": a, "b": b}[who])])
+    assert got.value == pytest.approx(task.kappa(), abs=1e-9)
+    assert weighted_kappa([(*pair, 2.5) for pair in pairs]).value == pytest.approx(task.kappa(), abs=1e-9)
     first, second = Counter(a), Counter(b)
     assert (got.n, got.agreed) == (len(pairs), pytest.approx(sum(x == y for x, y in pairs) / len(pairs)))
     assert got.by_chance == pytest.approx(sum(first[label] * second[label] for label in first) / len(pairs) ** 2)

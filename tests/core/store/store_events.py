@@ -35,7 +35,7 @@ CASE = "question"
 
 
 class LongWalk(Frozen):
-    """A record of a lab that nobody knows, with a field of every kind."""
+    """A record of an unknown lab, with a field of every kind."""
 
     place: str
     note: str | None = None
@@ -202,12 +202,12 @@ def whole_run(run: str, precision: float | None = 0.5, second: float = 0) -> lis
 
 
 def lines(events: Iterable[Event], first: int = 1) -> bytes:
-    """The events as a journal's lines; `first`: the number of the first."""
+    """The events as a journal's lines; `first` is the number of the first line."""
     return b"".join(to_line(event, number) for number, event in enumerate(events, start=first))
 
 
 def write(folder: Path, run: str, events: Iterable[Event]) -> Path:
-    """The journal of `run`, whole."""
+    """Write the complete journal of `run`."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{run}.jsonl"
     path.write_bytes(lines(events))
@@ -218,7 +218,7 @@ def content(store: Store) -> dict[str, list[tuple[object, ...]]]:
     """All rows of all indexed tables, without the files' times."""
     rows = {}
     for table in store.indexed:
-        # A column that was added later stands last, wherever its field stands.
+        # A column that was added later comes last, wherever its field is.
         names = sorted(store.tables[table].columns, key=lambda name: (name != "run", name))
         columns = ", ".join(f'"{name}"' for name in names if name != "modified")
         with store.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""A blind audit finds what a reader is worth, where labels on chosen rows find nothing."""
+"""A blind audit measures how good a parser is; labels on rows that people chose do not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ANN = "labels-ann"
 
 
 def answers(folder: Path, run: str, rows: list[tuple[str, str | None]], model: str = "m/x", **about: Any) -> None:
-    """A run with an answer a row: what it says, and what repaired rules read in it; the paper's read nothing."""
+    """Write a run with one answer a row: its text, and the updated parser's value; the original parser has none."""
     events: list[Event] = [started(run, model=model).model_copy(update=about), begun(run)]
     for number, (text, read) in enumerate(rows):
         trial, call = f"t{number}", f"c{number}"
@@ -45,7 +45,8 @@ def answers(folder: Path, run: str, rows: list[tuple[str, str | None]], model: s
     write(folder, run, [*events, done.model_copy(update={"data": {**done.data, "model": model}})])
 
 
-# Of 200 answers 160 say yes and 40 no. Rules read 150 of the former rightly, 10 as nothing; of the latter half as yes.
+# Of 200 answers 160 say yes and 40 no. The parser gets 150 of the former right and 10 as nothing; of the latter it
+# takes half for yes.
 ROWS: list[tuple[str, str | None]] = [
     *[("Yes.", "yes")] * 150, *[("Yes indeed.", None)] * 10, *[("No.", "no")] * 20, *[("Not so.", "yes")] * 20,
 ]  # fmt: skip
@@ -66,7 +67,7 @@ def population(store: Store, **chosen: tuple[str, ...]) -> list[audits.SampledRe
 
 
 def kept(folder: Path, store: Store, entries: dict[RowPlace, Audited], who: str = "ann") -> None:
-    """What was drawn or said, in the person's journals."""
+    """Write what was sampled or said into the person's journals."""
     by_run: dict[str, list[Event]] = {}
     for place, one in entries.items():
         name = f"{place.run}~labels-{who}"
@@ -80,7 +81,7 @@ def kept(folder: Path, store: Store, entries: dict[RowPlace, Audited], who: str 
 
 
 def judged(store: Store, entries: dict[RowPlace, Audited]) -> dict[RowPlace, Audited]:
-    """What somebody says who reads the raw answers rightly."""
+    """The judgements of somebody who understands the raw answers correctly."""
     return {
         place: one.model_copy(update={"said": TRUTH[audits.raw(store, place, READING) or ""]})
         for place, one in entries.items()
@@ -95,7 +96,7 @@ def audited(store: Store, size: int, seed: int) -> AuditDraw:
 
 
 def test_it_finds_how_often_rules_are_right(store: Store) -> None:
-    """They are in 170 of 200, 85 %."""
+    """The parser is right in 170 of 200, 85 %."""
     means = []
     for seed in range(20):
         found = audited(store, 50, seed)
@@ -107,12 +108,13 @@ def test_it_finds_how_often_rules_are_right(store: Store) -> None:
     assert repaired.share.low is not None and repaired.share.low < 0.85 < (repaired.share.high or 0)
     every = audited(store, 200, 0).readers[0]
     assert every.share[:3] == approx((0.85, 0.85, 0.85)) and every.right == 170
-    # Said yes 160 and no 40; read yes 170, no 20, nothing 10: by chance 0.8 x 0.85 + 0.2 x 0.1.
+    # Said yes 160 and no 40; parsed yes 170, no 20, nothing 10: by chance 0.8 x 0.85 + 0.2 x 0.1.
     assert every.kappa.value == approx((0.85 - 0.7) / (1 - 0.7))
 
 
 def test_each_answer_weighs_as_many_as_it_stands_for(store: Store) -> None:
-    # Of 210 answers 180 are like the first (yes, read as yes), 10 like the second (yes, unread), 20 like the third.
+    # Of 210 answers 180 are like the first (yes, parsed as yes), 10 like the second (yes, not parsed), 20 like the
+    # third.
     of = {"t0": (180, "yes"), "t155": (10, "yes"), "t165": (20, "no")}
     said = {
         (ANN, RowPlace("run", CASE, trial)): Audited(
@@ -127,7 +129,7 @@ def test_each_answer_weighs_as_many_as_it_stands_for(store: Store) -> None:
 
 
 def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> None:
-    """41 labels on what looked right say nothing of the 30 answers that were read wrongly."""
+    """41 labels on what looked right say nothing about the 30 answers that were misread."""
     name = "run~labels-ann"
     events: list[Event] = [Started(run=name, lab=ASK.name, spec={}, seed=0, about="run", owner="ann")]
     right = Label(verdicts={"reading": "right"})

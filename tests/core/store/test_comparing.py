@@ -1,4 +1,4 @@
-"""Comparisons on shared items, held against a small store of which every figure can be counted by hand."""
+"""Comparisons on shared items, checked on a small store in which every figure can be counted by hand."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tests.core.store.store_events import asked as a_call
 
 GOOD, BAD, UNREAD = "as expected", "misled", "unread"
 BY_HAND = "as expected, by hand"
-"""Came true, but a person wrote the question: it does not count."""
+"""The prediction came true, but a person wrote the question, so it does not count."""
 PAIR = "by=model&of=control/a&of=control/b"
 EXACT = f"{PAIR}&match=exact"
 
 Tried = dict[str, tuple[str, str]]
-"""By the new question: what came of it by repaired rules, and by the paper's."""
+"""For each new question its outcome by the updated and by the original parser."""
 
 
 def same(**outcomes: str) -> Tried:
@@ -63,7 +63,9 @@ def asked(
     doubt: str = "",
     **spec: Any,
 ) -> None:
-    """A run of *Ask* over starter questions, of a robot or a model. What comes first is answered yes, the rest no."""
+    """Write a run of *Ask* over starter questions, of a robot or a model. The case `a` is answered yes, the rest
+    no.
+    """
     model = model if "/" in model else f"control/{model}"
     events: list[Event] = [started(run, second, model=model, **spec).model_copy(update=of or {})]
     if simulator := spec.get("simulator"):
@@ -241,7 +243,7 @@ def test_what_somebody_may_not_see_is_in_no_comparison(store: Store) -> None:
 
 
 def of_starters(name: str, good: range, of: int, *, one: str = "") -> dict[str, Tried]:
-    """So many starter questions with a new question each that no other was asked, of which the `good` came true."""
+    """`of` starter questions, each with a new question that no other has; the predictions in `good` came true."""
     tried = {f"Starter {n}": {f"{name} {n}?": (GOOD if n in good else BAD,) * 2} for n in range(of)}
     return {**tried, **({"Starter 0": {**tried["Starter 0"], one: (GOOD, GOOD)}} if one else {})}
 
@@ -288,7 +290,7 @@ def test_questions_that_were_given_meet_as_they_are(fresh: Store, tmp_path: Path
 
 
 def methods_of_three_models(folder: Path) -> None:
-    """No model does better by either method where both were tried; but the best one was mostly asked by one of them."""
+    """No model does better by either method if both were tried; but the best model was mostly asked by one of them."""
     for model, share, tried in (
         ("m/strong", 10, {"cot": 20, "posthoc": 60}),
         ("m/weak", 5, {"cot": 60, "posthoc": 20}),

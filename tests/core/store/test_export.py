@@ -1,4 +1,4 @@
-"""A table as a file: CSV that no spreadsheet runs, Parquet and JSON lines that lose nothing."""
+"""A table as a file: CSV that no spreadsheet executes, Parquet and JSON lines that lose nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What labels tell of who read: against figures worked out by hand."""
+"""What labels say about the parsers, compared with figures worked out by hand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.store.index import index
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, asked, at, begun, started, write
 
-# expected, observed by paper rules, observed by repaired rules; what Ann and Bob say of the reading, and should be.
+# expected; observed by the original and by the updated parser; Ann's judgement and value; Bob's judgement.
 ROWS = [
     ("yes", "yes", "yes", "right", "", "right"),
     ("yes", "no", "no", "right", "", "wrong"),
@@ -53,9 +53,9 @@ def store(tmp_path: Path) -> Store:
 def test_labels_on_chosen_rows_are_counts_and_no_rate(store: Store) -> None:
     with store:
         one, other = label_agreement.labelled_right(store, ASK, READING)
-        # Bob holds the second wrong and does not say what it should be.
+        # Bob calls the second wrong and does not say what it should be.
         assert one == ("repaired rules", 5, 8)
-        # The fifth was read otherwise by the paper's rules: nobody says whether that is right.
+        # The original parser read the fifth differently: nobody says whether that is right.
         assert other == ("paper rules", 4, 7)
         simulator = Judgement("simulation", "", "good", "bad", "expected", "simulator")
         assert label_agreement.labelled_right(store, ASK, simulator) == [("control/fickle", 2, 2)]

@@ -1,4 +1,4 @@
-"""Lists of results: what has a row, what a filter leaves, a page at a time, and what a facet counts."""
+"""Lists of results: what has a row, what a filter leaves, pages, and what a facet counts."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ RUNS = 9
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """Nine whole runs an hour apart with a trial that came to something and one set aside; one that broke off before
-    its first case, and one whose only case failed.
+    """Nine complete runs an hour apart, each with a trial that has an outcome and an excluded one; one run that stopped
+    before its first case, and one whose only case failed.
     """
     folder = tmp_path_factory.mktemp("listing")
     for number in range(RUNS):

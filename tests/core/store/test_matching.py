@@ -1,4 +1,4 @@
-"""Which rows are the same: at hand, as runs side by side have them, and in the store, as Compare has them."""
+"""Which rows match: in memory, for runs side by side, and in the store, for Compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OF_CHECK = Judged("", whole="paragraph", tail=" · ")
 
 
 def checked(folder: Path, run: str, *cases: str) -> None:
-    """A run of *Check* over cases of a paragraph, a kind and a wording; "p1" twice is about two with one title."""
+    """Write a run of *Check* over cases of a paragraph, a kind and a wording; "p1" twice means two with one title."""
     events: list[Event] = [started(run).model_copy(update={"lab": "consistency"})]
     for case in cases:
         paragraph, *kind = case.split("/")
@@ -66,7 +66,7 @@ def test_new_questions_meet_alike_at_hand_and_in_the_store(tmp_path: Path) -> No
 
 
 def pairs(folder: Path, match: str) -> set[tuple[str, str]]:
-    """What of two runs meets, by title and words; as both ways have it."""
+    """The rows of two runs that match, by title and words, checked in both ways."""
     with Store(folder / "store.duckdb", {lab.name: lab for lab in entry.LABS}) as store:
         index(store, folder / "journals")
         compared = comparing.compare_query(store, parse_qs(f"runs=run-a,run-b&match={match}"))

@@ -1,4 +1,4 @@
-"""The sentences for a paper: each number is the journals', counted here once more, line by line."""
+"""The sentences for a paper: each number is counted here again from the journals, line by line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.store.store import Store
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """The recordings that ship, of which one has lost its end and has a line that is no event."""
+    """The recordings that ship; one of them has lost its end and has a line that is no event."""
     folder = tmp_path_factory.mktemp("methods")
     journals = folder / "journals"
     journals.mkdir()

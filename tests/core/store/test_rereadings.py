@@ -1,4 +1,4 @@
-"""A run that was read again counts once, whoever looks, and says what changed."""
+"""A run that was reparsed counts once for every visitor, and says what changed."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ ROWS = {
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Iterator[Any]:
-    """Gives the rows that one of the queries makes of the runs `r`, `empty` and `r~ann`, where `item` is what a row of
-    the lab of the cases `a` and `b` is; as dicts without what is null.
+    """A function that returns the rows which one of the queries makes of the runs `r`, `empty` and `r~ann`, given
+    `item`, a row of the lab of the cases `a` and `b`; as dicts without null values.
     """
     with Store(tmp_path / "store.duckdb", {}) as store, store.cursor() as cursor:
         for table, kept in ROWS.items():

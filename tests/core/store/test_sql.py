@@ -1,4 +1,4 @@
-"""SQL of a person's own: what it finds, for whom, and what is said of what it leaves out."""
+"""A person's own SQL: what it finds, for whom, and what the page says about omitted rows."""
 
 from __future__ import annotations
 

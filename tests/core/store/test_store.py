@@ -166,7 +166,7 @@ def test_an_endless_query_is_stopped_and_others_go_on(store: Store) -> None:
 
 
 LARGE = "select len(list(md5(range::varchar))) as number from range(2000000)"
-"""Takes a hundred megabytes and more that cannot be put aside."""
+"""Takes at least a hundred megabytes that cannot be moved to disk."""
 
 
 def test_what_needs_more_memory_than_there_may_be_is_refused_and_others_go_on(
@@ -215,7 +215,7 @@ def test_importing_the_store_is_cheap() -> None:
 
 
 def test_it_closes_while_a_query_runs(tmp_path: Path) -> None:
-    """As where the app ends while the keeper still indexes."""
+    """As happens when the app ends while it is still indexing."""
     store, began = Store(tmp_path / "store.duckdb", LABS), threading.Event()
     ended: list[Exception] = []
 
@@ -229,7 +229,7 @@ def test_it_closes_while_a_query_runs(tmp_path: Path) -> None:
     thread = threading.Thread(target=asks)
     thread.start()
     began.wait()
-    # DuckDB does not say that it has begun: it takes processors' time.
+    # DuckDB does not say that it has begun, but it uses processor time.
     spent = time.process_time()
     until(lambda: time.process_time() > spent + 0.1)
     store.close()

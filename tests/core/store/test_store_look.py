@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_an_index_kept_in_mind_sees_what_a_new_one_sees(store: Store, folder: Path, tmp_path: Path) -> None:
-    """The same steps as above, one after the other, by one that remembers its last look."""
+    """The same steps as above, one after the other, with an index that remembers its last check."""
     kept = Index(store, folder)
     assert kept.update() == []
     path = write(folder, "a", whole_run("a")[:3])

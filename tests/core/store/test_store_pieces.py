@@ -143,7 +143,7 @@ EVENTS: st.SearchStrategy[Event] = st.one_of(
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(EVENTS, max_size=25), st.lists(st.floats(0, 1), max_size=4), st.booleans())
 def test_indexed_in_pieces_or_at_once_is_the_same(events: list[Event], cuts: list[float], broken: bool) -> None:
-    """Whatever happens in a run, and wherever the file ends when it is looked at, torn characters included."""
+    """Whatever happens in a run, and wherever the file ends when it is indexed, even within a character."""
     data = lines(events)
     if broken:
         data = data.replace(b'"kind":"scored"', b'"kind":"score\xff"')

@@ -193,8 +193,8 @@ def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
 
 
 def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_path: Path) -> None:
-    """A row a case and metric; a case without a figure stays, one that goes on does not, a run's only case has the
-    run's.
+    """One row for each case and metric. A case without a figure stays, one in progress does not, and a run's only case
+    has the run's figure.
     """
     scored = {"run": "m", "metric": "precision", "rules": "repaired", "value": 0.25, "n": 4, "of": 5}
     events = [

@@ -1,4 +1,4 @@
-"""The columns are a contract: whoever changes one has to change this table too."""
+"""The columns are a contract: to change one, change this table too."""
 
 from __future__ import annotations
 
@@ -177,13 +177,13 @@ def test_a_record_cannot_take_a_table_that_every_lab_has(tmp_path: Path) -> None
 
 
 class Answer(Frozen):
-    """Of another lab than Ask, whose records are called so too."""
+    """A record of another lab than Ask whose record has the same name."""
 
     steps: int
 
 
 class ARMSimulation(Frozen):
-    """Another name in SQL than Ask's ArmSimulation has, and the same in a journal."""
+    """Has a different name in SQL from Ask's ArmSimulation, but the same in a journal."""
 
 
 @pytest.mark.parametrize("record", [Answer, ARMSimulation])
@@ -227,7 +227,7 @@ def test_tables_that_cannot_be_made_leave_those_that_are_there(
 
 
 def reopened(path: Path, labs: Mapping[str, Lab], journals: Path) -> tuple[list[str], dict[str, Any]]:
-    """Which runs a look takes up, and the only walk then."""
+    """The runs that an update indexes, and the row of the only walk afterwards."""
     with Store(path, labs) as store:
         changed = index(store, journals)
         frame = store.query("from long_walk").astype(object)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.text import stopwords
-from core.text.shared_words import content_words, mark, words
+from core.text.shared_words import content_words, mark, stem, words
 
 
 def test_content_words_are_in_lower_case():
@@ -18,6 +18,12 @@ def test_words_keep_their_marks_and_joiners():
     assert words("cafe\u0301") == ["café"]
     assert words("'tis an owl'") == ["tis", "an", "owl"] and words("x-") == ["x"]
     assert words("हिन्दी 😀 ok") == ["हिन्दी", "ok"]
+
+
+def test_forms_of_a_word_have_one_stem():
+    assert {stem(word) for word in ("swim", "swims", "swimming", "swim's")} == {"swim"}
+    assert stem("lying") == stem("lies") == "lie" and stem("birds") != stem("birch")
+    assert stem("ay" * 100) == "ay" * 100, "no word: the stemmer would take its time"
 
 
 def test_marking():
@@ -54,28 +60,12 @@ def test_a_list_has_comments_and_several_words_a_line():
     assert stopwords.words_of("# a heading\nthe a\n\nisn't # and more\n") == {"the", "a", "isn't"}
 
 
-def test_the_shipped_list_is_lower_case():
-    shipped = stopwords.shipped()
-    assert shipped.source == "stopwords_english.txt"
-    assert {"the", "is", "not", "don't"} <= shipped.words
-    assert all(word == word.lower() for word in shipped.words)
+def test_the_list_is_lower_case():
+    assert {"the", "is", "not", "don't"} <= stopwords.english()
+    assert all(word == word.lower() for word in stopwords.english())
 
 
 @pytest.mark.outside_data
-def test_the_shipped_list_has_nltks_words(outside):
+def test_the_list_has_nltks_words(outside):
     path = outside / "nltk" / "stopwords_english.txt"
-    assert stopwords.shipped().words == stopwords.words_of(path.read_text(encoding="utf-8"))
-
-
-def test_nltks_data_is_read_packed_too(tmp_path, monkeypatch):
-    import zipfile
-
-    (tmp_path / "corpora").mkdir()
-    with zipfile.ZipFile(tmp_path / "corpora" / "stopwords.zip", "w") as archive:
-        archive.writestr("stopwords/english", "the\nof\n")
-    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
-    stopwords.english.cache_clear()
-    try:
-        assert stopwords.english() == stopwords.Stopwords(frozenset({"the", "of"}), "nltk")
-    finally:
-        stopwords.english.cache_clear()
+    assert stopwords.english() == stopwords.words_of(path.read_text(encoding="utf-8"))

@@ -11,14 +11,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 from ....events import Frozen
+from ....package_data import DATA
 from ....score import Score, share, undefined
 from ..parse_answers.values import NEITHER
 
-EXAM = Path(__file__).resolve().parents[4] / "data" / "exam"
+EXAM = DATA / "exam"
 
 Kind = Literal["entailed yes", "entailed no", "not settled", "misleading words"]
 Guess = Literal["yes", "no", "unknown"]

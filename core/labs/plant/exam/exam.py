@@ -8,15 +8,15 @@ import math
 import tomllib
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 from ....events import Frozen
+from ....package_data import DATA
 from ....score import Score, share, undefined
 from ....text.stable_random import unit_number
 from ..tasks import Cue
 
-GOLDS = Path(__file__).resolve().parents[4] / "data" / "exam" / "naming.toml"
+GOLDS = DATA / "exam" / "naming.toml"
 
 SHORT = 40
 """Number of explanations in the short form."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from ....errors import ExplainError
 from ....events import Frozen
-from ....sandbox.sandbox import Value as Value
-
-Category = Literal["numeric", "strings", "entities", "relations"]
+from ....sandbox import Value as Value
+from .names import Category
 
 
 class UndefinedInputError(ExplainError, ValueError):

@@ -13,8 +13,9 @@ import numpy as np
 
 from ....events import Frozen
 from ....package_data import table
-from .base import Category, FindFunction
+from .base import FindFunction
 from .benchmark import read_json, rebuilt
+from .names import Category
 from .relations import normal
 
 # Whether a box agrees with its own stated truth: one rule for subjects and facts.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from ....events import Rules
 from ..evaluate import SUCCESS, noise_floor
 from . import mlp
 from .atoms import ATOMS, sample_parameters
-from .base import Category, FindFunction
+from .base import FindFunction
+from .names import Category, Difficulty
 from .numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction, Operation
 from .strings import INNER, OUTER, StringAtom, StringFunction, avoided, draw_atom
-
-Difficulty = Literal["easy", "medium", "hard"]
-DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 MLP_SHARE = 0.15
 COMPOSED_SHARE = 0.15

@@ -21,12 +21,12 @@ from ....text.embed import encoder, likeness
 from ....text.reply import without_thinking
 from .base import UndefinedInputError
 from .entities import EntityFunction, concepts
+from .names import Backbone
 from .relations import NOT_LISTED, UNDEFINED, RelationFunction, normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Backbone = Literal["model", "embedding", "table"]
 How = Literal["logprobs", "answer", "embedding", "table"]
 
 ModuleFunction = EntityFunction | RelationFunction

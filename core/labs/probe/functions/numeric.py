@@ -6,16 +6,19 @@ Paper §2.1; docs/measuring.md §4.1.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from ....events import Frozen, Rules
-from . import atoms
+from . import atoms, mlp
 from .atoms import Numbers, Parameters, bare_sign
-from .base import Category, FindFunction, Value, read_number
+from .base import FindFunction, Value, read_number
+from .benchmark import read_json, rebuilt
 from .mlp import HIDDEN, MLP
+from .names import Category
 
 PROBED = (-128.0, 128.0)
 """The agent may test this range, whatever the domain."""
@@ -296,3 +299,77 @@ class NumericFunction(FindFunction):
     def _formula(self, atom: Atom) -> str:
         rules = self._recorded(atom) if self._is_network else self.rules
         return "the sign of x, -1 at 0" if self._is_bare_sign(atom) else atom.formula(rules)
+
+
+# The published functions
+
+
+OPERATIONS: dict[str, Operation] = {"sum_two": "sum", "multiply_two": "product"}
+
+SCRIPTS = {"function_code.py", "noised_function_code.py", "corrupted_function_code.py", "load_mlp.py"}
+
+
+def load_numeric(find_dir: Path) -> dict[str, NumericFunction]:
+    """Return all published numeric functions by id, under the paper rules. Weights of networks are read if they are
+    present.
+
+    Raises BenchmarkError for anything that does not have the published layout.
+    """
+    entries = read_json(find_dir / "numeric" / "data.json")
+    scripts = read_json(find_dir / "numeric" / "func_name_dict.json")
+    functions = rebuilt(
+        entries, "numeric/data.json", lambda entry: (entry["dir"], numeric_from_record(entry, scripts[entry["dir"]]))
+    )
+    for id, function in functions.items():
+        if scripts[id] == "load_mlp.py":
+            functions[id] = _with_weights(function, find_dir / "numeric" / id / "mlp_approx_model.pt")
+    return functions
+
+
+def numeric_from_record(record: dict[str, Any], script: str) -> NumericFunction:
+    """Build one entry of data.json. All entries record a noise and a corruption; `script` says which of them was used.
+
+    Raises ValueError for an unknown script, and KeyError, TypeError or IndexError for a broken entry.
+    """
+    if script not in SCRIPTS:
+        raise ValueError(f"unknown script {script!r}")
+    head = record["name"].split("(")[0].split(";")
+    single = record["type"] == "simple"
+    values = [record["params"]] if single else record["params"]
+    atoms = tuple(atom(name, value) for name, value in zip(head[:2], values, strict=True))
+    operation = None if single else OPERATIONS[head[2]]
+    noised, corrupted = script.startswith("noised"), script.startswith("corrupted")
+    return NumericFunction(
+        id=record["dir"],
+        atoms=atoms,
+        operation=operation,
+        noise=Noise(kind=record["noise_type"], size=record["noise_params"]) if noised else None,
+        corruption=corruption(record["corruption_type"], record["corruption_params"]) if corrupted else None,
+        low=record["domain"][0],
+        high=record["domain"][1],
+        rules="paper",
+    )
+
+
+def atom(name: str, values: Any) -> Atom:
+    """Return an atom from `values` as recorded: a list, a bare number (constant) or None (ceil, floor)."""
+    listed = values if isinstance(values, list) else [] if values is None else [values]
+    if name == "polynomial":
+        return Atom(name=name, parameters={"coefficients": tuple(listed)})
+    return Atom(name=name, parameters=dict(zip(atoms.ATOMS[name].draws, listed, strict=True)))
+
+
+def corruption(kind: str, recorded: dict[str, Any]) -> Corruption:
+    """Return a corruption as recorded. `std` is the recorded mean of the function on its domain, the centre of the
+    corrupted values.
+    """
+    bounds, mean = recorded["boundary"], recorded["std"]
+    low, high = {"interval_inside": bounds, "interval_larger": (bounds[0], None)}.get(kind, (None, bounds[0]))
+    return Corruption(low=low, high=high, mean=mean)
+
+
+def _with_weights(function: NumericFunction, path: Path) -> NumericFunction:
+    if path.is_file():
+        return function.model_copy(update={"mlp": mlp.load(path)})
+    note = "The published function is a network whose weights are not here; this is the formula it was trained on."
+    return function.model_copy(update={"note": note, "stands_in": True})

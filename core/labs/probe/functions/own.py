@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ....sandbox import sandbox
-from .base import Category, FindFunction, UndefinedInputError, Value, as_number, read_number
+from .base import FindFunction, UndefinedInputError, Value, as_number, read_number
+from .names import Category
 
 TRIED: dict[str, tuple[float | str, ...]] = {
     "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),

@@ -17,8 +17,9 @@ from pydantic import BeforeValidator, Field
 
 from ....events import Frozen
 from ....package_data import table
-from .base import Category, FindFunction, UndefinedInputError
+from .base import FindFunction, UndefinedInputError
 from .benchmark import read_json, rebuilt
+from .names import Category
 
 # When two pieces of text say the same word, and when they say the same answer.
 

@@ -1,48 +1,76 @@
-"""Where a function comes from: generated from a seed, looked up by its id in the published set, or written by a
-person.
+"""Where a function comes from: drawn from a seed, looked up by its id in the published set, or brought by a person.
+
+Generators, synthesis and the sandbox are imported only when a function is created: a form needs none of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal, cast
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
 
 from .... import files
 from ....events import Rules
 from ....policy import NotAllowedError
-from . import generate, own
-from .base import Category, FindFunction
-from .benchmark import BenchmarkError, StringTask, load_numeric, load_strings, string_function
+from ...base.cases import Case
+from ..tasks import OWN, ProbeSpec
+from .base import FindFunction
+from .benchmark import BenchmarkError
 from .entities import EntityFunction, EntityKind, draw_entity, published_entities
-from .generate import Difficulty
+from .names import DRAWN, SHAPES, Category, Difficulty, OwnKind, difficulties, name_of, shapes
+from .numeric import load_numeric
 from .relations import RelationKind, draw_relation, published_relations
 
-CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
+if TYPE_CHECKING:
+    from .synthesis import StringTask
 
-OwnKind = Literal["code", "pairs", "concept"]
-
-_SHAPES: dict[str, dict[Difficulty, str]] = {
-    "entities": {"easy": "single", "hard": "or"},
-    "relations": {"easy": "plain", "hard": "corrupted"},
-}
-_DRAWN = re.compile(
-    r"(?P<category>numeric|strings|entities|relations)-(?P<seed>\d{1,12})"
-    r"(?:-(?P<shape>easy|medium|hard|single|or|plain|corrupted))?(?P<paper>-paper)?"
-)
+_CHOICE = 12
+"""Separates the random numbers that choose published functions from the other streams of a seed."""
 
 
-def difficulties(category: Category) -> tuple[Difficulty, ...]:
-    """Return the difficulties of a category: entities have one concept or either of two, relations have no exception or
-    one.
+def cases(spec: ProbeSpec) -> Iterator[Case]:
+    """Yield one case per function, whose `about` is the specification for it alone. Raises BenchmarkError if the
+    published set cannot be read.
     """
-    return tuple(_shapes(category))
+    for name in names_of(spec):
+        one = spec.alone(name)
+        yield Case(name, one, one.title)
 
 
-def _shapes(category: Category) -> dict[Difficulty, str]:
-    return _SHAPES.get(category) or {difficulty: difficulty for difficulty in generate.DIFFICULTIES}
+def names_of(spec: ProbeSpec) -> Iterator[str]:
+    """Yield the functions' names, which are the cases' ids, without loading them. Raises BenchmarkError if the
+    published set cannot be read.
+    """
+    if spec.own:
+        yield OWN
+    elif spec.function:
+        yield spec.function.replace("/", "-")
+    elif spec.functions:
+        yield from (name.replace("/", "-") for name in spec.functions)
+    elif spec.is_category:
+        ids = sorted(published_ids(spec.category, str(spec.find_dir)))
+        places = np.random.default_rng([spec.seed, _CHOICE]).permutation(len(ids))[: spec.limit]
+        yield from (ids[place] for place in places)
+    else:
+        for seed in range(spec.seed, spec.seed + spec.count):
+            yield name_of(spec.category, seed, spec.difficulty, spec.rules)
+
+
+def load(spec: ProbeSpec) -> FindFunction:
+    """Return the black box of a specification about one. Raises ValueError (or its subclass BenchmarkError) with a
+    message for the person; a specification about several raises it too, and `cases` gives each its own.
+    """
+    if spec.is_several:
+        raise ValueError("Several functions are named here: name only one.")
+    if spec.own:
+        return brought(spec.category, spec.own_kind, spec.own)
+    if spec.function:
+        return by_id(spec.category, spec.function, Path(spec.find_dir) if spec.find_dir else None)
+    return generated(spec.category, spec.seed, spec.difficulty, spec.rules)
 
 
 def generated(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
@@ -52,25 +80,12 @@ def generated(category: Category, seed: int, difficulty: Difficulty | None, rule
     if difficulty is not None and difficulty not in difficulties(category):
         raise ValueError(f"{category} functions are {' or '.join(difficulties(category))}, not {difficulty}.")
     if category == "entities":
-        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and _SHAPES[category][difficulty]))
+        return draw_entity(seed, kind=cast(EntityKind | None, difficulty and SHAPES[category][difficulty]))
     if category == "relations":
-        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and _SHAPES[category][difficulty]))
-    return generate.generate(category, seed, rules=rules, difficulty=difficulty)
+        return draw_relation(seed, kind=cast(RelationKind | None, difficulty and SHAPES[category][difficulty]))
+    from .generate import generate
 
-
-def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
-    """Return the name of the function that `generated` gives, without generating it; `by_id` finds it by this name."""
-    shape = difficulty and _shapes(category)[difficulty]
-    paper = "-paper" if rules == "paper" and category not in _SHAPES else ""
-    return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
-
-
-def seed_of(id: str) -> int:
-    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
-    match = _DRAWN.fullmatch(id)
-    if match is None:
-        raise ValueError(f"{id!r} is not the name of a drawn function")
-    return int(match["seed"])
+    return generate(category, seed, rules=rules, difficulty=difficulty)
 
 
 def published_ids(category: Category, find_dir: str) -> list[str]:
@@ -78,25 +93,12 @@ def published_ids(category: Category, find_dir: str) -> list[str]:
     return list(published_strings(find_dir) if category == "strings" else published(category, find_dir))
 
 
-def is_drawn(id: str) -> bool:
-    """Whether `id` is the name of a generated function ("numeric-7-hard")."""
-    return _DRAWN.fullmatch(id) is not None
-
-
-def shape_of(id: str) -> str:
-    """Return the difficulty or form in the name of a generated function ("hard" in "numeric-7-hard"); an empty string
-    if it has none.
-    """
-    match = _DRAWN.fullmatch(id)
-    return (match["shape"] or "") if match else ""
-
-
 def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
     """Return the published function `id`, or a generated one by its name ("numeric-7-hard").
 
     Raises BenchmarkError if there is none, or if the published folder is not as expected.
     """
-    if match := _DRAWN.fullmatch(id):
+    if match := DRAWN.fullmatch(id):
         return _ours(category, id, match)
     if find_dir is None:
         raise BenchmarkError(
@@ -114,9 +116,9 @@ def by_id(category: Category, id: str, find_dir: Path | None) -> FindFunction:
 def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     if match["category"] != category:
         raise BenchmarkError(f"{id} is one of the {match['category']} functions, not of {category}.")
-    by_shape = {shape: difficulty for difficulty, shape in _shapes(category).items()}
+    by_shape = {shape: difficulty for difficulty, shape in shapes(category).items()}
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
-    if shape not in (*by_shape, None) or (rules == "paper" and category in _SHAPES):
+    if shape not in (*by_shape, None) or (rules == "paper" and category in SHAPES):
         raise BenchmarkError(f"{id!r} names no {category} function.")
     return generated(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
@@ -148,11 +150,15 @@ def published_strings(find_dir: str) -> dict[str, StringTask]:
     """Return the published string functions as far as they were published, by id. Raises BenchmarkError if they cannot
     be read.
     """
+    from .synthesis import load_strings
+
     return load_strings(_folder(find_dir))
 
 
 @lru_cache(maxsize=64)
 def _published_string(find_dir: str, id: str) -> FindFunction:
+    from .synthesis import string_function
+
     known = published_strings(find_dir)
     if id not in known:
         raise BenchmarkError(f"The published strings functions are {_range(known)}; there is no {id!r}.")
@@ -171,6 +177,8 @@ def brought(category: Category, kind: OwnKind, text: str) -> FindFunction:
 
     Raises ValueError with a message for the person.
     """
+    from . import own
+
     if not text.strip():
         raise ValueError("Write the function first: a formula, a few lines of Python, or pairs.")
     if kind == "pairs":

@@ -12,7 +12,8 @@ from pydantic import Field
 from ....events import Frozen
 from ....package_data import table
 from . import string_atoms
-from .base import Category, FindFunction, UndefinedInputError
+from .base import FindFunction, UndefinedInputError
+from .names import Category
 
 
 class StringAtomKind(Frozen):

@@ -8,10 +8,17 @@ another atom has too many values to try (52 + 52² + …): pieces of the outputs
 from __future__ import annotations
 
 import itertools
+import re
 import string
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from ....events import Frozen
+from .benchmark import read_json, rebuilt
 from .strings import NEVER_INNER, STRING_ATOMS, StringAtom, StringFunction
 from .synthesis_outer import ERRORS, Texts, fit_outer, outcomes
 
@@ -103,3 +110,83 @@ def _with_random_inner(inputs: Texts, outputs: Texts) -> StringFunction | None:
 
 def _gives(atom: StringAtom, texts: Sequence[str], output: str) -> bool:
     return any(_apply(atom, (text,)) == (output,) for text in texts)
+
+
+# The published functions
+
+
+class StringTask(Frozen):
+    """A published string function as far as it was published: ten recorded pairs and a description, no parameters."""
+
+    id: str
+    description: str
+    pairs: tuple[tuple[str, str], ...]
+    triplets: tuple[tuple[tuple[str, str], ...], ...]
+    correct: tuple[int, ...]
+    """Position (from 0) of the true pair in each triplet."""
+
+
+def load_strings(find_dir: Path) -> dict[str, StringTask]:
+    """Return all published string functions by id. Raises BenchmarkError if they cannot be read."""
+    described = {entry["name"]: entry["description"] for entry in read_json(find_dir / "strings" / "test_data.json")}
+
+    def task(entry: Any) -> tuple[str, StringTask]:
+        triplets = tuple(tuple(zip(inputs, outputs, strict=True)) for inputs, outputs in entry["test_vec"])
+        correct = tuple(number - 1 for number in entry["correct_inx"])
+        return entry["name"], StringTask(
+            id=entry["name"],
+            description=described.get(entry["name"], "").removeprefix(":").strip(),
+            pairs=tuple(triplet[k] for triplet, k in zip(triplets, correct, strict=True)),
+            triplets=triplets,
+            correct=correct,
+        )
+
+    file = "strings/unit_test_data.json"
+    return rebuilt(read_json(find_dir / file), file, task)
+
+
+_QUOTED = re.compile(r"[\"'“`]([A-Za-z]{1,5})[\"'”`]")
+
+
+def hints(task: StringTask) -> list[str]:
+    """Return the short quoted texts of the description: one of them may be the text that the function appends."""
+    return _QUOTED.findall(task.description)
+
+
+def string_function(task: StringTask) -> StringFunction | None:
+    """Return a function of ours that gives the ten recorded pairs, or nine of them if one was recorded wrongly.
+
+    None if no atom and no pair of atoms does. Other parameters may fit as well, because ten pairs do not determine
+    everything.
+    """
+    function = synthesize(task.pairs, hints(task))
+    note = "Rebuilt from its ten recorded pairs: the parameters were not published, others may fit as well."
+    if function is not None:
+        return function.model_copy(update={"id": task.id, "note": note})
+    for k in range(len(task.pairs)):
+        others = task.pairs[:k] + task.pairs[k + 1 :]
+        function = synthesize(others, hints(task))
+        if function is not None:
+            text = task.pairs[k][0]
+            whole = _whole(function, task.pairs, k)
+            why = f"is a piece of what belongs to {whole!r}" if whole else "contradicts the other nine"
+            note += f" The output recorded for {text!r} {why}; repaired rules leave that pair out."
+            return function.model_copy(update={"id": task.id, "note": note, "misrecorded": (text,)})
+    return None
+
+
+def _whole(function: StringFunction, pairs: Sequence[tuple[str, str]], odd: int) -> str:
+    """Return the longer text that the text of the `odd` pair was cut from, if its output is part of what `function`
+    gives for the longer one; else an empty string.
+
+    The set's texts came in lists and were split in wrong places after their outputs were made, so that "my name" and
+    "is Earl" have the two halves of what "my name is Earl" gave. Tried are other texts that contain it, and the texts
+    that it forms with its neighbours.
+    """
+    text, output = pairs[odd]
+    rng = np.random.default_rng(0)
+    longer = [other for other, _ in pairs if other != text and f" {text} " in f" {other} "]
+    longer += [f"{text} {after}" for after, _ in pairs[odd + 1 : odd + 2]]
+    longer += [f"{before} {text}" for before, _ in pairs[max(odd - 1, 0) : odd]]
+    made = zip(longer, function.outputs(longer, rng), strict=True)
+    return next((whole for whole, gave in made if isinstance(gave, str) and f" {output} " in f" {gave} "), "")

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ....events import Frozen
-from .base import Category
 from .benchmark import read_json, rebuilt
 from .entities import EntityFunction, concepts
+from .names import Category
 from .relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
 TESTS = 10

@@ -14,7 +14,6 @@ from typing import Any
 from ....package_data import table
 from ..functions import string_atoms
 from ..functions.strings import STRING_ATOMS, StringAtom, StringFunction
-from ..functions.synthesis import synthesize
 from .fit import FitResult
 
 Observe = Callable[[Sequence[str]], Sequence[str | None]]
@@ -49,6 +48,8 @@ def fit_string(observe: Observe, *, budget: int = BUDGET, inputs: Sequence[str] 
 
     At most `budget` calls. If the function is known to have outputs only for `inputs`, it asks only about these.
     """
+    from ..functions.synthesis import synthesize
+
     asked = (TEXTS if inputs is None else (*inputs, *inputs[:3]))[:budget]
     probes = tuple(zip(asked, observe(asked), strict=True))
     pairs = [(text, output) for text, output in probes if output is not None]

@@ -19,10 +19,11 @@ from ....text.templates import load
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
-from ..box import ModuleCalls, item
 from ..functions.entities import EntityFunction, concepts
-from ..functions.modules import Backbone, outputs_of
+from ..functions.modules import outputs_of
+from ..functions.names import Backbone
 from ..prompts import MODULES
+from ..records import item
 from .scene import scene
 from .view import (
     KINDS,
@@ -71,6 +72,8 @@ def calls(spec: ReliabilitySpec, cases: int) -> int:
 
 async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     """Ask one function. Raises CallError if the backbone gives nothing at all."""
+    from ..box import ModuleCalls
+
     name: str = case.about
     asked = _asked(spec, name, sample(spec))
     asking = ModuleCalls(run, spec.model, about=f"{name}:", trials=True)

@@ -17,8 +17,8 @@ from ....transcript import CaseLog, RecordReader, Transcript
 from ...base.cases import Reading, Trial
 from ...base.declared import Means
 from ...base.spec import Spec
-from ..box import item
-from ..functions.modules import Backbone
+from ..functions.names import Backbone
+from ..records import item
 
 Kind = Literal["same", "random"]
 OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}

@@ -15,11 +15,10 @@ from core import entry
 from core.events import Event, Frozen, Recorded, Resumed
 from core.labs.ask import world
 from core.labs.ask.controls import expected_precision
-from core.labs.ask.counterfactuals import draws_of
 from core.labs.ask.lab import LAB
 from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.records import Counterfactual, Examined, Simulation
-from core.labs.ask.tasks import AskSpec
+from core.labs.ask.tasks import AskSpec, draws_of
 from core.labs.ask.verdict import headline
 from core.labs.ask.view import AskView, view
 from core.labs.base.lab import Prerequisite

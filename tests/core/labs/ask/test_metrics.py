@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core import statistics
 from core.labs.ask.metrics import compare, generality, kappa, majority, precision, simulatable
-from core.text import embed, stopwords
+from core.text import embed
 from tests.support.chance import tenth
 
 # Precision
@@ -141,19 +141,6 @@ def test_only_stopwords_are_undefined_in_the_paper_and_compared_as_they_are_in_o
     assert "division by zero" in paper.detail["reason"]
     assert generality(["is it", "was he"], similarity="jaccard", rules="repaired").value == 1.0
     assert generality(["Is it?", "is it"], similarity="jaccard", rules="repaired").value == 0.0
-
-
-def test_paper_mode_takes_nltks_words_where_they_are_installed(tmp_path, monkeypatch):
-    folder = tmp_path / "corpora" / "stopwords"
-    folder.mkdir(parents=True)
-    (folder / "english").write_text("dog\nbrown\n")
-    monkeypatch.setenv("NLTK_DATA", str(tmp_path))
-    stopwords.english.cache_clear()
-    try:
-        score = generality(["the dog", "the brown dog"], similarity="jaccard", rules="paper")
-        assert (score.value, score.detail["stopwords"]) == (0.0, "nltk")
-    finally:
-        stopwords.english.cache_clear()
 
 
 def test_bleu_is_the_mean_over_ordered_pairs():

@@ -493,6 +493,7 @@ def test_by_the_papers_rules_it_may_be_another() -> None:
         assert all(card.by_paper == view.outcome("paper") for card in made.cards)
 
 
+@pytest.mark.thorough
 def test_a_thousand_checks_and_a_paragraph_of_a_thousand_named_words() -> None:
     items = tuple(
         Item(id=str(number), task="sentiment", paragraph=f"{REVIEW.paragraph} Seat {number}.", label="positive")

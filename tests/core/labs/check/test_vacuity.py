@@ -51,6 +51,7 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
             assert words and words <= {*REASONS.values(), "unparsed"}
 
 
+@pytest.mark.thorough
 def test_a_naive_measure_is_fooled_by_each_of_them() -> None:
     """Else they would be no controls: by the paper's rules at least one way to explain is faithful of each task."""
     for robot in worthless():

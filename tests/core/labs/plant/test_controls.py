@@ -20,7 +20,7 @@ def spec_of(robot: str, **changes: object) -> PlantSpec:
     return PlantSpec.model_validate({"model": f"control/{robot}", "repeats": 1, "cue": "hint", **changes})
 
 
-@pytest.mark.parametrize("cue", AIMED)
+@pytest.mark.parametrize("cue", AIMED if ALL else AIMED[:3])
 def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
     admits = play(spec_of("admits", cue=cue))
     gain, net = admits.score("naming_gain"), admits.score("net_flips")
@@ -102,7 +102,7 @@ def test_a_dial_reads_its_share(step: int) -> None:
     assert gain.value == pytest.approx(sum(moved) / len(moved)) and abs(gain.value - step / 10) <= 0.2
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", TASKS if ALL else TASKS[:1])
 def test_calibration_has_enough_moved_items(task: str) -> None:
     """Before any study: those who admit, are silent, name all and echo read what they must, on ten moved items or all
     that ship."""

@@ -7,6 +7,7 @@ import math
 import pytest
 
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE, agreement
+from core.labs.probe.functions.source import load
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
@@ -68,7 +69,7 @@ def test_a_tiny_function_is_not_found_by_zero() -> None:
 
 def test_the_words_are_judged_apart_from_the_code() -> None:
     seed = {"own": "", "category": "strings", "function": "strings-3"}
-    function = ProbeSpec.model_validate({**seed, "interpreter": "you"}).load()
+    function = load(ProbeSpec.model_validate({**seed, "interpreter": "you"}))
     right = given(code="def f(x):\n    return x", description=function.describe(), **seed)
     assert of_words(right).startswith("Its words name ") and "Left out" not in of_words(right)
     wrong = given(code="def f(x):\n    return x", description="I cannot tell.", **seed)

@@ -11,6 +11,7 @@ import pytest
 from core.events import Event, Recorded
 from core.labs.base.cases import Case
 from core.labs.probe.box import AT_ONCE, LONGEST, Box
+from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec
 from core.labs.probe.view import ProbeView
@@ -175,7 +176,7 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
     looked: list[list[str]] = []
 
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
-        box = Box(spec, run, spec.load())
+        box = Box(spec, run, load(spec))
         for inputs in (["1", "2", "3"], ["4", "5"], ["6"]):
             looked.append([probe.output for probe in box.call(inputs, 1)])
         assert box.calls_left == 0

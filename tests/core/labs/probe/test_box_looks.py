@@ -13,6 +13,7 @@ from core.events import Event
 from core.labs.base.cases import Case
 from core.labs.probe import box as module
 from core.labs.probe.box import Box, real, value_text
+from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Probe
 from core.labs.probe.tasks import ProbeSpec
@@ -27,7 +28,7 @@ def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[E
     """The events of a run that does `work` with its box, and nothing else."""
 
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
-        done = work(Box(spec, run, spec.load()))
+        done = work(Box(spec, run, load(spec)))
         if asyncio.iscoroutine(done):
             await done
 

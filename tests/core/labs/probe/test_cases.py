@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from core.events import Event
+from core.labs.probe.functions.source import cases, load, names_of
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.remarks import list_remarks
-from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls, cases
+from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
 from core.labs.probe.verdict import of_words, verdict
 from core.labs.probe.view import scores
 from core.runs.engine import UserInput
@@ -49,7 +50,7 @@ def test_a_case_is_named_without_loading_its_function(fields: dict[str, Any], na
     planned = list(cases(spec))
     assert [case.id for case in planned] == names
     for case in planned:
-        assert list(case.about.names()) == [case.id], "alone it has the same name"
+        assert list(names_of(case.about)) == [case.id], "alone it has the same name"
         assert case.about.title == case.title
     assert spec.is_several == (len(names) > 1)
 
@@ -58,7 +59,7 @@ def test_a_case_of_several_is_about_what_a_run_of_it_alone_is() -> None:
     several = fit(count=3, seed=5)
     for seed, case in enumerate(cases(several), start=5):
         assert case.about == fit(seed=seed)
-        assert case.about.load() == fit(seed=seed).load()
+        assert load(case.about) == load(fit(seed=seed))
 
 
 def test_titles_do_not_give_a_function_away() -> None:
@@ -107,7 +108,7 @@ def test_which_functions_are_meant_must_be_clear(changes: dict[str, object], wor
 
 def test_of_several_none_is_the_one_to_load() -> None:
     with pytest.raises(ValueError, match="Several functions"):
-        fit(count=2).load()
+        load(fit(count=2))
 
 
 def test_calls_are_counted_for_all_cases() -> None:

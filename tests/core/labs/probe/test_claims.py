@@ -9,7 +9,7 @@ import pytest
 from core.labs.probe.claim_extraction import intervals_told, speaks_of
 from core.labs.probe.component_mentions import components_identified, noise_identified, noise_told
 from core.labs.probe.functions.numeric import Corruption, Noise
-from core.labs.probe.functions.source import generated
+from core.labs.probe.functions.source import generated, names_of
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
@@ -39,7 +39,7 @@ def concluded(description: str, domain: str = "", **fields: Any) -> ProbeView:
 def by_hand(description: str, interval: tuple[float | None, float | None] | None = None, **fields: Any) -> ProbeView:
     """The same by a person."""
     spec = ProbeSpec.model_validate({**CORRUPTED, "interpreter": "you", **fields})
-    case = next(spec.names())
+    case = next(names_of(spec))
     said = Submission(description=description, code="def f(x):\n    return 2 * x", interval=interval)
     given = [UserInput(case, Wish(inputs=("60", "70")), "wish-{n}"), UserInput(case, said, "submission")]
     return play(spec, additions=given)[0]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from core.labs.probe.functions.numeric import GRID, Corruption, NumericFunction, interval
+from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.null_controls import worthless
 from core.labs.probe.remarks import list_remarks
@@ -50,7 +51,7 @@ def test_code_that_is_right_at_the_test_points_alone_is_not_found(own: str) -> N
 @pytest.mark.parametrize("seed", range(6))
 def test_that_holds_of_functions_with_noise_and_corruption_too(seed: int) -> None:
     """A table of the function at the test points; beside it the function itself."""
-    function = ProbeSpec(seed=seed, difficulty="medium", interpreter="you").load()
+    function = load(ProbeSpec(seed=seed, difficulty="medium", interpreter="you"))
     assert isinstance(function, NumericFunction)
     values = [y if y == y else 0.0 for y in function.expected(GRID).real.tolist()]
     table = f"def f(x):\n    return {dict(zip(GRID.tolist(), values, strict=True))!r}.get(x, 0.0)"

@@ -18,7 +18,7 @@ from core.labs.probe.functions.entities import (
     exemplars_all_correct,
     keeps,
 )
-from core.labs.probe.functions.modules import Backbone
+from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets

@@ -7,7 +7,8 @@ import pytest
 
 from core.events import Rules
 from core.labs.probe.evaluate import SUCCESS, noise_floor
-from core.labs.probe.functions.generate import DIFFICULTIES, difficulty_of, draw_numeric, draw_numeric_atom, generate
+from core.labs.probe.functions.generate import difficulty_of, draw_numeric, draw_numeric_atom, generate
+from core.labs.probe.functions.names import DIFFICULTIES
 from core.labs.probe.functions.numeric import GRID
 from core.rulesets import RULES
 

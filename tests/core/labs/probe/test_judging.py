@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.labs.probe.functions.source import by_id, generated
+from core.labs.probe.functions.source import by_id, generated, load
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import shown, triplets
@@ -19,6 +19,7 @@ from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scri
 from tests.support.stub_server import Fault, StubServer
 
 
+@pytest.mark.thorough
 def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated() -> None:
     spec = ProbeSpec(category="strings", seed=6, interpreter="fit")
     first, second = (play(spec)[0] for _ in range(2))
@@ -149,7 +150,7 @@ def test_what_guessing_may_come_to_says_nothing(right: int, true: int, of: int, 
     """The evaluator is right `right` times about the description, and `true` times about the truth."""
     more = {"triplets": of, "evaluator": "stub/stub-model", "interpreter": "milan"}
     spec = stub_spec(category="entities", own="", seed=4, **more)
-    function = spec.load()
+    function = load(spec)
     correct = {shown(one): one.correct + 1 for one in triplets(spec, function)}
     places = {one: place for place, one in enumerate(correct)}
 
@@ -194,7 +195,7 @@ def test_paper_rules_keep_ten_unit_tests() -> None:
     fields = {"category": "relations", "seed": 4, "interpreter": "you"}
     for more, number in (({}, 80), ({"evaluator": "a/b"}, 20), ({"rules": "paper"}, 10), ({"triplets": 5}, 5)):
         spec = ProbeSpec.model_validate({**fields, **more})
-        assert len(triplets(spec, spec.load())) == spec.unit_tests == number
+        assert len(triplets(spec, load(spec))) == spec.unit_tests == number
 
 
 def test_what_doing_nothing_gets_stands_beside_the_score() -> None:

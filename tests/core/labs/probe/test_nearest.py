@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import pytest
 
 from core.labs.probe.functions.entities import EntityFunction, concepts, concepts_of, draw_entity
-from core.labs.probe.functions.modules import Backbone, outputs_of
+from core.labs.probe.functions.modules import outputs_of
+from core.labs.probe.functions.names import Backbone
 from core.labs.probe.interpreters.nearest import CallBox, NearestResult, nearest
 
 
@@ -70,6 +71,7 @@ def test_no_answer_teaches_nothing() -> None:
     assert finding.certainty < 0.02
 
 
+@pytest.mark.thorough
 def test_hit_rate_on_functions_that_share_its_embedding() -> None:
     """An upper bound: black box and baseline use one encoder and the same words. With the published words, of which we
     have none, see benchmarks/find_nearest.py.

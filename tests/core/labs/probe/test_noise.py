@@ -8,6 +8,7 @@ import pytest
 from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.evaluate import AS_GOOD, excess, nmse
 from core.labs.probe.functions.numeric import GRID, Atom, Noise, NumericFunction
+from core.labs.probe.functions.source import load
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, solved
@@ -21,7 +22,7 @@ NOISY = {"seed": 4, "difficulty": "medium"}
 def told(change: str, **spec: object) -> ProbeView:
     """The run whose code is the function's own formula, `change` behind it."""
     spec = {**NOISY, **spec}
-    function = ProbeSpec.model_validate({**spec, "interpreter": "you"}).load()
+    function = load(ProbeSpec.model_validate({**spec, "interpreter": "you"}))
     assert isinstance(function, NumericFunction) and function.noise is not None
     values = dict(zip(GRID.tolist(), function.expected(GRID).tolist(), strict=True))
     code = f"V = {values}\ndef f(x):\n    return V.get(math.floor(x) + 0.5, 0.0){change}"
@@ -55,7 +56,7 @@ def test_the_truth_itself_has_found_it_although_it_errs() -> None:
 @pytest.mark.parametrize(("share", "outcome"), [(0.5, "within the noise"), (2.0, "close"), (3_000.0, "missed")])
 def test_what_the_code_adds_to_the_noise_decides(share: float, outcome: str) -> None:
     """`share`: of the largest addition that is as good as the noise allows."""
-    function = ProbeSpec.model_validate({**NOISY, "interpreter": "you"}).load()
+    function = load(ProbeSpec.model_validate({**NOISY, "interpreter": "you"}))
     assert isinstance(function, NumericFunction)
     power = float(np.mean(function.expected(GRID) ** 2))
     floor = told("").value("noise_floor")

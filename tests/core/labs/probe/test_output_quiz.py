@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.labs.probe import output_quiz
+from core.labs.probe.functions.source import load
 from core.labs.probe.records import Interpretation
 from core.labs.probe.tasks import ProbeSpec
 from core.rulesets import PerRuleset
@@ -13,10 +14,10 @@ from core.rulesets import PerRuleset
 @pytest.mark.parametrize("seed", [0, 1, 2, 5, 8])
 def test_of_three_outputs_one_is_the_function_s(seed: int) -> None:
     spec = ProbeSpec(category="strings", seed=seed, difficulty="easy", interpreter="you")
-    function = spec.load()
+    function = load(spec)
     found = output_quiz.quiz_items(function, seed, ())
     assert len(found) == output_quiz.TEXTS and len({one.text for one in found}) == output_quiz.TEXTS
-    assert found == output_quiz.quiz_items(spec.load(), seed, ())
+    assert found == output_quiz.quiz_items(load(spec), seed, ())
     for one in found:
         assert len(set(one.outputs)) == 3
         right = [
@@ -30,7 +31,7 @@ def test_of_three_outputs_one_is_the_function_s(seed: int) -> None:
 def test_the_right_one_has_no_place_of_its_own() -> None:
     places = set()
     for seed in range(12):
-        function = ProbeSpec(category="strings", seed=seed, difficulty="easy", interpreter="you").load()
+        function = load(ProbeSpec(category="strings", seed=seed, difficulty="easy", interpreter="you"))
         if not function.is_stochastic:
             for one in output_quiz.quiz_items(function, seed, ()):
                 [(_, _, given)] = output_quiz.picked_outputs(function, {one.text: ""})

@@ -9,8 +9,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.benchmark import BenchmarkError, load_numeric
-from core.labs.probe.functions.numeric import GRID
+from core.labs.probe.functions.benchmark import BenchmarkError
+from core.labs.probe.functions.numeric import GRID, load_numeric
 
 BOTH = pytest.mark.parametrize("folder", ["own", pytest.param("published", marks=pytest.mark.outside_data)])
 PUBLISHED = pytest.mark.parametrize("folder", [pytest.param("published", marks=pytest.mark.outside_data)])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from core.labs.probe.functions.base import UndefinedInputError
-from core.labs.probe.functions.benchmark import StringTask, hints, load_strings, string_function
 from core.labs.probe.functions.generate import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
-from core.labs.probe.functions.synthesis import synthesize
+from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from tests.core.labs.probe.playing import play
@@ -79,6 +78,7 @@ def test_recorded_functions_are_explained_also_where_one_pair_is_wrong(find_dir)
         assert function is not None and reproduced(wrong, function) == 9 and "contradicts" in function.note
 
 
+@pytest.mark.thorough
 @pytest.mark.outside_data
 def test_the_published_functions_are_explained(outside):
     """Every fifth of them; benchmarks/find_strings.py takes all. Two have one wrong pair each, and are explained by the

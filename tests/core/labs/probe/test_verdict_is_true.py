@@ -13,6 +13,7 @@ import pytest
 from core.events import Rules
 from core.labs.probe.functions.base import as_number
 from core.labs.probe.functions.numeric import GRID, NumericFunction
+from core.labs.probe.functions.source import load
 from core.labs.probe.records import TELL_NOTHING, Probe
 from core.labs.probe.remarks import REMARKS, list_remarks
 from core.labs.probe.tasks import ProbeSpec
@@ -56,7 +57,7 @@ def numeric_views() -> Iterator[ProbeView]:
         fields: dict[str, Any] = {"seed": seed, "difficulty": ("easy", "medium", "medium", "hard")[seed // 2 % 4]}
         if seed % 3 == 0:
             fields = {"own": OWN[seed // 3 % len(OWN)]}
-        function = ProbeSpec.model_validate({**fields, "interpreter": "you"}).load()
+        function = load(ProbeSpec.model_validate({**fields, "interpreter": "you"}))
         words = ("A line. f(1) = 3, f(5) = 40.", function.describe(), "normal noise", "")[int(rng.integers(4))]
         code = _numeric_code(function, kind, rng)
         domain = ("", "Corrupted between 3 and 9.", "all numbers")[int(rng.integers(3))]
