@@ -30,7 +30,7 @@ def test_the_bars_of_ask_are_its_new_questions_counted_again(tmp_path: Path, rob
     run = play_ask(spec).run
     made = of_run(ASK, run)
     cases = [ASK.view(run.case(case)) for case in run.cases]
-    rows_of = [[row for row in one.counted() if row.counts("repaired")] for one in cases]
+    rows_of = [[row for row in one.counted_rows() if row.counts("repaired")] for one in cases]
     hits = sum(row.outcome("repaired") == "as expected" for rows in rows_of for row in rows)
     assert made.verdict.mark == mark and len(made.tiles) == 3 and made.one == "question"
     if robot == "vague":
