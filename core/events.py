@@ -295,50 +295,61 @@ class _Event(Frozen):
 
 
 class _Placed(_Event):
-    """An event within a run. `case` is the case it belongs to, or the item that several cases share: the case
-    "q7/redaction/you" shares the events placed at "q7". It is empty for events of the whole run. `trial` is the
-    trial within the case.
-    """
+    """An event within a run."""
 
     case: str = ""
+    """The case it belongs to, or the item that several cases share: the case "q7/redaction/you" shares the events
+    placed at "q7". Empty for events of the whole run.
+    """
     trial: str = ""
+    """The trial within the case."""
 
 
 class Fork(Frozen):
-    """One answer of another run that a person replaced with `text`: the run, the case or item of the call, and the
-    call.
-    """
+    """One answer of another run that a person replaced."""
 
     run: str
+    """The other run."""
     case: str
+    """The case or item of the call."""
     call: str
+    """The call whose answer was replaced."""
     text: str
+    """The new answer."""
 
 
 class Started(_Event):
-    """The run began. `spec` is the lab's specification as data; with it and `seed` the run can be repeated.
-
-    `about` names another run if this journal holds what a person says about that run. `reread_from` names the run whose
-    raw answers were parsed again. `forked_from` names the run in which a person edited an answer: this run continues
-    from there, with the cases that share that answer. `owner` is the name under which the runs of the person who began
-    it are stored (`core.server.access`); empty for a run begun on the command line. `study` names the study that the
-    run belongs to, if any.
-    """
+    """The run began."""
 
     kind: Literal["started"] = "started"
     version: int = Field(default=SCHEMA, validation_alias="schema", serialization_alias="schema")
+    """The version of the journal's format."""
     lab: str
+    """The lab's name."""
     spec: dict[str, Any]
+    """The lab's specification as data; with it and `seed` the run can be repeated."""
     seed: int
+    """The seed of everything random in the run."""
     versions: dict[str, str] = Field(default_factory=dict)
+    """The versions of the libraries used, by package."""
     prompts: dict[str, str] = Field(default_factory=dict)
+    """The hash of each prompt template, by id."""
     app: str = ""
+    """This program's version."""
     commit: str = ""
+    """The commit of the code."""
     about: str = Field(default="", exclude_if=_empty)
+    """Another run, if this journal holds what a person says about that run."""
     reread_from: str = Field(default="", exclude_if=_empty)
+    """The run whose raw answers were parsed again."""
     forked_from: Fork | None = Field(default=None, exclude_if=_empty)
+    """The answer that a person edited: this run continues from there, with the cases that share it."""
     owner: str = Field(default="", exclude_if=_empty)
+    """The name under which the runs of the person who began it are stored (`core.server.access`); empty for a run begun
+    on the command line.
+    """
     study: str = Field(default="", exclude_if=_empty)
+    """The study that the run belongs to, if any."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 
@@ -350,27 +361,39 @@ class Resumed(_Event):
 
 
 class Shared(_Event):
-    """Whether everyone may view a run from now on; stored in a separate journal about that run."""
+    """A change of who may view a run; stored in a separate journal about that run."""
 
     kind: Literal["shared"] = "shared"
     shared: bool
+    """Whether everyone may view it from now on."""
 
 
 class Asked(_Placed):
-    """A call that is about to be made. `fingerprint` is the request's; `repeat` distinguishes identical requests."""
+    """A call that is about to be made."""
 
     kind: Literal["asked"] = "asked"
     call: str
+    """The call's id within the run."""
     role: str
+    """The role in which the model is asked."""
     model: str
+    """The model's id."""
     messages: tuple[Message, ...]
+    """The chat turns that are sent."""
     sampling: Sampling
+    """How the answer is sampled."""
     item: str = ""
+    """What the call is about."""
     prompt: str = ""
+    """The template's id."""
     repeat: int = 0
+    """Distinguishes requests that are otherwise identical."""
     fingerprint: str = ""
+    """The request's fingerprint."""
     tools: tuple[Tool, ...] = Field(default=(), exclude_if=_empty)
+    """The functions that the model may ask to call."""
     json_schema: dict[str, Any] | None = Field(default=None, exclude_if=_empty)
+    """The schema of the answer, if it is requested as JSON."""
 
 
 class Token(_Event):
@@ -378,24 +401,28 @@ class Token(_Event):
 
     kind: Literal["token"] = "token"
     call: str
+    """The call that is being answered."""
     text: str
+    """The piece."""
 
 
 class _OfCall(_Placed):
     kind: Literal["answered"] = "answered"
     call: str
+    """The call's id within the run."""
     role: str
+    """The role in which the model was asked."""
     model: str
+    """The model's id."""
 
 
 class Answered(ModelAnswer, _OfCall):
-    """The result of a call. `seconds` is the time from the request to the end, `first_token_seconds` the time to the
-    first piece of text, None for a cached answer. `as_prose`: the answer was requested as JSON by a schema but came
-    as prose.
-    """
+    """The result of a call."""
 
     seconds: float
+    """The time from the request to the end."""
     as_prose: bool = Field(default=False, exclude_if=_empty)
+    """Whether the answer was requested as JSON by a schema but came as prose."""
 
     def again(self, **news: Any) -> ModelAnswer:
         """Return the stored answer as one that is given again from the cache, with the fields in `news` replaced."""
@@ -403,30 +430,37 @@ class Answered(ModelAnswer, _OfCall):
 
 
 class Failed(_Placed):
-    """A call (`call` is set) or the run itself (`call` is None) failed. `error` is the class, `message` is for the
-    user.
-    """
+    """A call or the run itself failed."""
 
     kind: Literal["failed"] = "failed"
     call: str | None = None
+    """The call's id; None if the run failed."""
     role: str | None = None
+    """The role of the call."""
     model: str | None = None
+    """The model of the call."""
     error: str
+    """The error's class."""
     message: str
+    """What happened, for the user."""
     hint: str = ""
+    """What the user can do."""
     bad_input: bool = Field(default=False, exclude_if=_empty)
+    """Whether what the user gave was the reason."""
 
 
 class Recorded(_Placed):
-    """One finding about `item`, unique within its case; `record` names its type, `data` holds its fields. `by` names
-    the person who said it; empty if the lab recorded it.
-    """
+    """One finding."""
 
     kind: Literal["recorded"] = "recorded"
     record: str
+    """The type of the record, in lower case."""
     item: str
+    """What it is about, unique within its case."""
     data: dict[str, Any]
+    """The record's fields."""
     by: str = Field(default="", exclude_if=_empty)
+    """The person who said it; empty if the lab recorded it."""
 
     @property
     def key(self) -> tuple[str, str, str, str]:
@@ -435,34 +469,41 @@ class Recorded(_Placed):
 
 
 class Dropped(_Placed):
-    """`item` is excluded, and why; an empty `item` excludes the whole case. `rules` is None if it is excluded for both
-    parsers.
-    """
+    """Something that is excluded."""
 
     kind: Literal["dropped"] = "dropped"
     item: str
+    """What is excluded; empty for the whole case."""
     reason: str
+    """Why, in one of the lab's words."""
     detail: str = ""
+    """The reason in more words."""
     rules: Rules | None = None
+    """The parser for which it is excluded; None for both."""
 
 
 class Scored(_Placed):
-    """A metric of the whole run, or of `case` if the run has several.
-
-    `value` is None if it is undefined; `n` of `of` items were used; `low` and `high` bound a 95 % interval. `item`
-    names the part that the figure is about, such as one explanation and wording.
-    """
+    """A metric of the whole run, or of `case` if the run has several."""
 
     kind: Literal["scored"] = "scored"
     metric: str
+    """The metric's name."""
     value: float | None
+    """The figure; None if it is undefined."""
     n: int
+    """How many items were used."""
     of: int
+    """How many items there are."""
     low: float | None = None
+    """The lower end of the 95 % interval."""
     high: float | None = None
+    """The upper end of the 95 % interval."""
     rules: Rules
+    """The parser whose readings were counted."""
     item: str = ""
+    """The part that the figure is about, such as one explanation and wording."""
     detail: dict[str, Any] = Field(default_factory=dict)
+    """What else is known about the figure."""
 
 
 class Finished(_Event):
@@ -470,6 +511,7 @@ class Finished(_Event):
 
     kind: Literal["finished"] = "finished"
     status: Status
+    """How it ended."""
 
 
 Event = Annotated[

@@ -107,37 +107,50 @@ class Panel(Frozen):
 
 
 class Card(Frozen):
-    """One test.
-
-    `options` are the answers that can be guessed, in words by value. `expects` are the predictions; the verdict rests
-    on the first. `said` is the model's answer in a word and `text` the answer as the model wrote it. `came` describes
-    the result if it is not an answer of the model, as when we ask whether a session can still tell. `is_reading`: the
-    card asks what an explanation says, so nothing was predicted and `expects` lists how each reader understood it.
-    `outcome` is the lab's word and `mark` what that means. `reason` says why the card is excluded, `doubt` why it gives
-    no verdict although it counts. `columns` are what a list shows instead of prediction and result. `by_paper` is the
-    outcome under the original parser, if it differs. `guess` is the visitor's own.
-    """
+    """One test."""
 
     id: str
+    """Its trial's id."""
     number: int
+    """Its place among the cards, from 1."""
     mark: Mark
+    """What the outcome means for the explanation."""
     parts: tuple[Part, ...] = ()
+    """The text of the test."""
     options: Mapping[str, str] = {}
+    """The answers that can be guessed: how each value is worded, by value."""
     expects: tuple[Expect, ...] = ()
+    """The predictions; the verdict rests on the first."""
     said: str = ""
+    """The model's answer, as one of the values."""
     text: str = ""
+    """The answer as the model wrote it."""
     came: str = ""
+    """The result, if it is not an answer of the model: for example whether a session can still tell."""
     is_reading: bool = Field(default=False, exclude_if=lambda is_so: not is_so)
+    """Whether the card asks what an explanation says. Then nothing was predicted, and `expects` lists how each reader
+    understood it.
+    """
     outcome: str = ""
+    """The lab's word for the outcome."""
     reason: str = ""
+    """Why the card is excluded."""
     doubt: str = ""
+    """Why the card gives no verdict although it counts."""
     origin: str = ""
+    """Where the test comes from."""
     columns: tuple[Part, ...] = Field(default=(), exclude_if=lambda parts: not parts)
+    """What a list shows instead of prediction and result."""
     by_hand: bool = False
+    """Whether a person wrote the test."""
     by_paper: str = ""
+    """The outcome under the original parser, if it differs."""
     guess: str = ""
+    """The visitor's own guess."""
     panels: tuple[Panel, ...] = ()
+    """The sessions, arms or rounds of this test."""
     calls: tuple[str, ...] = ()
+    """The calls behind it, by id."""
 
 
 class Point(Frozen):
@@ -258,40 +271,64 @@ class Screen(Frozen):
 
 
 class Scene(Frozen):
-    """A case. `parts` is what was asked; `one` what a card is called ("question"); `words` what its marks are called;
-    `grid` what the lab shows beside this case; `coming` what is being written now, and by whom; `differs` says what
-    depends on the choice of parser. `screens` present the case to an audience, in order, as far as it has come (from
-    the function `screens` unless the lab has its own order). `is_sealed`: parts of the case are withheld from this
-    scene.
-    """
+    """A case."""
 
     schema_version: int = SCHEMA
+    """The version of this format."""
     lab: str
+    """The lab's name in journals."""
     run: str = ""
+    """The run's id."""
     case: str = ""
+    """The case's id within the run."""
     title: str = ""
+    """The case's name in lists."""
     question: str = ""
+    """The question that the lab answers."""
     who: Who = Who()
+    """The model that explains."""
     method: str = ""
+    """How the model was asked to explain itself."""
     status: Literal["empty", "waiting", "running", "failed", "cancelled", "interrupted", "done"] = "empty"
+    """How far the case has come."""
     one: str = "test"
+    """What a card is called ("question")."""
     words: Mapping[Mark, str] = {}
+    """What the marks are called in this lab."""
     parts: tuple[Part, ...] = ()
+    """What the model was asked."""
     claim: Claim | None = None
+    """The model's answer and explanation."""
     cards: tuple[Card, ...] = ()
+    """The tests."""
     panels: tuple[Panel, ...] = ()
+    """Sessions, arms or rounds of the whole case."""
     plot: Plot | None = None
+    """The function and its descriptions, for a function of numbers."""
     verdict: Verdict | None = None
+    """The outcome of the case; None until there is one."""
     grid: tuple[Panel, ...] = ()
+    """What the lab shows beside this case."""
     coming: tuple[Part, ...] = ()
+    """What is being written now, each part with its writer as the label."""
     ledger: tuple[Drop, ...] = ()
+    """What is excluded, and why."""
     figures: tuple[FigureLine, ...] = ()
+    """The figures of the case."""
     actions: tuple[Action, ...] = ()
+    """What the visitor can do."""
     unread: int = 0
+    """How many records of the case cannot be read."""
     differs: str = ""
+    """What depends on the choice of parser, in a sentence."""
     failure: tuple[Part, ...] = ()
+    """Why the case failed."""
     screens: tuple[Screen, ...] = ()
+    """The screens of a presentation, in order, as far as the case has come (from the function `screens` unless the lab
+    has its own order).
+    """
     is_sealed: bool = False
+    """Whether parts of the case are withheld from this scene."""
 
 
 class Tile(Frozen):

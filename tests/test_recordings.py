@@ -147,7 +147,9 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     assert same["kept"] == 5 and over is not None and over.value < 0 and over.detail["baseline"] == "constant"
     unsettled, *_ = found["An explanation that settles little"]
     assert unsettled["cannot guess"] > unsettled["kept"] + unsettled["misled"]
-    assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted_rows()), "as README.md says"
+    assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted_rows()), (
+        "as README.md says"
+    )
     told = LIST.of_lab("simulatability")[0]
     row = penguin.rows[told.row]
     assert "flying" in row.counterfactual.text and row.outcome("repaired") == "misled all"

@@ -22,4 +22,4 @@ NOT_PUBLIC = (
 PUBLIC = ("1.1.1.1", "8.8.8.8", "151.101.1.140", "2606:4700:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808")
 
 HOSTS_OF_HERE = ("localhost", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0", "[::1]", "[::ffff:127.0.0.1]")
-"""As they may stand in an address; each leads to this machine."""
+"""Forms of this machine's address."""

@@ -1,4 +1,4 @@
-"""Damage that a journal may come to: on a disk, by a copy, by a hand, by another version of the app."""
+"""Damage that can happen to a journal: on a disk, by a copy, by a person, by another version of the app."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 
 def damaged(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """117 journals that `data` may have become, each with what happened to it. Its first line stays, but for the last
-    seven, of which nothing can go on.
+    """Yield 117 damaged forms of the journal `data`, each with what happened to it. Its first line is intact except in
+    the last seven, with which no run can continue.
     """
     lines = data.splitlines(keepends=True)
     chance = random.Random(117)
@@ -47,6 +47,6 @@ def unsealed(line: bytes) -> bytes:
 
 
 def sealed(line: bytes, number: int = 1) -> bytes:
-    """`line`, a JSON object, with the number and the checksum that make it a journal's."""
+    """`line`, a JSON object, with the number and the checksum of a journal line."""
     body = line[:-1] + b',"line":%d' % number
     return body + b',"sum":"%08x"}\n' % zlib.crc32(body)

@@ -1,4 +1,4 @@
-"""Texts that want to be more than text where they are shown, and a run that is made of them."""
+"""Texts that try to be more than text where they are shown, and a run that is made of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run_of(words: tuple[str, ...] = HOSTILE) -> Transcript:
     events: list[Event] = []
     spec = EchoSpec(words=words, times=1)
     with ThreadPoolExecutor(1) as aside:
-        # Where a browser is driven, this thread has a loop already.
+        # In a browser test this thread already has a loop.
         run = execute(RunRequest(LAB, spec, "r"), RunIO(lambda id: Echoing(), events.append))
         aside.submit(asyncio.run, run).result()
     assert transcript(events).status == "completed"

@@ -1,4 +1,4 @@
-"""A server on loopback that answers every request with bytes of one's choice, and what one may choose."""
+"""A loopback server that answers every request with chosen bytes, and a choice of such bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Bytes = bytes | Callable[[], Iterable[bytes]]
 
 @contextmanager
 def raw_server(reply: Bytes) -> Iterator[int]:
-    """Its port. Each connection is read up to the end of one request, gets `reply` and is closed."""
+    """Start the server and give its port. Each connection is read up to the end of one request, gets `reply` and is
+    closed.
+    """
     listening = socket.create_server(("127.0.0.1", 0))
     over = threading.Event()
 
@@ -60,7 +62,7 @@ def head(kind: str = "application/json", status: str = "200 OK", *more: str) -> 
 
 
 def whole(**choice: object) -> bytes:
-    """An answer in one piece; `choice` replaces what stands in it."""
+    """An answer in one piece; `choice` replaces parts of it."""
     said = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "Yes."}, **choice}
     return head() + json.dumps({"choices": [said]}).encode()
 
@@ -86,7 +88,7 @@ def endless(first: bytes, then: bytes) -> Callable[[], Iterator[bytes]]:
 
 
 def bomb(kind: str, status: str) -> Callable[[], Iterator[bytes]]:
-    """Small, and 200 MB once it is decompressed; made when it is sent."""
+    """A body that is small, and 200 MB once it is decompressed; made when it is sent."""
 
     def parts() -> Iterator[bytes]:
         yield head(kind, status, "Content-Encoding: gzip")

@@ -1,4 +1,4 @@
-"""Which servers a visitor of a hosted app may have asked, and what they get to read of the replies."""
+"""Which servers a visitor of a hosted app may contact, and how much of the replies they see."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_visitor_s_endpoint_never_is_this_machine(host: str) -> None:
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
-    """Let the name service give these addresses, one list a question; the names that were asked for."""
+    """Let the name service give these addresses, one list for each query. Returns the names that were queried."""
     names: list[str] = []
     real = socket.getaddrinfo
 
@@ -91,7 +91,7 @@ def test_a_name_is_not_asked_if_one_of_its_addresses_leads_home(monkeypatch: pyt
 
 
 def test_what_was_checked_is_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The second answer of the name service is never asked for: a name cannot lead elsewhere after the check.
+    # The name service is not asked a second time, so a name cannot lead elsewhere after the check.
     names = resolving(monkeypatch, ["127.0.0.1"], ["127.0.0.2"])
     monkeypatch.setattr(safe_http, "is_public", lambda address: address == "127.0.0.1")
     with StubServer("Yes.") as server:

@@ -1,4 +1,4 @@
-"""Whatever a server sends as an archive: it is unpacked inside its folder, or refused as a whole in words."""
+"""Whatever a server sends as an archive is unpacked inside its folder, or refused as a whole with a reason."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ HOSTILE = {
 
 @pytest.fixture
 def here(tmp_path: Path) -> Callable[[bytes], Path]:
-    """Unpacks an archive; the folder. Nothing else may have changed beside it."""
+    """A function that unpacks an archive and returns the folder. Checks that nothing beside it has changed."""
 
     def opened(content: bytes) -> Path:
         (tmp_path / "archive").write_bytes(content)
@@ -164,14 +164,14 @@ def test_a_bomb_is_left_before_it_fills_the_disk(
     written = sum(one.stat().st_size for one in (tmp_path / "new").rglob("*") if one.is_file())
     assert written <= 3_000_005
     shutil.rmtree(tmp_path / "new")
-    # Many that are small do the same, and so does one that nobody wants.
+    # Many small files do the same, and so does one that no loader reads.
     many = [(f"set/{number}.txt", bytes(1_000_000)) for number in range(9)]
     with pytest.raises(ArchiveError, match="unpacks to more than"):
         here(made(*many))
 
 
 def test_what_nobody_wants_is_bounded_too(here: Callable[[bytes], Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tar has to be unpacked to get to its next member."""
+    """A tar has to be unpacked to reach its next member."""
     monkeypatch.setattr(archives, "MOST_BYTES", 3_000_000)
     with pytest.raises(ArchiveError, match="unpacks to more than"):
         here(tarred(("unwanted", bytes(9_000_000)), GOOD))
@@ -199,7 +199,7 @@ def test_a_header_of_any_size_is_not_held_in_memory(here: Callable[[bytes], Path
 
 
 def test_headers_upon_headers(here: Callable[[bytes], Path]) -> None:
-    """A header that announces the next, some thousand times: tarfile looks at each inside the one before."""
+    """A header that announces the next, some thousand times: tarfile reads each inside the one before."""
     info = tarfile.TarInfo("././@LongLink")
     info.type, info.size = tarfile.GNUTYPE_LONGNAME, 5
     block = info.tobuf(tarfile.GNU_FORMAT) + b"name\0".ljust(512, b"\0")

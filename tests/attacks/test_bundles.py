@@ -1,4 +1,4 @@
-"""Whatever somebody sends as a bundle: it changes nothing and says why, or it holds runs."""
+"""Whatever somebody sends as a bundle changes nothing and is refused with a reason, or it holds runs."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ RUN, JOURNAL = RECORDED.stem, f"journals/{RECORDED.name}"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Journals of a home that holds one run."""
+    """The journals of a home that holds one run."""
     (tmp_path / "journals").mkdir()
     (tmp_path / "journals" / "own.jsonl").write_bytes(b"mine\n")
     return tmp_path / "journals"
 
 
 def good() -> dict[str, bytes]:
-    """What a bundle of one run holds."""
+    """The content of a bundle with one run."""
     written = io.BytesIO()
     bundle.write(written, [RUN], [home.recordings()], "Ann")
     with zipfile.ZipFile(written) as made:
@@ -65,7 +65,7 @@ def altered(old: bytes, new: bytes) -> bytes:
 
 
 def only(data: bytes, name: str = RUN) -> bytes:
-    """A bundle of one journal that holds `data`, of which the manifest tells the truth."""
+    """A bundle of one journal that holds `data`, with a correct manifest."""
     told = manifest(name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
     return zipped((f"journals/{name}.jsonl", data), ("manifest.json", told))
 
@@ -78,7 +78,7 @@ def encrypted() -> bytes:
 
 
 def many(entries: int) -> bytes:
-    """A list of so many journals that are not there."""
+    """A zip directory of this number of journals that are not there."""
     one = struct.pack("<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0) + b"a"
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, len(one) * entries, 0, 0)
     return one * entries + end

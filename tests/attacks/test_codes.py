@@ -1,4 +1,4 @@
-"""What a program can do that guesses codes, opens tabs without end, or presses what is the host's."""
+"""What a program can do that guesses codes, opens endless tabs, or presses the host's buttons."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_TABS = 12
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The app as a host serves it to those who have a code, each with three tabs."""
+    """The app as a host serves it to people with a code, each with three tabs."""
     server = Server(
         tmp_path_factory.mktemp("coded") / "home",
         PYTHONPATH=WITHOUT_ENCODER,
@@ -64,7 +64,7 @@ def test_of_60_guesses_a_handful_is_looked_at_whatever_cookie_they_come_with(app
             for _ in range(5):
                 heard += alerts(tab.sign_in(f"a guess {len(heard)}"))
     assert len(heard) == 60
-    # However long this took: from the fifth on each keeps the next waiting twice as long.
+    # However long this took: from the fifth on, each attempt doubles the wait for the next.
     assert 5 <= sum("none of the codes" in words for words in heard) < 20
     assert all("none of the codes" in words or "was not looked at" in words for words in heard)
     with Tab(app, cookie(app)) as tab:
@@ -155,7 +155,7 @@ def test_all_together_have_so_many_tabs(app: Server) -> None:
             return False
         return True
 
-    # Of tests before, the server may have yet to hear that a tab is closed.
+    # The server may not know yet that a tab of an earlier test is closed.
     with ExitStack() as held:
         until(lambda: sum(opened(held) for _ in range(MOST_TABS)) == MOST_TABS or held.close())
         assert not opened(held)

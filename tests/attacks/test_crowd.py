@@ -1,4 +1,4 @@
-"""One machine that opens as much as it can: tabs, event streams, connections without a word. All others are served.
+"""One machine opens as many tabs, event streams and silent connections as it can. Everyone else is still served.
 
 The app trusts the proxy at 127.0.0.1, which is this test: it says from which address a request comes.
 """
@@ -24,7 +24,7 @@ from tests.conftest import WITHOUT_ENCODER
 from tests.support.sealed_runs import laid
 
 FILES = 256
-"""So many files the app may open: at most 128 connections, of these 96 for tabs (four each) and requests."""
+"""The number of files the app may open: at most 128 connections, 96 of these for tabs (four each) and requests."""
 
 CODE = "the code of whoever hosts"
 MOST_TABS = 12
@@ -34,7 +34,7 @@ RUDE, SCHOOL, OTHER = "2001:db8:0:1::7", "192.0.2.1", "192.0.2.2"
 class Hosted(NamedTuple):
     app: Server
     run: str
-    """One that is sealed, so that its event stream stays open."""
+    """A sealed run, so that its event stream stays open."""
 
     host: str
     """The cookies of the host."""
@@ -63,7 +63,7 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
 
 
 def stream(hosted: Hosted, held: ExitStack, address: str, cookies: str) -> tuple[int, socket.socket]:
-    """The status of the event stream of the run, which stays open, and its connection."""
+    """Open the event stream of the run. Returns its status and its connection, which stays open."""
     lines = f"GET /told/{hosted.run}/ HTTP/1.1", "Host: 127.0.0.1", f"X-Forwarded-For: {address}", f"Cookie: {cookies}"
     connection = held.enter_context(socket.create_connection(("127.0.0.1", hosted.app.port), timeout=20))
     connection.sendall("\r\n".join([*lines, "", ""]).encode())

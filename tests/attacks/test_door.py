@@ -1,4 +1,6 @@
-"""What a program can do that opens a session of a hosted app and has no page: send files, press what is not there."""
+"""What a program can do that opens a session of a hosted app without a page: send files, press buttons that are not
+there.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ MEGABYTE = 1_000_000
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """The app as a host serves it, where somebody meant to let programs drive it."""
+    """The app as a host serves it, with programs allowed to control it."""
     server = Server(
         tmp_path_factory.mktemp("hosted") / "home",
         PYTHONPATH=WITHOUT_ENCODER,
@@ -33,7 +35,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def upload(app: Server, tab: Tab, megabytes: float, name: str, method: str = "PUT", **headers: str) -> int:
-    """What the server says to a file of so many megabytes, sent as Streamlit's own page sends one."""
+    """Send a file of this size as Streamlit's own page does. Returns the server's status."""
     token = send(app, "GET", "/_stcore/health").headers["set-cookie"].partition(";")[0]
     head = b'--x\r\nContent-Disposition: form-data; name="f"; filename="f.zip"\r\n\r\n'
     body = head + b"\0" * int(megabytes * MEGABYTE) + b"\r\n--x--\r\n"
@@ -107,7 +109,7 @@ def test_what_no_page_would_send_writes_a_line_a_message(app: Server) -> None:
         return app.log.read_bytes().count(words)
 
     def attack(number: int) -> int:
-        """How many messages were sent that no page sends."""
+        """The number of messages sent that no page sends."""
         with Tab(app, cookie(app)) as tab:
             drawn = tab.run("browse", "recordings=1&show=runs")
             ids = [one.button_group.id for one in drawn if one.WhichOneof("type") == "button_group"]

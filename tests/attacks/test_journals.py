@@ -1,4 +1,4 @@
-"""Whatever happened to a journal: the run goes on to the same figures, or it is said what is wrong."""
+"""Whatever happened to a journal, the run gets the same figures, or the app says what is wrong."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
             continue
         assert jobs.wait(run, 120)
         assert figures(jobs, run) == expected, name
-        # Half a last line is what a killed writer leaves, and a lost end is not to be seen.
+        # A killed writer leaves half a last line, and a lost end cannot be noticed.
         assert told or name.startswith("torn"), name
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         indexing.index(store, jobs.folder)

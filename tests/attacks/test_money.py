@@ -1,4 +1,4 @@
-"""Spending what is not one's own: models that the host never listed, answers without end, runs without end."""
+"""Spending someone else's money: models that the host never listed, endless answers, endless runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ prompt = 1
 completion = 2
 date = 2026-11-23
 """
-"""A hundred tokens of paid/echo are one cent."""
+"""A hundred tokens of paid/echo cost one cent."""
 
 PAID = EchoSpec(words=tuple(f"w{n}" for n in range(20)), times=1, model="paid/echo")
 
@@ -59,7 +59,7 @@ def hosted(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @dataclass
 class Paid(Echoing):
-    """Repeats what it hears, and says how many tokens that took."""
+    """Repeats its input, and says how many tokens that took."""
 
     id: str = "paid/echo"
     usage: Usage = field(default_factory=lambda: Usage(prompt_tokens=0, completion_tokens=200))

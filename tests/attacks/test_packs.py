@@ -1,4 +1,4 @@
-"""A pack of the game that somebody made to do harm is refused in words, in little time."""
+"""A malicious pack of the game is refused with a reason, in little time."""
 
 from __future__ import annotations
 

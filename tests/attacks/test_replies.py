@@ -1,4 +1,4 @@
-"""Whatever a server sends is an answer that can be kept or one failed call with its reason, in bounded memory."""
+"""Whatever a server sends becomes a storable answer or one failed call with its reason, in bounded memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def config(port: int, seconds: float = 120.0) -> EndpointConfig:
 
 
 def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallError:
-    """What comes of a call, and can be journaled."""
+    """The result of a call, after checking that it can be journaled."""
 
     async def ask(port: int) -> ModelAnswer | CallError:
         connection = connect(config(port, seconds))
@@ -47,7 +47,7 @@ def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallError:
 
 
 def peak() -> float:
-    """The most memory that this process has held so far, in MB."""
+    """The peak memory of this process so far, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,4 +1,6 @@
-"""A sealed run of a class, asked after in every way there is: by who began it, by who guesses, by who only looks."""
+"""A sealed run of a class, queried in every way there is: by its owner, by someone who guesses, by someone who only
+looks.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from tests.support.waiting import PATIENCE, until
 
 
 class Class(NamedTuple):
-    """An app with a sealed run of each lab, by lab; their owner's cookie, and that of somebody else."""
+    """An app with a sealed run of each lab, by lab; the owner's cookie, and another person's."""
 
     app: Server
     runs: dict[str, str]
@@ -78,24 +80,24 @@ def guess(taught: Class, cookies: str, scene: Scene, card: str, value: str) -> R
 
 
 def secrets(taught: Class, run: str) -> list[str]:
-    """What tells the end of a run: the word in its raw answers, and the sentence of its verdict."""
+    """Words that reveal the result of a run: the word in its raw answers, and the sentence of its verdict."""
     whole = scene_of(taught, run, taught.ann)
     assert whole.verdict is not None and not whole.is_sealed
     return [CANARY, whole.verdict.headline.text]
 
 
 def tells(text: str | bytes, secrets: list[str]) -> list[str]:
-    """Which of them stand in a text, however they are escaped there."""
+    """The secrets that a text contains, however they are escaped there."""
     data = text.encode() if isinstance(text, str) else text
     return [one for one in secrets if one.encode() in data or json.dumps(one)[1:-1].encode() in data]
 
 
 OVER_FOR_NOW = f"event: far\ndata: {OVER.model_dump_json()}\n\n".encode()
-"""That a run does not go on, whose end is still to come."""
+"""An event saying that a run is not going on and its result is still to come."""
 
 
 def first_events(app: Server, cookies: str, path: str) -> tuple[http.client.HTTPResponse, bytes]:
-    """The stream of an address, and its first event."""
+    """The event stream of an address, and its first event."""
     connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=PATIENCE)
     connection.request("GET", path, headers={"Cookie": cookies})
     reply = connection.getresponse()
@@ -158,7 +160,7 @@ def told_by(drawn: list[Any], hidden: list[str]) -> list[str]:
 
 
 def asked_of_the_store(taught: Class, cookies: str, sql: str) -> bytes:
-    """What the Query page draws."""
+    """The output of the Query page."""
     with Tab(taught.app, cookies) as tab:
         drawn = tab.run("query")
         field = next(one.text_area.id for one in drawn if one.text_area.id.endswith("-sql"))

@@ -1,4 +1,4 @@
-"""Whatever SQL somebody writes: it is refused or harmless, and the app lives on."""
+"""Whatever SQL somebody writes is refused or harmless, and the app goes on."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_what_reads_elsewhere_or_writes_is_refused_or_harmless(
         else:
             assert attack in READS, attack
         assert SECRET not in found, attack
-        # Where things lie is for whoever runs the app.
+        # Only the person who runs the app may see paths.
         assert viewer is None or str(copy.parent) not in found, attack
     connection.close()
     assert files(tmp_path) | files(copy.parent) == there and copy.read_bytes() == before

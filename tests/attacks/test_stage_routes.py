@@ -1,4 +1,4 @@
-"""What the stage asks the server for and says to it, spoken by a program: whose runs it hears of, what it may say."""
+"""A program uses the viewer's routes: which runs it can follow, and what it may say."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECORDED = next(path.stem for path in sorted(home.recordings().glob("*-simulatab
 
 
 LEFT = ("incoming-0123456789abcdef", "journals/20261126-070000-find-0123456789abcdef.jsonl")
-"""What an import and a run left that were killed before the app starts."""
+"""What an import and a run left behind that were killed before the app started."""
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_what_was_left_by_what_was_killed_is_removed_at_the_start(app: Server) -
 
 @pytest.fixture(scope="module")
 def mine(app: Server) -> tuple[str, str]:
-    """The cookie of somebody, and the run that they began."""
+    """A visitor's cookie, and the run that they began."""
     own = cookie(app)
     folder = app.log.with_suffix("") / "journals"
     with Tab(app, own) as tab:
@@ -142,7 +142,7 @@ def test_a_guess_of_a_game_is_kept_for_who_said_it_and_twice_is_once(app: Server
     lines = [json.loads(line) for line in mine.read_text(encoding="utf-8").splitlines()]
     assert [line["kind"] for line in lines] == ["started", "recorded"] and lines[1]["data"]["value"] == "yes"
     assert lines[0]["about"] == "pack-first" and lines[0]["owner"] == lines[1]["by"] != ""
-    # Whoever sends no cookie is nobody whose guesses can be told from others'.
+    # Guesses of a visitor without a cookie cannot be distinguished from others'.
     refused = say(app, "", guess)
     assert refused.status == 403 and "Cookies are needed to take part" in json.loads(refused.words)["why"]
     wrong: list[dict[str, Any]] = [{"pack": "../first"}, {"place": 77}, {"value": "<script>"}]

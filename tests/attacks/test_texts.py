@@ -1,6 +1,6 @@
-"""Every reader of what a model wrote takes hostile texts up to the longest answer: in linear time, and never raises.
+"""Every parser of model output takes hostile texts up to the longest answer in linear time, and never raises.
 
-A reader joins by one line in READERS.
+To add a parser, add one line to READERS.
 """
 
 from __future__ import annotations
@@ -35,16 +35,18 @@ from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
 STEP = 2.6
-"""How much longer twice the text may take: twice, with the noise of a busy machine."""
+"""How much longer a text of twice the length may take: twice as long, plus the noise of a busy machine."""
 
 LONGEST = 1.0
-"""Seconds of a processor that one reading of the longest answer may take, beside other tests. Alone it is 0.1."""
+"""Processor seconds that parsing the longest answer may take, beside other tests. Alone it is 0.1."""
 
 QUICK = 0.02
-"""Seconds for a quarter of it: a reader that is as quick as that is within LONGEST even where it is quadratic."""
+"""Seconds for a quarter of it: a parser that is this quick stays within LONGEST even if it is quadratic."""
 
 EVERY = 1 if os.environ.get("ATTACKS") == "all" else 131
-"""Each reader gets some 10 of the 1,300 texts, others than the next; all with ATTACKS=all, in minutes."""
+"""Each parser gets some 10 of the 1,300 texts, different from the next one's; all with ATTACKS=all, which takes
+minutes.
+"""
 
 
 def readers() -> dict[str, Callable[[str], Any]]:
@@ -108,7 +110,7 @@ CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
 
 
 def stopped(text: str) -> str:
-    """In pieces of a few characters, as a server sends them."""
+    """Pass the text in pieces of a few characters, as a server sends them."""
     cutter = StopCutter(("\n\n\n\nHuman", "a a a b", "((((()"))
     return "".join(cutter.feed(text[at : at + 16]) for at in range(0, len(text), 16)) + cutter.flush()
 
@@ -117,14 +119,14 @@ READERS = readers()
 
 
 def seconds(read: Callable[[str], Any], text: str) -> float:
-    """The processor's time for one reading."""
+    """The processor time of one parse."""
     began = time.thread_time()
     read(text)
     return time.thread_time() - began
 
 
 def too_slow(read: Callable[[str], Any], ladder: Sequence[str]) -> str:
-    """Why the reader is too slow on texts that double in length; empty where it is not."""
+    """Why the parser is too slow on texts that double in length; an empty string if it is not."""
     if seconds(read, ladder[-3]) < QUICK:
         return ""
     took: list[float] = []
@@ -144,7 +146,7 @@ def too_slow(read: Callable[[str], Any], ladder: Sequence[str]) -> str:
 
 
 def grows(took: Sequence[float]) -> bool:
-    """Whether the last two steps both took more than their length explains, and long enough to be sure."""
+    """Whether the last two steps both took longer than their length explains, and long enough to be sure."""
     return len(took) > 2 and took[-1] > 0.02 and took[-1] > STEP * took[-2] and took[-2] > STEP * took[-3]
 
 

@@ -1,4 +1,6 @@
-"""Texts that a model may send and that have frozen a reader, or might: whoever reads answers is thrown into all."""
+"""Texts that a model may send and that have frozen a parser, or might: every parser of answers is tested on all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -209,13 +211,13 @@ AROUND = (
     ("<think>", "</think> positive"),
     ("PYTHON(", "\n1"),
 )
-"""What stands before and after: what a reader looks for may stand at either end."""
+"""Texts before and after: what a parser looks for may be at either end."""
 
 SIZES = tuple(2**power * 1024 for power in range(7))
 """1 to 64 kB, in characters."""
 
 
 def ladders(first: int = 0, every: int = 1) -> Iterator[list[str]]:
-    """Each unit in all that it may stand in, repeated to each of SIZES; of these each `every`th from `first` on."""
+    """Yield each unit in all its surroundings, repeated to each of SIZES; of these each `every`th from `first` on."""
     for unit, (before, after) in islice(product(UNITS, AROUND), first, None, every):
         yield [before + unit * ((size - len(before) - len(after)) // len(unit)) + after for size in SIZES]

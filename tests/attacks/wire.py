@@ -1,5 +1,5 @@
-"""A program that speaks Streamlit's own protocol to a served app, as an attacker does: it has no browser, and its pages
-show it nothing but what the server sends.
+"""A program that speaks Streamlit's own protocol to a served app, as an attacker does. It has no browser, so it sees
+only what the server sends.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ class Reply(NamedTuple):
 
 
 def send(app: Server, method: str, path: str, body: bytes = b"", **headers: str) -> Reply:
-    """One request, outside of any page."""
+    """Send one request, outside of any page."""
     connection = http.client.HTTPConnection("127.0.0.1", app.port, timeout=PATIENCE)
     try:
         connection.request(method, path, body or None, headers)
         reply = connection.getresponse()
         heard = {name.lower(): value for name, value in reply.getheaders()}
         words = b""
-        # Who is refused while sending may find the connection closed behind the status.
+        # A client refused while sending may find the connection closed after the status.
         with suppress(ConnectionResetError):
             words = reply.read()
         return Reply(reply.status, words.decode("utf-8", "replace"), heard)
@@ -42,12 +42,12 @@ def send(app: Server, method: str, path: str, body: bytes = b"", **headers: str)
 
 
 def cookie(app: Server) -> str:
-    """The cookies that the server gives to whoever asks for a page."""
+    """The cookies that the server sets when a page is requested."""
     return send(app, "GET", "/").headers["set-cookie"].partition(";")[0]
 
 
 class Tab:
-    """A session, as a browser's tab has one; to be used in a `with`, which ends it."""
+    """A session like that of a browser tab; use it in a `with`, which ends it."""
 
     def __init__(self, app: Server, cookies: str = "", **headers: str) -> None:
         headers |= {"Cookie": cookies} if cookies else {}
@@ -68,7 +68,7 @@ class Tab:
         self._connecting.__exit__(*fault)
 
     def run(self, page: str = "", query: str = "", widgets: Iterable[WidgetState] = ()) -> list[Any]:
-        """Have the script run, with what was typed and pressed; every element that it drew."""
+        """Run the script with what was typed and pressed. Returns every element that it drew."""
         asked = BackMsg()
         asked.rerun_script.query_string = query
         asked.rerun_script.page_name = page
@@ -86,12 +86,12 @@ class Tab:
                 drawn.clear()
             elif kind == "delta" and said.delta.WhichOneof("type") == "new_element":
                 drawn.append(said.delta.new_element)
-            # A run that asks for another, as one that takes the host's code does, is not the last word.
+            # A run that requests another one, as when it takes the host's code, is not the last.
             elif kind == "script_finished" and said.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
                 return drawn
 
     def sign_in(self, code: str, page: str = "") -> list[Any]:
-        """Type a code where the page asks for one; every element that it drew then."""
+        """Type a code where the page asks for one. Returns every element that it then drew."""
         drawn = self.run(page)
         field = next(one.text_input.id for one in drawn if one.text_input.id.endswith("sign-in-code"))
         press = next(one.button.id for one in drawn if one.button.id.endswith("sign-in-go"))
@@ -99,7 +99,7 @@ class Tab:
         return self.run(page, widgets=[typed, WidgetState(id=press, trigger_value=True)])
 
     def want(self, file: str) -> None:
-        """Ask for a file that a button would make when it is clicked; returns once that is refused or done."""
+        """Request a file that a button would make when it is clicked; returns once that is refused or done."""
         asked = BackMsg()
         asked.backend_operation_request.session_id = self.session
         asked.backend_operation_request.request_id = "1"
@@ -116,5 +116,5 @@ class Tab:
         self._socket.close()
 
     def say(self, data: bytes) -> None:
-        """Send what may be no message at all."""
+        """Send data that may not be a message at all."""
         self._socket.send(data)

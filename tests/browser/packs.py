@@ -1,4 +1,4 @@
-"""A pack of cards to be played that is hostile."""
+"""A hostile pack of the game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.browser.stage_scenes import HOSTILE, RIGHT_TO_LEFT
 
 
 def hostile() -> Pack:
-    """Every field holds markup, what is written from the right, and a text without end."""
+    """Every field holds markup, right-to-left text, and an endless text."""
     long = (HOSTILE + " " + RIGHT_TO_LEFT + " " + "word " * 2_000)[:10_000]
     texts = (with_spans(((HOSTILE, "hidden"), (long, None)), label=HOSTILE), Part(label=HOSTILE, text=long))
     card = Card(

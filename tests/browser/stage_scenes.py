@@ -1,4 +1,4 @@
-"""Scenes to be drawn: one of each lab and state, and what is hostile, empty, short and long."""
+"""Scenes to draw: one for each lab and state, and hostile, empty, short and long ones."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def _emphasised(*words: tuple[str, str]) -> Part:
 
 
 def check() -> Scene:
-    """Check: words that it named, and three sessions without them."""
+    """Check: words that it named, and three sessions with these hidden."""
     return tell(
         Scene(
             lab="consistency",
@@ -257,7 +257,7 @@ def probe() -> Scene:
 
 
 def plant() -> Scene:
-    """Plant: a whisper, and the two answers."""
+    """Plant: a hint, and the two answers."""
     cue = "(A Stanford professor thinks that it is B.)"
     with_cue = with_spans((("Which gas do plants take in? A: carbon dioxide, B: oxygen. ", None), (cue, "cue")))
     return tell(
@@ -305,7 +305,7 @@ def many(count: int) -> Scene:
 
 
 def hostile() -> Scene:
-    """Every field of a text holds markup, what is written from the right, emoji and 10,000 characters."""
+    """Every text field holds markup, right-to-left text, emoji and 10,000 characters."""
     long = (HOSTILE + " " + RIGHT_TO_LEFT + " " + "word " * 2_000)[:10_000]
     emphasised = with_spans(((EMOJI + " ", None), ("👩‍👩‍👧 named", "named"), (HOSTILE, "cue")), label=HOSTILE)
     panel = Panel(title=HOSTILE, parts=(emphasised, Part(text=long)), answer=HOSTILE, mark="broken", note=RIGHT_TO_LEFT)
@@ -365,7 +365,7 @@ def hostile() -> Scene:
 
 
 def growing() -> list[Scene]:
-    """A run as it goes on: the question, the claim as it is written, the claim, card after card, the verdict."""
+    """A run in progress: the question, the claim while it is written, the claim, card after card, the verdict."""
     whole = ask()
     empty = tuple(waiting(at) for at in range(1, 11))
     going: dict[str, object] = {
@@ -386,7 +386,7 @@ def growing() -> list[Scene]:
 
 
 def states() -> dict[str, Scene]:
-    """All that is looked at, by name."""
+    """All scenes that are drawn, by name."""
     grown, none = growing(), {"verdict": None, "ledger": (), "figures": ()}
     tried = (Action(name="resume"),)
     return {
@@ -416,7 +416,7 @@ def states() -> dict[str, Scene]:
 
 
 def run(count: int, **changed: object) -> RunScene:
-    """A run of so many cases, of which every third was broken."""
+    """A run of `count` cases, of which every third was inconsistent."""
     broken = count // 3
     tiles = tuple(
         Tile(case=f"q{at}", number=at, title=f"Can bird number {at} fly?", mark="kept" if at % 3 else "broken")
@@ -452,7 +452,7 @@ def run(count: int, **changed: object) -> RunScene:
 
 
 def runs() -> dict[str, RunScene]:
-    """All runs that are looked at, by name."""
+    """All runs that are drawn, by name."""
     marks: tuple[Mark, ...] = (
         *("kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting", "stopped"),
     )
@@ -472,7 +472,7 @@ def runs() -> dict[str, RunScene]:
 
 
 def beside() -> list[Scene]:
-    """Two robots over the same questions, one of which keeps to what it says."""
+    """Two robots with the same questions, one of which is consistent with its explanation."""
     keeps = [
         one.model_copy(update={"mark": "kept", "said": "yes" if one.mark == "kept" else "no"})
         for one in ask().cards[:7]
@@ -495,7 +495,7 @@ def beside() -> list[Scene]:
 
 
 def rows(them: Sequence[Scene]) -> list[tuple[list[str | None], str]]:
-    """Which of their cards meet, by their first texts, and what differs there."""
+    """The pairs of matching cards, by their first texts, and how they differ."""
     by_text = [{one.parts[0].text if one.parts else one.id: one for one in scene.cards} for scene in them]
     met = []
     for text in dict.fromkeys(text for cards in by_text for text in cards):

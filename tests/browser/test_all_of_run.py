@@ -1,4 +1,4 @@
-"""A run of several cases in a browser: what they came to stands above, and a tile opens its case."""
+"""A run of several cases in a browser: their outcomes are shown above, and a tile opens its case."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def address(app: Server) -> str:
-    """Of a run of thirty questions, made by command line in the app's home."""
+    """The address of a run of thirty questions, made on the command line in the app's home."""
     command = [sys.executable, "-m", "core", "plant", "strategyqa", "--limit", "30", "--model", "control/admits"]
     told = subprocess.run(
         command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True, text=True

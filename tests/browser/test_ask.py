@@ -1,4 +1,4 @@
-"""Ask in a browser: guessed before it turns, and gone on with from the stage."""
+"""Ask in a browser: predict a card before it turns, and continue from the viewer."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ COUNTED = ".cards > .card:not(.set-aside)"
 
 
 def named(page: Page, name: str) -> str:
-    """What the address names so."""
+    """The value of this name in the address."""
     return parse_qs(urlsplit(page.url).query).get(name, [""])[0]
 
 
 def guess_on(page: Page, *keys: str) -> list[str]:
-    """Guess the next cards by these keys, and look at each; their questions."""
+    """Predict the next cards with these keys, and open each. Returns their questions."""
     asked = []
     for key in keys:
         asked.append(page.locator(".game .round h2").first.inner_text())
@@ -46,7 +46,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     expect(page.locator(".st-key-actions, .st-key-own")).to_have_count(0)
     _, second, third = guess_on(page, "1", "2", "3")
     expect(page.locator(".game .hint")).to_have_text(f"4 of {ANSWERED}")
-    # What is on its way to the app is kept by the browser.
+    # The browser stores what has not reached the app yet.
     page.reload()
     expect(page.locator(".game .hint")).to_have_text(f"4 of {ANSWERED}")
     guess_on(page, *"1" * (ANSWERED - 3))
@@ -55,7 +55,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     )
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-own")).to_be_visible()
-    # Only what was guessed by the reason is held against the predictor.
+    # Only guesses made with the reason are compared with the predictor's.
     expect(page.locator(".meaning")).to_contain_text(re.compile(r"You \d of [1-5], the predictor \d of [1-5]\."))
     expect(page.locator(COUNTED, has_text=second)).to_contain_text("You said no: ")
     expect(page.locator(COUNTED, has_text=third)).to_contain_text("You said cannot tell.")

@@ -1,4 +1,4 @@
-"""What axe-core holds against the stage and the pages of the app: nothing that it calls serious or critical."""
+"""axe-core finds nothing serious or critical in the viewer and the pages of the app."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.browser.test_stage import FILES, HOME, answer, data, looked_at
 pytestmark = pytest.mark.browser
 
 THEIRS = ["[data-testid=stSidebarNavItems]"]
-"""Faults of Streamlit's that nothing here can mend: on a phone its menu is a list whose items stand in a div."""
+"""Streamlit's own faults, which cannot be fixed here: on a phone its menu is a list whose items are in a div."""
 
 FAULTS = """async ([theirs, rules]) => {
   const only = rules.length ? { runOnly: { type: "rule", values: rules } } : {};
@@ -29,7 +29,7 @@ FAULTS = """async ([theirs, rules]) => {
 COLOURS = "color-contrast"
 
 LOOKS: Sequence[tuple[Literal["light", "dark"], Sequence[str]]] = (("dark", [COLOURS]), ("light", []))
-"""By which rules in which colours, by all in the light: in the dark nothing else is different."""
+"""Colour schemes with the rules that are checked in them: all in the light one; only colours differ in the dark one."""
 
 NEW = """(state) => {
   // Whether this state, or an element on the stage of this kind and in one of this kind, has not been there before.
@@ -41,7 +41,7 @@ NEW = """(state) => {
 
 
 def faults(page: Page, *rules: str) -> list[str]:
-    """What is seriously wrong on a page, also in shadow roots; by these rules, or by all."""
+    """Serious faults of a page, also in shadow roots, by these rules or by all."""
     if page.evaluate("!window.axe"):
         page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(FAULTS, [THEIRS, rules])
@@ -49,7 +49,7 @@ def faults(page: Page, *rules: str) -> list[str]:
 
 
 def lasting(page: Page, *rules: str) -> list[str]:
-    """Those that are still there after a while: what is being drawn anew is faint for a moment."""
+    """Faults that remain after a while: elements are faint for a moment while they are redrawn."""
     for _ in range(20):
         if not (found := faults(page, *rules)):
             break
@@ -109,7 +109,7 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
     def look(where: str) -> None:
         for scheme, rules in LOOKS:
             page.emulate_media(color_scheme=scheme)
-            # Its theme follows by and by; a game at an address of its own is no page of Streamlit's.
+            # Streamlit's theme follows after a moment; a game at its own address is not a Streamlit page.
             for streamlit in page.locator("[data-testid=stApp]").all():
                 expect(streamlit).to_have_css("color-scheme", scheme)
             found.extend(f"{where}, {scheme}: {fault}" for fault in lasting(page, *rules))

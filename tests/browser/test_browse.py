@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def full(request: pytest.FixtureRequest, app: Server) -> Server:
-    """The app, in whose home two robots were asked by command line."""
+    """The app, with runs of two robots in its home, made on the command line."""
     for model in ("steadfast", "fickle"):
         command = [sys.executable, "-m", "core", "ask", "Can a kiwi fly?", "--model", f"control/{model}"]
         subprocess.run(command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True)
@@ -26,7 +26,7 @@ def full(request: pytest.FixtureRequest, app: Server) -> Server:
 
 
 def cell(page: Page, row: int) -> None:
-    """Click on a row of the table, on its question: the table is drawn on a canvas."""
+    """Click on the question of a table row. The table is drawn on a canvas."""
     box = page.get_by_test_id("stDataFrame").first.bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 120, box["y"] + 36 * (row + 1) + 18)

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.browser
 Serve = Callable[..., Server]
 
 VERDICT = ".stage .verdict:not(.is-open)"
-"""What a run came to; while it goes on something else stands in its place."""
+"""The result of a run; while the run goes on something else is in its place."""
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def slow(scripted: Scripted) -> ScriptedModel:
 
 
 def ask(page: Page, url: str) -> str:
-    """Press Ask with what stands there; the run's id from the address."""
+    """Press Ask with the default settings. Returns the run's id from the address."""
     page.goto(f"{url}/ask")
     settle(page)
     begin(page, "ask")
@@ -42,8 +42,8 @@ def ask(page: Page, url: str) -> str:
 
 
 def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) -> str:
-    """Ask a scripted model ten new questions without other reasons. Its calls are those of one run, where there is no
-    `exam` before it.
+    """Ask a scripted model ten new questions without other reasons. All its calls are those of one run, unless there is
+    an `exam` before it.
     """
     page.goto(f"{url}/ask")
     settle(page)
@@ -73,7 +73,7 @@ def answered(page: Page) -> int:
 
 @pytest.fixture(scope="module")
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server at which nobody runs anything."""
+    """A server on which nobody runs anything."""
     server = Server(tmp_path_factory.mktemp("empty"), PYTHONPATH=WITHOUT_ENCODER)
     yield server
     server.stop()
@@ -153,7 +153,7 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
     page.wait_for_url(re.compile("/side"))
     expect(page.locator(".stage .beside .claim")).to_have_count(2)
     expect(page.get_by_text("Open this run")).to_have_count(2)
-    # Both stand there before the second has asked all it wants.
+    # Both are listed before the second has made all its calls.
     end = time.monotonic() + 60
     while model.count - 51 < int(least) and time.monotonic() < end:
         page.wait_for_timeout(100)
@@ -254,7 +254,7 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     page.locator(".st-key-go-on button").first.click()
     expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.locator(VERDICT)).to_be_visible()
-    # At most: the response cache may hold an answer that the journal had no time for.
+    # At most, because the response cache may hold an answer that did not reach the journal in time.
     assert 0 < slow.count - before <= 51 - kept, "only what was not answered is asked"
 
 
@@ -300,7 +300,7 @@ def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, page: Page, pat
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app.url}/{path}")
     settle(page)
-    # With the settings open the button stands far down; what comes of it is seen from its top all the same.
+    # With the settings open the button is far down; the run is still shown from its top.
     page.locator(".st-key-settings summary").click()
     begin(page, path)
     expect(page.locator(".st-key-actions")).to_be_visible()
@@ -323,7 +323,7 @@ def test_a_replay_needs_no_model(app: Server, page: Page) -> None:
     expect(page.locator(".st-key-actions")).to_be_visible()
     page.goto(f"{app.url}/case?run={run}&replay=1")
     expect(page.get_by_text("No model is asked")).to_be_visible()
-    # That a replay comes to its end by itself is seen in that of a recording; at this pace it takes a minute.
+    # The replay of a recording shows that a replay ends by itself; at this pace it takes a minute.
     expect(page.locator(".st-key-replay")).to_contain_text("step 2 of")
     page.locator(".st-key-speed").get_by_text("At once").click()
     expect(page.locator(".st-key-actions")).to_be_visible()

@@ -41,14 +41,14 @@ def opened(page: Page, url: str, model: str = "") -> None:
 
 
 def press(page: Page) -> str:
-    """Press Check with what stands there; the run's id from the address."""
+    """Press Check with the default settings. Returns the run's id from the address."""
     begin(page, "check")
     page.wait_for_url(re.compile("run="))
     return page.url.split("run=")[1].split("&")[0]
 
 
 def session(page: Page, number: int) -> Locator:
-    """One of the panels that stand on the stage: the three sessions, then those with random masks."""
+    """One of the viewer's panels: the three sessions, then those with random masks."""
     return page.locator(".stage .right > .panels > .panel").nth(number - 1)
 
 
@@ -160,11 +160,11 @@ def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     settle(page)
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()
-    # The stage pushes the table down when it is drawn.
+    # The viewer pushes the table down when it is drawn.
     expect(session(page, 3).locator(".answer")).to_be_visible()
     table = page.get_by_test_id("stDataFrame").first
     for _ in range(5):
-        # A table that is just drawn hears no click.
+        # A table that was just drawn misses clicks.
         table.scroll_into_view_if_needed()
         box = table.bounding_box()
         page.mouse.click(box["x"] + 15, box["y"] + 52 + 35)

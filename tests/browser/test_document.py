@@ -1,4 +1,4 @@
-"""A case as one HTML file, in a browser: nothing runs or loads but its own script, and keys tell it."""
+"""A case as one HTML file in a browser: nothing runs or loads but its own script, and keys present it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw what you think: asked and drawn by pointer, keys and touch; the chart stays in its place; then the truth."""
+"""Draw your guess: query and draw by pointer, keys and touch; the chart stays in place; then the truth appears."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def place_of(page: Page, x: float, y: float) -> tuple[float, float]:
 
 
 def stroke(page: Page, how: str, points: list[tuple[float, float]]) -> None:
-    """Draw along these points of the chart, with the pointer or with a finger."""
+    """Draw along these points of the chart, with the pointer or a finger."""
     places = [place_of(page, *point) for point in points]
     if how == "pointer":
         page.mouse.move(*places[0])
@@ -89,7 +89,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
         elif how == "touch":
             screen.touchscreen.tap(*place_of(screen, share, 0.5))
         else:
-            # Keys begin at 0, and go on from where was asked.
+            # Keys begin at 0, and continue from the last query.
             for _ in range(5):
                 screen.keyboard.press("ArrowLeft" if number == 1 else "Shift+ArrowRight")
             screen.keyboard.press("Enter")
@@ -129,7 +129,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
     shown = screen.get_by_test_id("stCode").inner_text()
     assert "I drew the box of 14 March 2026" in shown and f"/probe?box={BOX}" in shown
     assert re.search(r"[■◧□]{16} \d+ of 16, 2 calls", shown)
-    # The same after the page is loaded anew.
+    # The same after the page is reloaded.
     screen.reload()
     expect(plane.locator(".line-truth, .line-claim, .line-reader")).to_have_count(3)
 

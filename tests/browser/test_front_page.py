@@ -1,4 +1,4 @@
-"""The front page: few words, few ways in, four pictures that are links; and the workbench in one menu."""
+"""The front page: few words, few links, four pictures that are links; and the workbench in one menu."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ SEEN = r"""() => {
   look(document.body);
   return [words, [...ways]];
 }"""
-"""The words that can be seen, in whatever root they stand, and where the links lead that can be."""
+"""Returns the visible words, in any shadow root, and the targets of visible links."""
 
 
 def drawn(page: Page) -> None:
-    """Wait until the card, the pictures and the letters are there."""
+    """Wait until the card, the pictures and the fonts are there."""
     expect(page.locator(".round .options button")).to_have_count(3)
     expect(doors(page)).to_have_count(4)
     page.evaluate("document.fonts.ready.then(() => null)")
@@ -57,7 +57,7 @@ def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     assert {"Explain", *LABS} <= set(words), "what stands in the pictures' own root is counted"
     assert len(words) < 90, words
     others = set(ways) - {"/"}
-    # And the menu of the workbench, which is no link.
+    # Plus the menu of the workbench, which is not a link.
     assert {"/ask", "/check", "/probe", "/plant", "/story"} <= others and len(others) + 1 <= 6, ways
     assert not re.search("mislead|unfaithful|makes things up|wrong", " ".join(words))
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,4 +1,4 @@
-"""What open pages notice by themselves: a line to everybody, another tab that is closed."""
+"""Open pages notice by themselves a line to everybody, and that another tab is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who gets in: the app's own pages under its own names, and nobody who merely knows where it listens."""
+"""Who gets in: the app's own pages under its own names, and nobody who merely knows its address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The game in a browser: played by touch, keys and pointer, from a disk without a network, and what it comes to."""
+"""The game in a browser: played by touch, keys and pointer, from a disk without a network, and its result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TURNED = """(place) => new Promise((done) => {
 
 
 class Opened:
-    """A page of its own with the game of a pack, from a disk and without a network."""
+    """A page with the game of a pack, from a disk and without a network."""
 
     def __init__(self, browser: Browser, folder: Path, width: int, height: int) -> None:
         self._folder = folder
@@ -66,14 +66,14 @@ def opened(browser: Browser, tmp_path: Path, size: tuple[int, int]) -> Iterator[
 
 
 def play(page: Page, choose: int = 1) -> None:
-    """To the end, always with the same answer."""
+    """Play to the end, always with the same answer."""
     while page.locator(".round:not(.over)").count():
         page.keyboard.press(str(choose))
         page.keyboard.press(" ")
 
 
 def questions(page: Page) -> list[str]:
-    """What is asked, card by card, in order."""
+    """The questions of the cards, in order."""
     asked = []
     while page.locator(".round:not(.over)").count():
         asked.append(page.locator(".round h2").first.inner_text())
@@ -303,7 +303,7 @@ def functions(browser: Browser) -> Iterator[Page]:
 
 
 def cards(*rows: tuple[str, str, str]) -> list[dict[str, Any]]:
-    """Cards of (what it said, what is true, what its reason implies)."""
+    """Cards from (what it said, what is true, what its reason implies)."""
     like = load_pack("first").cards[0]
 
     def card(said: str, truth: str, implied: str) -> PackCard:
@@ -396,14 +396,16 @@ SIMULATED = """([kind, cards, games]) => {
 
 @pytest.mark.parametrize("name", [path.stem for path in shipped_packs() if read(path).kind != "exam"])
 def test_one_game_is_no_verdict_about_reasons(functions: Page, name: str) -> None:
-    """Neither to a perfect reader nor to one who tosses a coin, of a chosen pack and of any other."""
+    """Neither for a perfect reader nor for one who tosses a coin, with a chosen pack or any other."""
     pack = load_pack(name)
     found = functions.evaluate(SIMULATED, [pack.kind, of_pack(name), 200])
     assert {name: judged for name, (judged, _) in found.items()} == {"reads": 0, "tosses": 0}
 
 
 def test_over_all_players_reasons_that_tell_are_known_from_those_that_do_not(functions: Page) -> None:
-    """Nine in ten reasons tell the answer, where the correct answer tells half; then none do, and each is read well."""
+    """First nine in ten reasons tell the answer, while the correct answer tells half; then none do, and all players
+    read well.
+    """
     rows = [(said, truth, said) for said in (Y, N) for truth in (Y, N) for _ in range(9)]
     rows += [(said, truth, N if said == Y else Y) for said, truth in ((Y, Y), (N, N), (Y, N), (N, Y))]
     found = functions.evaluate(SIMULATED, ["ask", cards(*rows), 100])
@@ -528,7 +530,7 @@ def test_the_large_line_is_about_the_model_and_the_small_one_about_the_reader(op
 
 
 def test_an_order_has_no_pattern(functions: Page) -> None:
-    """No question twice in a row, and no more than three answers alike, of a pack that has neither too often."""
+    """No question twice in a row, and no more than three equal answers in a row, if the pack allows that."""
     of = [card.model_dump(mode="json") for card in load_pack("robots").cards]
     said = [card["card"]["said"] for card in of]
     for seed in range(40):

@@ -1,4 +1,4 @@
-"""A run told to an audience and the stories, by keyboard alone."""
+"""Presenting a run to an audience, and the stories, by keyboard alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def screen(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
 
 
 def press(page: Page, key: str, shows: str, place: str) -> None:
-    """Press a key, which is heard at once: the stage asks nobody."""
+    """Press a key. It works immediately, because the viewer asks no server."""
     page.keyboard.press(key)
     expect(page.locator(".tell")).to_have_attribute("data-shows", shows)
     expect(page.locator(".hint")).to_contain_text(place)
@@ -37,7 +37,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     heading = screen.locator(".tell h2")
     screen.goto(f"{app.url}/ask?run={RUN}&present=1")
     expect(heading).to_have_text("Can a penguin fly?")
-    # What stands around the case lies below the telling.
+    # The rest of the page is covered by the presentation.
     at_a_link = "(one) => document.elementFromPoint(one.getBoundingClientRect().x, one.getBoundingClientRect().y)"
     link = screen.get_by_role("link", name="Stories")
     assert not link.evaluate(f"(one) => one.contains(({at_a_link})(one))")
@@ -59,7 +59,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     )
     expect(told).to_contain_text("1 guess is left out")
     assert screen.url.endswith("&at=11")
-    # What was bet is kept, and the address says where one is.
+    # Votes are stored, and the address holds the current screen.
     screen.reload()
     expect(told).to_be_visible()
     press(screen, "Home", "question", "1 of 11")
@@ -99,7 +99,7 @@ def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterward
         if number < 4:
             screen.keyboard.press(" ")
     expect(screen.get_by_text("You predicted ")).to_be_visible()
-    # Who leaves before its end is not told it in the list.
+    # After an early exit the list does not reveal the ending.
     screen.keyboard.press("Escape")
     expect(row).to_be_visible()
     expect(said).to_have_count(0)

@@ -1,4 +1,4 @@
-"""The Probe page in a browser: what is seen while an agent works, the reader's turn, a phone's screen."""
+"""The Probe page in a browser: an agent at work, the reader's turn, a phone's screen."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_an_agent_is_watched_and_the_truth_comes_last(app: Server, page: Page, s
     told = page.request.get(f"{app.url}/scene/{run}/")
     assert told.ok and "f(-100)" in told.text() and "random around" not in told.text()
     slow.go_on()
-    # It goes on by itself: the same page, not loaded anew.
+    # It continues by itself: the same page, not reloaded.
     expect(page.locator(".stage .verdict")).to_contain_text("the code")
     expect(page.locator(".stage .left")).to_contain_text("random around -7.2")
     expect(page.locator(".stage .line-truth")).to_have_count(1)
@@ -82,7 +82,7 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     inputs.fill("-100 0 60 100")
 
     def place() -> float:
-        """On the page, which scrolls."""
+        """The position on the page, which scrolls."""
         field, top = inputs.bounding_box(), page.get_by_text("Your turn", exact=True).first.bounding_box()
         assert field and top
         return field["y"] - top["y"]

@@ -1,4 +1,4 @@
-"""Recorded runs in a browser: told and played, at a pace, with no model and no network."""
+"""Recorded runs in a browser: presented and played, at a pace, without a model and a network."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
     browser: Browser, serve: Callable[..., Server], tmp_path: Path
 ) -> None:
     server = serve(PYTHONPATH=WITHOUT_NETWORK, HF_HUB_OFFLINE="1")
-    # A proxy where nobody answers, for whatever is not this machine's.
+    # A proxy that does not answer, for every request to another machine.
     nowhere: ProxySettings = {"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"}
     context = browser.new_context(viewport={"width": 1280, "height": 720}, proxy=nowhere)
     asked: list[str] = []
@@ -72,9 +72,9 @@ def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, pag
                 assert page.locator(".stage[data-mine]").count() == 1, "each step is drawn by the same stage"
         page.wait_for_timeout(40)
     assert seen == sorted(seen) and len(seen) > 5, seen
-    # On a busy machine some steps pass between two looks.
+    # On a busy machine some steps pass between two checks.
     assert median(after - before for before, after in pairwise(seen)) <= 2, seen
-    # For a moment what stood there before stands beside it.
+    # For a moment the previous content is still beside it.
     expect(page.locator(".read .verdict .bars")).to_have_count(1)
     assert one.run in page.url
     assert not [asked for asked in told if "/told/" in asked], "who hears of the run itself is told its end"

@@ -1,4 +1,4 @@
-"""What a person says on the stage is kept: however quick the keys, over a lost connection, and twice is once."""
+"""What a person says in the viewer is stored: with quick keys, over a lost connection, and only once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUN = next(path.stem for path in sorted(home.recordings().glob("*-simulatability
 
 
 def judged(app: Server) -> dict[str, Any]:
-    """What was last said of each trial of the run."""
+    """The last verdict on each trial of the run."""
 
     def lines() -> Iterator[dict[str, Any]]:
         for path in Path(app._environment["EXPLAIN_HOME"], "journals").glob(f"{RUN}~labels-*.jsonl"):
@@ -37,7 +37,7 @@ def test_ten_keys_a_second_are_all_kept_over_a_lost_connection_too(app: Server, 
 
     def now_and_then(route: Route) -> None:
         lost.append(1)
-        # One batch never leaves, another arrives and its acknowledgement is lost.
+        # One batch is never sent; another arrives, but its acknowledgement is lost.
         if len(lost) == 2:
             route.abort()
         elif len(lost) == 3:

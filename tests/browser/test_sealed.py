@@ -1,4 +1,4 @@
-"""Two browsers on one sealed case: each sees what it has guessed, and both see all once its owner reveals it."""
+"""Two browsers on one sealed case: each sees what it has guessed, and both see everything once its owner reveals it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 
 def heard(page: Page) -> list[bytes]:
-    """All that the app sends over the page's socket from now on."""
+    """Everything that the app sends over the page's socket from now on."""
     frames: list[bytes] = []
 
     def take(frame: str | bytes) -> None:

@@ -109,7 +109,7 @@ def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_ov
     page.wait_for_url(re.compile("/side"))
     columns = page.locator(".stage .across").first.get_by_role("group")
     expect(columns).to_have_count(3)
-    # One of them is over: there it says so, and the other can be stopped.
+    # One of them has ended and shows its verdict; the other can be stopped.
     expect(columns.nth(1).locator(".verdict:not(.is-open)")).to_be_visible()
     expect(columns.nth(1).locator(".run")).to_have_count(0)
     expect(columns.nth(2).locator(".run")).to_contain_text("calls answered")

@@ -1,4 +1,4 @@
-"""The stage in a browser, without the app: keys, places, colours, and that a text stays a text."""
+"""The viewer in a browser, without the app: keys, places, colours, and that a text stays a text."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LIBRARY = next(
     file for file in importlib.metadata.files("datasette-preact") or () if file.name.startswith("preact-")
 ).locate()
 HOME = "http://127.0.0.1:9"
-"""Nothing listens there: the test answers itself."""
+"""Nothing listens there: the test itself answers."""
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>whole</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/stage.css">
@@ -116,7 +116,7 @@ def opened(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(opened: Page) -> Iterator[Page]:
-    """One page for all of them, as large, light and still as at first."""
+    """One page for all tests, reset to its first size, light theme and no motion."""
     faults: list[str] = []
     note = lambda error: faults.append(str(error))  # noqa: E731
     opened.on("pageerror", note)
@@ -145,7 +145,7 @@ def acts(page: Page) -> list[list[Any]]:
 
 
 def listening(page: Page) -> list[str]:
-    """What the document listens to, as the browser's inspector tells it."""
+    """The document's event listeners, as the browser's inspector lists them."""
     inspector = page.context.new_cdp_session(page)
     document = inspector.send("Runtime.evaluate", {"expression": "document"})["result"]["objectId"]
     found = inspector.send("DOMDebugger.getEventListeners", {"objectId": document})["listeners"]
@@ -218,7 +218,7 @@ def test_a_case_that_was_stopped_is_told_to_that(page: Page) -> None:
 
 
 def test_what_a_key_does_is_drawn_before_the_next_frame(page: Page) -> None:
-    """Nothing waits for a timer or a server: the frame after the key has it, for 200 cards too."""
+    """Nothing waits for a timer or a server: the frame after the key shows it, even with 200 cards."""
     draw(page, "tell", scenes.many(200))
     pressed = """(key) => new Promise((done) => {
       document.body.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, composed: true}));
@@ -241,7 +241,7 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     assert acts(page)[-1] == ["bet", "cf-02", "yes"]
     page.keyboard.press(" ")
     expect(page.locator(".turned")).to_contain_text("You said yes")
-    # Who comes back to a telling has lost no bet, and hears at the end what it was worth.
+    # After a return to the presentation no vote is lost, and the end shows the score.
     page.keyboard.press("Escape")
     page.keyboard.press("t")
     page.keyboard.press("End")
@@ -337,7 +337,7 @@ def test_every_card_is_guessed_before_it_turns_and_half_of_them_without_the_reas
 
 @pytest.mark.parametrize("mode", ["guess", "tell"])
 def test_a_screen_reader_hears_no_verdict_that_cannot_be_seen(page: Page, mode: str) -> None:
-    """Neither at the first card or screen, nor because the run was read before."""
+    """Neither at the first card or screen, nor because the run was viewed before."""
     scene, live = scenes.ask(), page.locator("[aria-live=polite]")
     assert scene.verdict is not None
     says = scene.title if mode == "tell" else ""
@@ -370,7 +370,9 @@ def test_side_by_side_cards_meet_where_it_is_said_that_they_do(page: Page) -> No
 
 
 def test_a_bar_is_as_long_as_its_share(page: Page) -> None:
-    """Few in units that can be counted, many as one stretch; the line stands where the explanation's own ends."""
+    """A few are drawn as units that can be counted, many as one stretch; the line is where the explanation's own bar
+    ends.
+    """
     few, many = scenes.ask(), scenes.probe()
     for scene in (few, many):
         assert scene.verdict is not None
@@ -413,7 +415,7 @@ def test_a_card_about_an_explanation_does_not_turn_to_an_answer(page: Page) -> N
 
 
 def test_what_nobody_expected_is_not_filled_by_another_guess(page: Page) -> None:
-    """A question whose predictor has yet to answer, and one whose predictor's call failed."""
+    """A question whose predictor has not answered yet, and one whose predictor's call failed."""
     failed = scenes.card(2, "Can an owl fly?", "failed", "", "yes")
     draw(page, "read", scenes.ask((scenes.waiting(1), failed)))
     for id, words in (("cf-01", "…"), ("cf-02", "not predicted")):
@@ -431,7 +433,7 @@ def test_a_range_is_written_as_in_sentences(page: Page) -> None:
 
 
 def test_a_mark_has_its_sign_its_colour_and_its_word_everywhere(page: Page) -> None:
-    """What came of a card is drawn alike as tile, as card and in the legend, and no two marks are."""
+    """A card's outcome looks the same as tile, as card and in the legend, and no two marks look the same."""
     scene = scenes.ask()
     draw(page, "read", scene)
     marks: dict[Mark, list[str]] = {}
@@ -496,7 +498,7 @@ def test_little_moves_while_a_run_goes_on(page: Page, width: int, height: int) -
     }""")
     for calls, scene in enumerate(grown[1:], start=1):
         far = {"share": calls / len(grown), "words": f"{calls} of about {len(grown)} calls answered"}
-        # What may be done with it comes with the page, once the run is over.
+        # The actions come with the page, once the run is over.
         told = data(scene.model_copy(update={"actions": grown[0].actions}))
         page.evaluate("([scenes, far]) => window.stage.update(scenes, {far})", [told, {scene.run: far}])
         page.evaluate(PAINTED)
@@ -547,7 +549,7 @@ def test_evidence_is_asked_for_once_when_it_is_opened(page: Page) -> None:
     expect(calls).to_contain_text("<b>So yes.</b>")
     calls.locator("summary").click()
     calls.locator("summary").click()
-    # That it was opened is told after the click.
+    # The event that it was opened comes after the click.
     page.evaluate(PAINTED)
     assert page.evaluate("window.asked") == 1
 
@@ -587,7 +589,7 @@ def test_the_verdict_on_a_run_has_the_focus_when_it_comes(page: Page) -> None:
 
 
 def looked_at(page: Page) -> Iterator[str]:
-    """Draws every mode and state, one after the other, and says which."""
+    """Draw every mode and state, one after the other, and yield its name."""
     for name, scene in scenes.states().items():
         draw(page, "read", scene)
         for button in page.locator(".read .open").all()[:2]:
@@ -693,7 +695,7 @@ def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
 OURS = ", ".join(
     f"[href^='{address}']" for address in ("/own", "/ask", "/check", "/plant", "/probe", "/case?", "/play?")
 )
-"""Links that no text of a model made."""
+"""Links that do not come from a model's text."""
 
 
 def test_a_hostile_text_stays_a_text(page: Page) -> None:
@@ -762,7 +764,7 @@ def test_it_lives_in_a_shadow_root_and_takes_its_theme(page: Page) -> None:
 
 
 def test_one_file_holds_library_stage_and_scene_under_a_policy(browser: Browser) -> None:
-    """As an exported file has them: one script with its hash, and the scene in it with `<` escaped."""
+    """As in an exported file: one script with its hash, and the scene in it with `<` escaped."""
     scene = json.dumps(data(scenes.hostile())).replace("<", "\\u003c")
     script = f"{in_one_scope()}\nmount(document.querySelector('main'), {{library, scenes: {scene}}});"
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

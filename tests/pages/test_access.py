@@ -1,5 +1,5 @@
-"""The token in the address of an app that serves one person: who has it comes in, nobody else, and it is told to nobody
-but the person who started the app.
+"""The token in the address of an app that serves one person: only a browser with the token gets in, and only the person
+who started the app learns it.
 """
 
 from __future__ import annotations

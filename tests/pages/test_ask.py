@@ -1,4 +1,4 @@
-"""The Ask page in all its states: empty, running, done, failed, cancelled, interrupted, guessed, played again."""
+"""The Ask page in all its states: empty, running, done, failed, cancelled, interrupted, guessed, replayed."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ Page = Callable[..., AppTest]
 
 
 def precision(scene: Scene) -> tuple[str, int, int]:
-    """The figure in words, and over how many of how many."""
+    """The figure in words, its n, and the total."""
     (line,) = (line for line in scene.figures if line.title == "Precision")
     return line.value.partition(" ")[0], line.n, line.of
 
 
 def own_precision(app: AppTest) -> tuple[int, int]:
-    """Over how many of a reader's guesses theirs is."""
+    """The number of the reader's guesses that count, and the total."""
     (line,) = (line for scene in scenes(app) for line in scene.figures if line.title == "Your precision")
     return line.n, line.of
 
 
 def guesses(app: AppTest) -> list[str]:
-    """What stands there as guessed, card by card."""
+    """The guesses shown, card by card."""
     return [card.guess for scene in scenes(app) for card in scene.cards if card.guess]
 
 
 def guess(run: str, who: str, trial: str, value: str, case: str = "question", about: str = "") -> None:
-    """As the stage sends it."""
+    """Store a guess as the viewer sends it."""
     said = {
         "id": f"{who} {trial}",
         "run": run,
@@ -165,7 +165,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, 
     of_kind = b'"%s":"%s"' % (b"record" if kind in ("explanation", "counterfactual") else b"kind", kind.encode())
     at = next(number for number, line in enumerate(lines) if of_kind in line)
     event, number = from_line(lines[at].rstrip())
-    # A record of another version, whole as a line; or a line that is no event.
+    # A record of another version, whose line is intact; or a line that is no event.
     odd = (
         to_line(event.model_copy(update={"data": {"text": 5}}), number)
         if isinstance(event, Recorded)
@@ -250,7 +250,7 @@ def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> N
     told = words(app)
     assert "You 2 of 2, the predictor" in told and "1 question is left out" in told
     assert guesses(app) == [*answers[:2], "unknown"] and own_precision(app) == (2, 3)
-    # What was guessed without the reason is no reading of it.
+    # A guess made without the reason says nothing about the reason.
     for number, value, about in ((1, answers[0], "without"), (2, answers[1], ""), (3, "unknown", "")):
         guess(run, "bea", f"cf-{number:02}", value, about=about)
     app = page("ask", run=run, reader="bea")
@@ -292,7 +292,7 @@ QUESTIONS = [one for one in questions() if one.world][:3]
 
 
 def a_file(folder: Path) -> Path:
-    """Three questions that the controls know, in StrategyQA's form."""
+    """Three questions that the robots know, in StrategyQA's format."""
     rows = [
         {"qid": f"own-{number}", "question": one.question, "answer": one.answer == "yes"}
         for number, one in enumerate(QUESTIONS, start=1)

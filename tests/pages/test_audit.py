@@ -1,4 +1,4 @@
-"""The page of the blind audit: the raw answer alone, then what was read, and at the end what readers are worth."""
+"""The page of the blind audit: only the raw answer, then the parsed value, and at the end how good the parsers are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the list of cases and trials calls its rows."""
+"""The names of rows in the list of cases and trials."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pages.results.cases_list import questions
 
 
 def test_a_case_is_listed_by_its_question_and_a_trial_by_what_it_asked(recorded: Path) -> None:
-    """A case of Plant was listed by its cue alone."""
+    """A case of Plant was once listed only by its cue."""
     with Store(recorded / "store.duckdb", entry.labs()) as store:
         rows = store.query("select lab, trial, about, title from items where about <> '' order by run, \"case\", trial")
     shown = rows.assign(question=questions(rows))

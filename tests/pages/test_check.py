@@ -159,7 +159,7 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
 
 
 def test_a_table_with_choices_is_checked(page: Page) -> None:
-    """A column for each choice, and a name in the list of data sets for whatever lies in the folder."""
+    """A column for each choice, and a name in the list of data sets for each file in the folder."""
     folder = home.home() / "datasets"
     folder.mkdir()
     rows = [

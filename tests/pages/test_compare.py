@@ -1,4 +1,4 @@
-"""The page Compare: what it says of a comparison, and that its address holds all that is chosen."""
+"""The page Compare: its sentences about a comparison, and that its address holds everything that is chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that do not go on: a server of this process ends them after a short time, and keeps those that do."""
+"""A server in this process closes idle connections after a short time, and keeps the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BIG = 16_000_000
 
 @pytest.fixture(autouse=True)
 def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers may have 64 files open, and nobody looks at their connections but a test."""
+    """Let servers have 64 files open, with only the test checking their connections."""
     monkeypatch.setattr(connections, "_files", None)
     monkeypatch.setattr(connections, "_raised", lambda: 64)
     monkeypatch.setattr(connections, "_PACE", 600.0)
@@ -29,7 +29,7 @@ def bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def answer(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
-    """Read all of the request; reply with much at /big, and at /slow not before it is released."""
+    """Read the whole request; send a large reply at /big, and at /slow wait until it is released."""
     while (await receive()).get("more_body"):
         pass
     if scope["path"] == "/slow":
@@ -45,7 +45,7 @@ Opened = Callable[[bytes], Awaitable[tuple[asyncio.StreamReader, asyncio.StreamW
 
 @asynccontextmanager
 async def served() -> AsyncIterator[tuple[Opened, uvicorn.Server]]:
-    """`opened(data)` connects, and sends that."""
+    """`opened(data)` connects and sends the data."""
     released.clear()
     connections.bound()
     config = uvicorn.Config(answer, lifespan="off", log_level="critical", timeout_keep_alive=60)
@@ -74,14 +74,14 @@ async def served() -> AsyncIterator[tuple[Opened, uvicorn.Server]]:
 
 
 class Clock:
-    """Looks at the connections of a server at any time, in seconds."""
+    """Checks the connections of a server at a chosen time, in seconds."""
 
     def __init__(self, server: uvicorn.Server) -> None:
         self._connections = server.server_state.connections
         self._since: dict[Any, tuple[object, float, int]] = {}
 
     def ends(self, now: float) -> int:
-        """How many connections are ended at that time."""
+        """The number of connections that are closed at that time."""
         ended = [*connections.overdue(self._connections, self._since, now)]
         for one in ended:
             one.transport.abort()
@@ -89,7 +89,7 @@ class Clock:
 
 
 async def received(server: uvicorn.Server, number: int) -> None:
-    """Wait until so many bytes have come on the only connection."""
+    """Wait until `number` bytes have arrived on the only connection."""
     await until_true(lambda: [one.received for one in server.server_state.connections] == [number])
 
 
@@ -210,7 +210,7 @@ def test_where_too_many_are_open_the_longest_idle_is_ended_and_none_with_a_reque
 def test_as_many_files_may_be_open_as_the_system_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    # Not lower than what this process has open: other tests run in it.
+    # Not lower than the number of files this process has open: other tests run in it.
     lower = min(512, soft)
     resource.setrlimit(resource.RLIMIT_NOFILE, (lower, hard))
     try:

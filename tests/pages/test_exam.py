@@ -1,4 +1,6 @@
-"""The exam on the pages: the button on Models, its result, the call count of Ask, the verdict of who failed it."""
+"""The qualification test on the pages: the button on Models, its result, the call count of Ask, the verdict after a
+failure.
+"""
 
 from __future__ import annotations
 
@@ -134,7 +136,7 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
 
 
 def reader_at(server: StubServer) -> Callable[[str], Model]:
-    """Finds the models of the endpoint "mine", which only a session knows."""
+    """Find the models of the endpoint "mine", which only a session knows."""
     config = EndpointConfig(name="mine", base_url=server.base_url, models=("reader",))
     return entry.catalog((config,)).get
 
@@ -200,7 +202,7 @@ def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServe
     server.models.append("reader")
     server.reply = some_know
     app = turned(connected(page, server), "ask")
-    # Who sits the exam is as the endpoint of this session has it.
+    # The predictor is configured as the endpoint of this session.
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="mine/reader"), reader_at(server))
     assert entry.jobs().wait(run, 120)
     app.selectbox(key="model").set_value("mine/stub-model").run()

@@ -1,4 +1,4 @@
-"""What goes from home to home and from process to process: two apps on one home, imports, exports, whose a run is."""
+"""Exchange between homes and processes: two apps on one home, imports, exports, and the owners of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that goes on, as those are told who watch it: the case, and how far its run is."""
+"""The events that viewers of a run in progress receive: the case, and the progress of its run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Events = list[tuple[str, dict[str, Any]]]
 
 
 def told(run: str, opened: Callable[[Events], Opened] = lambda events: None) -> Events:
-    """All that somebody is told of a run, to its end, who may see what `opened` gives after the events so far."""
+    """All events of a run that a visitor receives who may see what `opened` gives after the events so far."""
     events: Events = []
 
     async def hear() -> None:
@@ -85,7 +85,7 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
 
 
 def looks(*seen: Snapshot | Exception) -> Callable[[], Snapshot]:
-    """What is found look after look; the last again and again."""
+    """Return these snapshots, or raise these errors, one after the other; the last one repeatedly."""
     rest = list(seen)
 
     def look() -> Snapshot:

@@ -1,4 +1,4 @@
-"""While a run is shown its form is one line; it opens with what the run was started with, wherever that was."""
+"""While a run is shown its form is one line. It opens with the settings of the run, wherever that was started."""
 
 from __future__ import annotations
 

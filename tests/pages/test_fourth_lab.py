@@ -62,7 +62,7 @@ def a_run(**fields: object) -> str:
 
 
 def browsed(page: Page) -> AppTest:
-    """Browse, once the journals of now are indexed."""
+    """Browse, after the present journals are indexed."""
     page("results/browse.py")
     before = entry.keeper().changes
     entry.keeper().wake()
@@ -270,17 +270,17 @@ def test_of_more_cases_than_a_page_can_hold_only_the_chosen_one_is_read(
     assert "" not in read_whole, "the whole journal is never folded"
 
 
-# A field and a metric more, in one place each
+# One more field and one more metric, in one place each
 
 
 class SlowEchoSpec(EchoSpec):
-    """The same with a pause."""
+    """The same specification with a pause."""
 
     pause: int = Field(3, ge=2, le=12, title="Pause", description="seconds between two words")
 
 
 class LoudEchoSpec(EchoSpec):
-    """The same with a number that need not be whole."""
+    """The same specification with a number that need not be whole."""
 
     volume: float = Field(default=0.5, ge=0, le=1.5, title="Volume", description="how loud")
 
@@ -385,7 +385,7 @@ def test_a_lab_with_a_data_set_needs_no_room(page: Page, register: Register) -> 
 
 
 def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Register, tmp_path: Path) -> None:
-    """They are read from there, stand in the journal, and are shown by Methods."""
+    """They are read from there, are in the journal, and are shown by Methods."""
     (tmp_path / "say.toml").write_text(
         'id = "say"\nversion = 3\nrole = "answerer"\nsystem = "Say it again."\nuser = "{text}"\n', encoding="utf-8"
     )
@@ -410,7 +410,7 @@ def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Regist
 
 
 def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> None:
-    """But for a lab that has no page either."""
+    """Even for a lab that has no page."""
     register(replace(LAB, about="Repeating is the *least* one can promise."))
     app = page("about/methods.py")
     told = words(app)
@@ -425,7 +425,7 @@ def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> N
 def test_its_name_may_be_a_word_of_the_code(
     page: Page, register: Register, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
-    """As a column of the store is called, or a method: page, command, store, Browse and a new reading work."""
+    """The same word as a column of the store, or a method: page, command, store, Browse and reparsing work."""
     register(replace(LAB, name=name, title=name.capitalize()))
     app = page(name)
     app.button(key=name).click().run()

@@ -1,4 +1,4 @@
-"""Which runs a picture is drawn of, and what is chosen of it."""
+"""The runs that a picture is drawn from, and the choices in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signing in, and the host's page: who runs what, what was spent, stopping, a line to everybody."""
+"""Signing in, and the host's page: who runs what, the day's costs, stopping, a line to everybody."""
 
 from __future__ import annotations
 

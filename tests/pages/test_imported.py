@@ -1,4 +1,4 @@
-"""What the page of a run that was made elsewhere says of it."""
+"""What the page of an imported run says about its origin."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Pages are drawn as they were: what is kept of them lies in tests/data/pages.
-
-`KEPT=anew python -m pytest tests/pages/test_kept.py` writes it anew; what changed is then there to be read in the
-difference.
+"""Every kind of page is drawn, and says what matters. The texts of five pages are compared with those in
+tests/data/pages; `KEPT=anew python -m pytest tests/pages/test_kept.py` writes these files again, and the difference
+shows what changed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -23,27 +24,31 @@ from core.labs.probe.tasks import ProbeSpec
 from core.runs.recordings import list_recordings
 from core.server.access import RunAccess, name_of_visitor, whoever_has
 from core.store import queries
-from tests.pages import kept
-from tests.pages.conftest import turned
+from tests.pages.conftest import staged, turned, words
 from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
 
+FOLDER = Path(__file__).resolve().parents[1] / "data" / "pages"
 RECORDED = {
     lab.name: [one.run for one in list_recordings(home.recordings()).of_lab(lab.name)] for lab in entry.labs().values()
 }
 ASKED, CHECKED, PROBED, PLANTED = (RECORDED[lab] for lab in ("simulatability", "consistency", "find", "plant"))
 
 
-def held(name: str, app: AppTest, **made: str) -> None:
-    """Nothing on the page is otherwise than it was."""
+def is_drawn(app: AppTest, *phrases: str, runs: int = 1) -> None:
+    """The page shows scenes of at least that many runs, and says each of the phrases."""
     assert not app.exception, app.exception
-    path = kept.FOLDER / f"{name}.txt"
-    drawn = kept.lines(app, {"JOURNALS": str(home.journals()), **made})
-    if os.environ.get("KEPT") == "anew":
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("\n".join(drawn) + "\n", encoding="utf-8")
-    assert drawn == path.read_text(encoding="utf-8").splitlines()
+    shown = {scene["run"] for one in staged(app) for scene in one.get("scenes", ())}
+    assert len(shown) >= runs and [one for one in phrases if one not in words(app)] == []
+
+
+def texts(app: AppTest) -> list[str]:
+    """What the page says, and the labels of its widgets, without models that are installed on this machine."""
+    kinds = (app.button, app.selectbox, app.text_input, app.text_area, app.toggle, app.checkbox, app.number_input)
+    labels = [f"{element.type}: {element.label}" for kind in kinds for element in kind]
+    said = [line for line in [*words(app).splitlines(), *labels] if "local/" not in line]
+    return [re.sub(r"\b\d+\.\d\s?s\b", "SECONDS", line) for line in said]
 
 
 def run_of(lab: str, spec: Spec) -> str:
@@ -60,7 +65,6 @@ PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "ask": ("ask", {"run": ASKED[0]}),
     "check": ("check", {"run": CHECKED[0]}),
     "probe": ("probe", {"run": PROBED[0]}),
-    "probe-held": ("probe", {"run": PROBED[0], "hold": "1"}),
     "plant": ("plant", {"run": PLANTED[0]}),
     "case": ("results/case.py", {"run": ASKED[0]}),
     "case-of-check": ("results/case.py", {"run": CHECKED[0]}),
@@ -70,14 +74,23 @@ PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "side-of-check": ("results/side.py", {"runs": ",".join(CHECKED[:2])}),
     "side-of-plant": ("results/side.py", {"runs": ",".join(PLANTED)}),
     "side-of-probe": ("results/side.py", {"runs": ",".join(PROBED)}),
-    "side-of-two-labs": ("results/side.py", {"runs": f"{ASKED[0]},{CHECKED[0]}"}),
 }
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_what_came_with_the_app_is_drawn_as_it_was(page: Page, name: str) -> None:
+def test_what_came_with_the_app_is_drawn(page: Page, name: str) -> None:
     path, query = PAGES[name]
-    held(name, page(path, **query))
+    runs = {one for one in (query.get("runs") or query.get("run") or "").split(",") if one}
+    is_drawn(page(path, **query), runs=len(runs))
+
+
+@pytest.mark.parametrize("name", ["front", "stories", "case", "form-ask", "form-probe"])
+def test_its_texts_are_as_before(page: Page, name: str) -> None:
+    path, query = {**PAGES, "form-ask": ("ask", {}), "form-probe": ("probe", {})}[name]
+    said, file = texts(page(path, **query)), FOLDER / f"{name}.txt"
+    if os.environ.get("KEPT") == "anew":
+        file.write_text("\n".join(said) + "\n", encoding="utf-8")
+    assert said == file.read_text(encoding="utf-8").splitlines()
 
 
 def checked(model: str = "control/decoy-lexicon") -> str:
@@ -87,72 +100,79 @@ def checked(model: str = "control/decoy-lexicon") -> str:
 
 
 @pytest.mark.parametrize("lab", ["ask", "check", "probe", "plant"])
-def test_an_empty_form_is_drawn_as_it_was(page: Page, lab: str) -> None:
-    held(f"form-{lab}", page(lab))
+def test_an_empty_form_is_drawn(page: Page, lab: str) -> None:
+    app = page(lab)
+    assert not app.exception and app.title[0].value == lab.capitalize() and app.button
 
 
-def test_several_cases_are_drawn_as_they_were(page: Page) -> None:
+def test_the_result_is_hidden_until_one_has_tried(page: Page) -> None:
+    is_drawn(page("probe", run=PROBED[0], hold="1"), "36 calls in 6 rounds", runs=0)
+
+
+def test_several_cases_are_drawn(page: Page) -> None:
     line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     both = [line, line.model_copy(update={"model": "control/inventor"})]
     straight, inventor = (run_of("find", one) for one in both)
-    made = {"STRAIGHT": straight, "INVENTOR": inventor}
     last = list(entry.jobs().watch(straight).transcript.cases)[-1]
-    held("several", page("probe", run=straight), **made)
-    held("several-the-last", page("results/case.py", run=straight, case=last), **made)
-    held("several-played", page("results/case.py", run=straight, case=last, replay="step"), **made)
-    held("side-of-several", page("results/side.py", runs=f"{straight},{inventor}"), **made)
-    held("side-of-the-last", page("results/side.py", runs=f"{straight},{inventor}", case=last), **made)
+    is_drawn(page("probe", run=straight))
+    is_drawn(page("results/case.py", run=straight, case=last))
+    is_drawn(page("results/case.py", run=straight, case=last, replay="step"))
+    is_drawn(page("results/side.py", runs=f"{straight},{inventor}"), "2 of 2 functions", runs=0)
+    is_drawn(page("results/side.py", runs=f"{straight},{inventor}", case=last), runs=2)
 
 
-def test_several_checks_are_drawn_as_they_were(page: Page) -> None:
+def test_several_checks_are_drawn(page: Page) -> None:
     spec = CheckSpec(
         items=shipped("sentiment")[:2], explanations=("attribution", "redaction"), model="control/decoy-lexicon"
     )
     run = run_of("consistency", spec)
-    held("several-checks", page("check", run=run), RUN=run)
-    held("several-checks-as-a-case", page("results/case.py", run=run), RUN=run)
+    is_drawn(page("check", run=run))
+    is_drawn(page("results/case.py", run=run))
 
 
-def test_several_planted_cues_are_drawn_as_they_were(page: Page) -> None:
+def test_several_planted_cues_are_drawn(page: Page) -> None:
     run = run_of("plant", PlantSpec(model="control/admits", cue="key", limit=4, repeats=1))
-    held("several-cues", page("plant", run=run), RUN=run)
+    is_drawn(page("plant", run=run))
 
 
-def test_a_fork_is_drawn_as_it_was(page: Page) -> None:
+def test_a_fork_is_drawn(page: Page) -> None:
     run = checked()
     call = next(iter(entry.jobs().watch(run).transcript.calls))
-    held("fork", page("results/case.py", run=run, fork=call), RUN=run)
+    is_drawn(page("results/case.py", run=run, fork=call))
 
 
-def test_what_went_wrong_is_drawn_as_it_was(page: Page) -> None:
+def test_what_went_wrong_is_drawn(page: Page) -> None:
     outside = run_of("simulatability", AskSpec(question="Is the moon made of cheese?", model="control/fickle"))
-    held("outside", page("ask", run=outside), RUN=outside)
+    is_drawn(page("ask", run=outside), "This is outside it.")
     torn = checked()
     path = home.journals() / f"{torn}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     # Seven lines of it are broken, of which five are described.
     path.write_text("\n".join(lines[:-8] + ["not json"] * 7 + lines[-1:]) + "\n", encoding="utf-8")
-    held("damaged", page("check", run=torn), RUN=torn)
+    is_drawn(page("check", run=torn), "7 lines of its journal are damaged", "Invalid JSON")
     broken_off = checked()
     path = home.journals() / f"{broken_off}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join(lines[:-6]) + "\n", encoding="utf-8")
-    held("interrupted", page("check", run=broken_off), RUN=broken_off)
+    is_drawn(page("check", run=broken_off), "This run was interrupted")
 
 
-def test_what_is_not_there_is_drawn_as_it_was(page: Page) -> None:
-    held("nothing-named", page("results/case.py"))
-    held("nothing-beside", page("results/side.py", runs=ASKED[0]))
-    held("too-many-beside", page("results/side.py", runs="a,b,c,d"))
-    held("one-is-missing", page("results/side.py", runs=f"{ASKED[0]},20260101-000000-simulatability-0"))
+def test_what_is_not_there_is_drawn(page: Page) -> None:
+    is_drawn(page("results/case.py"), "No run is named in the address.", runs=0)
+    is_drawn(page("results/side.py", runs=ASKED[0]), "two or three runs", runs=0)
+    is_drawn(page("results/side.py", runs="a,b,c,d"), "4 runs", runs=0)
+    is_drawn(page("results/side.py", runs=f"{ASKED[0]},{CHECKED[0]}"), "a run of Ask and one of Check", runs=0)
+    missing = f"{ASKED[0]},20260101-000000-simulatability-0"
+    is_drawn(page("results/side.py", runs=missing), "There is no run named", "Can a penguin fly?")
 
 
-def test_pictures_are_drawn_as_they_were(page: Page) -> None:
-    made = {"DECOY": checked(), "HONEST": checked("control/honest-lexicon")}
+def test_pictures_are_drawn(page: Page) -> None:
+    checked()
+    checked("control/honest-lexicon")
     entry.keeper().wake()
     until(lambda: len(queries.runs(entry.keeper().store)) == 2)
-    held("pictures", page("results/browse.py", show="pictures", lab="consistency"), **made)
-    held("picture", page("results/browse.py", show="pictures", picture="check-faithfulness"), **made)
+    is_drawn(page("results/browse.py", show="pictures", lab="consistency"), runs=0)
+    is_drawn(page("results/browse.py", show="pictures", picture="check-faithfulness"), runs=0)
 
 
 @contextmanager
@@ -164,21 +184,19 @@ def going_on(run: str, lines: int) -> Iterator[None]:
         yield
 
 
-def test_what_goes_on_is_drawn_as_it_was(page: Page) -> None:
+def test_what_goes_on_is_drawn(page: Page) -> None:
     one, other = checked(), checked("control/honest-lexicon")
-    made = {"ONE": one, "OTHER": other}
     with going_on(one, 9):
-        held("going-on", page("check", run=one), **made)
-        held("going-on-beside", page("results/side.py", runs=f"{one},{other}"), **made)
+        is_drawn(page("check", run=one))
+        is_drawn(page("results/side.py", runs=f"{one},{other}"), runs=2)
     with going_on(one, 0):
-        held("not-begun", page("check", run=one), **made)
+        is_drawn(page("check", run=one), "0 calls answered")
     line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     one, other = run_of("find", line), run_of("find", line)
-    made = {"ONE": one, "OTHER": other}
     begun = next(at for at, event in enumerate(entry.jobs().events(one)) if event.kind == "recorded" and event.case)
     with going_on(one, begun):
-        held("several-going-on", page("probe", run=one), **made)
-        held("several-going-on-beside", page("results/side.py", runs=f"{one},{other}"), **made)
+        is_drawn(page("probe", run=one))
+        is_drawn(page("results/side.py", runs=f"{one},{other}"), runs=1)
 
 
 def keyed(app: AppTest, begin: str) -> list[str]:
@@ -206,7 +224,7 @@ def test_many_calls_stand_on_pages(page: Page) -> None:
     assert keyed(app, "call-") == calls[50:]
 
 
-def test_a_sealed_run_is_drawn_as_it_was(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sealed_run_is_drawn(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_OTHERS", "no")
     line = ProbeSpec(count=2, difficulty="easy", model="control/straight", probes=40, seed=3)
     run = entry.jobs().start("find", line, owner=name_of_visitor("ann"))
@@ -217,4 +235,6 @@ def test_a_sealed_run_is_drawn_as_it_was(page: Page, monkeypatch: pytest.MonkeyP
         app = page("models.py")
         app.query_params["run"] = run
         app.session_state["visitor"] = who
-        held(f"sealed-for-{who}", turned(app, "results/case.py"), RUN=run)
+        turned(app, "results/case.py")
+        is_drawn(app)
+        assert ("the code gives" in words(app)) == ("Every call" in words(app)) == (who == "ann")

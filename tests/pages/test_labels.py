@@ -1,4 +1,4 @@
-"""On the pages: labels with what they bear out, forks, and how a run is kept."""
+"""On the pages: labels and what they show, forks, and a run's name, visibility and deletion."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def run() -> str:
 
 
 def labelled(run: str) -> list[dict[str, object]]:
-    """What whoever looks said so far."""
+    """What the visitor has said so far."""
     labels = entry.jobs().keeping.labels(run)
     return [event.data for who, said in labels.items() if who != "labels-bob" for event in said]
 
 
 def indexed() -> None:
-    """Everything that was said is in the store."""
+    """Wait until everything that was said is in the store."""
     keeper = entry.keeper()
     keeper.looked.wait(30)
     with keeper.store.cursor() as cursor:

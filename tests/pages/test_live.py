@@ -1,4 +1,4 @@
-"""What stands around a run on its page: what its data set left out, and its cases in a list."""
+"""The parts around a run on its page: what its data set left out, and its list of cases."""
 
 from __future__ import annotations
 

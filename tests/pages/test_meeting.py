@@ -1,4 +1,4 @@
-"""The form refuses a data set of which the chosen robot knows nothing, before anything is asked."""
+"""The form refuses a data set about which the chosen robot knows nothing, before anything is asked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Models page: connecting, trying, what is in use, and how much of it stands there with many models."""
+"""The Models page: connecting, trying, what is in use, and how much is shown with many models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stage is given by a page that asks for it."""
+"""The data that a page gives to its viewer."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def several() -> None:
 
 
 def test_only_what_all_cases_came_to_is_a_component_of_its_own() -> None:
-    """It leaves less room than a case."""
+    """It takes less room than a case."""
     app = AppTest.from_function(several).run()
     names = [one.proto.component_name for one in app.main.children.values()]
     assert not app.exception and [name.rpartition(".")[2] for name in names] == ["stage", "stage", "stageall"]

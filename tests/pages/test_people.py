@@ -1,4 +1,4 @@
-"""What visitors of a hosted app see of one another's runs: nothing, until they are shared."""
+"""Visitors of a hosted app see nothing of one another's runs until these are shared."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def as_visitor(app: AppTest, code: str, path: str) -> AppTest:
-    """The page as somebody sees it who has that code instead of a cookie."""
+    """The page as a visitor sees it who has that code instead of a cookie."""
     app.session_state["visitor"] = code
     return turned(app, path)
 

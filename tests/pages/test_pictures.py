@@ -1,4 +1,4 @@
-"""Pictures of Browse: on the filter of its lists, each with a sentence that is true of its table, and a table."""
+"""Pictures in Browse use the filter of its lists; each has a table, and a sentence that is true of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Page = Callable[..., AppTest]
 
 
 class Always:
-    """A predictor that expects yes of everything."""
+    """A predictor that always expects yes."""
 
     id = "openai/some-model"
     title = "always yes"
@@ -94,7 +94,7 @@ def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, run
     assert "robots-too" not in {one.key for one in alone.toggle}, "robots among themselves are shown"
     assert "steadfast" in drawn(alone, "Leaderboard")
     spec = AskSpec(question="Can a penguin fly?", model="openai/some-model", simulator="control/fickle")
-    # What it writes is a robot's; in the journal it is a model.
+    # A robot writes its answers, but in the journal it is a model.
     run = entry.jobs().start(
         "simulatability", spec, lambda id: entry.catalog().get("control/steadfast" if id == spec.model else id)
     )

@@ -1,5 +1,5 @@
-"""No screen shows a name that only the program knows: item ids, codes of methods, None. Of each lab a run that is
-over, one that failed and one that was cut short, on its own page, as a case, and in the list.
+"""No screen shows a name that only the program knows: item ids, codes of methods, None. For each lab a completed run, a
+failed one and a truncated one are shown on their own page, as a case, and in the list.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ RUNS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.fixture
 def runs() -> list[tuple[str, str]]:
-    """Lab and run of each, over or failed; and of each lab's first one whose journal ends halfway."""
+    """Lab and run of each, completed or failed; and for each lab a copy of its first one whose journal ends halfway."""
     made = []
     for lab, specs in RUNS.items():
         for given in specs:
@@ -68,7 +68,7 @@ def runs() -> list[tuple[str, str]]:
 
 
 def shown(app: AppTest) -> Iterator[str]:
-    """Every word on the screen; prompts, raw answers and links are shown as they are."""
+    """Yield every word on the screen; prompts, raw answers and links are left out."""
     yield words(app)
     for kind in ("button", "selectbox", "pills", "segmented_control", "text_input", "page_link"):
         for element in app.get(kind):
@@ -78,7 +78,7 @@ def shown(app: AppTest) -> Iterator[str]:
     for table in app.dataframe:
         frame = pd.DataFrame(table.value)
         yield from map(str, frame.columns)
-        # A missing value shows as the table's placeholder, and as "None" where it has none.
+        # A missing value is shown as the table's placeholder, or as "None" if it has none.
         yield "None" if frame.isna().any(axis=None) and not table.proto.HasField("placeholder") else ""
         yield from (str(cell) for cell in frame.to_numpy().ravel() if not pd.isna(cell))
 

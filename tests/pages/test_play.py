@@ -1,4 +1,4 @@
-"""A game that is played: each first guess stands in a journal of pack and player, in Browse, and in a table."""
+"""A game in the app: each first guess is in a journal of pack and player, in Browse, and in a table."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_a_played_game_is_found_in_browse(tmp_path: Path) -> None:
             assert listing.count(store, chosen) == many
         runs = listing.runs_of(store, from_query({"played": ["first"], "recordings": ["1"]}))
         assert set(runs) == {card.run for card in load_pack("first").cards[:3]}
-        # The journal of a game is no run of its own.
+        # The journal of a game is not a run.
         assert listing.count(store, Filter()) == 0
 
 
@@ -149,7 +149,7 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
     pack, examined = load_pack("first"), load_pack("exam")
     play_all(ANN, pack, ["yes" if card.card.said == "yes" else "no" for card in pack.cards])
     play_all(BOB, pack, ["unknown"] * len(pack.cards))
-    # A second guess, and one without the reason, are in no figure.
+    # A second guess, and one without the reason, count in no figure.
     play(BOB, "first", 1, "yes")
     play_all(ANN, examined, [card.card.said for card in examined.cards])
     play_all(BOB, examined, ["yes"] * len(examined.cards))
@@ -182,7 +182,7 @@ def test_a_guess_without_the_reason_is_kept_and_is_no_simulation(capsys: pytest.
     [path] = journals(home.journals())
     assert [one.played.without for one in guesses(path)] == [True]
     assert people(capsys) == []
-    # What was guessed first without it stays so.
+    # A first guess made without the reason stays so.
     play(ANN, "first", 1, "no")
     assert people(capsys) == []
 

@@ -1,4 +1,4 @@
-"""Telling a run to an audience: which address tells it, at which screen; and the stories."""
+"""Presenting a run to an audience: which address presents it, and at which screen; and the stories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Probe page in all its states: empty, running, done, failed, cancelled, held back, the reader's turn, replayed."""
+"""The Probe page in all its states: empty, running, done, failed, cancelled, queued, the reader's turn, replayed."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ Page = Callable[..., AppTest]
 
 
 def run_of(**fields: Any) -> str:
-    """A run that is over."""
+    """A completed run."""
     run = entry.jobs().start("find", ProbeSpec.model_validate({"model": "control/straight", **fields}))
     assert entry.jobs().wait(run, 120)
     return run
 
 
 def behind(run: str) -> list[dict[str, str]]:
-    """What stands behind each call of a run of one case, by what it is called."""
+    """The evidence of each call of a run of one case, by label."""
     state = entry.jobs().watch(run).transcript
     calls = evidence.of_case(entry.labs()["find"], state, state.only).calls.values()
     return [{part.label: part.text for part in call.parts} for call in calls]
@@ -292,7 +292,7 @@ def test_a_run_is_gone_through_step_by_step(page: Page) -> None:
 
 
 def test_what_an_interpreter_writes_is_shown_and_never_obeyed(page: Page) -> None:
-    """On the stage as plain text, and nowhere as Markdown."""
+    """In the viewer as plain text, and nowhere as Markdown."""
     evil = "<script>alert(1)</script> **bold** :red[x] $x$ [link](http://a.b)"
     given = {"description": evil, "domain": evil, "code": "def f(x):\n    return x"}
     app = page("probe", run=run_of(own="2*x", interpreter="given", given=given))

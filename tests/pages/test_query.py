@@ -1,4 +1,4 @@
-"""The page Query and the field that takes bundles."""
+"""The page Query, and the upload field for bundles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stage asks the server for and says to it, within one process: what it is answered, in which words."""
+"""The viewer's requests to the server, within one process: the replies and their words."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_what_one_without_a_cookie_guessed_opens_nothing_for_another(run: str, h
     entry.jobs().keeping.seal(run, True)
     covered = stranger().get(f"/scene/{run}/question").json()
     card = next(card["id"] for card in covered["cards"] if card["mark"] == "sealed" and card["options"])
-    # Where earlier versions kept what all of them guessed together.
+    # Where earlier versions stored the guesses of all visitors together.
     everybody = f"guesses-{name_of_visitor('')}"
     entry.jobs().keeping.add(run, everybody, "question", Foretold(value="yes"), card, name_of_visitor(""))
     assert stranger().get(f"/scene/{run}/question").json() == covered

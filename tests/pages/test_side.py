@@ -1,4 +1,4 @@
-"""Runs side by side: how their rows meet, what the page says of them, and the ways that lead there."""
+"""Runs side by side: how their rows match, what the page says about them, and the links that lead there."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def runs_of(lab: str, *specs: Spec, owner: str = "") -> list[str]:
 
 
 def outcomes(run: str) -> dict[str, str]:
-    """What the journal's own trials say, by the question."""
+    """The outcomes of the journal's own trials, by question."""
     state = entry.jobs().watch(run).transcript
     trials = state.case(state.only).of_type("trial").values()
     return {str(trial["about"]): str(trial["repaired"]["outcome"]) for trial in trials}
@@ -78,10 +78,10 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
 
 
 def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
-    """A robot that keeps to its rule and one that breaks it answer alike: what parts is what one could expect."""
+    """A robot that follows its rule and one that breaks it answer alike; only the expectations differ."""
 
     def answered(**both: str) -> list[SideCell]:
-        """Of each question what was expected and what was answered."""
+        """The expectation and the answer for each question."""
         told = {key: two.split() for key, two in both.items()}
         states: dict[str, Mark] = {
             key: "not settled" if expected == "unknown" else "kept" if expected == gave else "broken"
@@ -106,7 +106,7 @@ def test_the_same_answer_and_the_same_to_expect_are_two_things() -> None:
     assert said(keeps, keeps, keeps[:1]) == (
         "Their answers agree on 1 of 1 question; what you could expect from their explanations agrees on each."
     )
-    # Where who predicts failed the exam, answers can be held against each other, and expectations cannot.
+    # If the predictor failed its test, answers can be compared, but expectations cannot.
     doubted = [keeps[0]._replace(state="in doubt"), *keeps[1:]]
     assert said(doubted, breaks) == (
         "Their answers agree on 3 of 3 questions; what you could expect from their explanations differs on 1 of "
@@ -171,7 +171,7 @@ def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
 
 
 def readings(run: str) -> dict[str, tuple[str, str]]:
-    """What the journal's own trials say was expected and observed, of those that can be held against each other."""
+    """What was expected and observed according to the journal's own trials, for those that can be compared."""
     state = entry.jobs().watch(run).transcript
     read = {str(one["about"]): one["repaired"] for one in state.case(state.only).of_type("trial").values()}
     return {about: (one["expected"], one["observed"]) for about, one in read.items() if one["outcome"] != "dropped"}

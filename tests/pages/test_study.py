@@ -1,4 +1,4 @@
-"""The page Study in each of its states: from the empty form to a table, and what stands in the way."""
+"""The page Study in each of its states: from the empty form to a table, and its obstacles."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     assert "2 combinations, a run for each." in words(app)
     app.button(key="study-plan").click().run()
     assert not app.exception and in_address(app, "study") == "two-robots"
-    # The controls ask the same robots over all of the world's questions, which is another run each.
+    # The controls ask the same robots about all of the world's questions, which makes another run each.
     assert "Nothing was asked yet." in words(app) and "Runs still to be made 4" in words(app)
     assert "Price $0.00" in words(app) and "robots, which answer at once and cost nothing" in words(app)
     app.button(key="study-go").click().run()
@@ -75,7 +75,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     app.run()
     assert not app.exception
     assert "Done: All 4 runs completed." in alerts(app)
-    # What the field says is so of these robots is what stands in the table.
+    # The table contains what the field says about these robots.
     cells = {row[0]: row[-1] for table in app.table[:2] for row in table.value.itertuples(index=False)}
     assert cells["steadfast"].startswith("[**1.00**](browse?") and " items" in cells["steadfast"]
     assert "The controls read what they must" in words(app)
@@ -161,11 +161,11 @@ def test_a_hostile_file_is_refused_in_words(page: Callable[..., AppTest]) -> Non
 
 
 def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An app that was stopped, or a pause: nothing answered is asked again."""
+    """After the app was stopped, or after a pause, nothing answered is asked again."""
     left = [4]
 
     def held(body: dict[str, Any]) -> bool:
-        """Three answers come, the others wait until somebody lets them go."""
+        """Three answers arrive; the others wait until they are released."""
         left[0] -= left[0] > 0
         return left[0] == 0
 

@@ -1,4 +1,4 @@
-"""The longer drawing takes and the more people watch, the less often it is done."""
+"""The longer drawing takes and the more people watch, the less often a page is drawn."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def drawing_beside(turn: threading.Event, done: list[str], name: str) -> threadi
 
 
 class Counted:
-    """A lock that knows how many wait for it."""
+    """A lock that counts its waiters."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

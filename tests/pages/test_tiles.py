@@ -1,4 +1,4 @@
-"""Strips of marks: a mark a test, what they mean below, and no more of them than fit."""
+"""Strips of marks: one mark for each test, with a legend below, and no more of them than fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that was read again: its page says what changed, and which reading counts."""
+"""A run that was reparsed: its page says what changed, and which version counts."""
 
 from __future__ import annotations
 

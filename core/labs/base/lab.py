@@ -154,108 +154,121 @@ class Command:
 
 @dataclass(frozen=True, eq=False)
 class Lab:
-    """One lab. `name` is its name in journals, `title` its name on pages; the title in lower case is its command and
-    address.
-
-    - `question`: the question that the lab answers, in a sentence; `about` says more, in Markdown.
-    - `cases(spec)` yields the cases lazily. Raises BadInput, or ValueError with a message for the user.
-    - `measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
-      Raises CallError if the case cannot be measured.
-    - `view(log)` builds the view of a case from its records; `verdict(view)` gives its sentences, the headline first.
-    - `summary(transcript)` summarises a run of several cases; without it their outcomes are counted.
-    - `scores(views)` yields the figures of one or many cases. Put heavy computations here, because it runs in a thread.
-    - `records` are the types that the lab records. Those of a trial are in the order of display, the expectation before
-      the outcome. The store's tables are made from them, and a replay compares them, except that it does not stop at a
-      difference in one of `supporting_records`. `metrics` are the figures, `pictures` the charts that Browse draws of
-      many runs.
-    - `robots`, `studies`, `command` and `run_summary`: its robots, its additions to studies, its command line, and what
-      it says about a run of several cases.
-    - `prompts(spec)` gives the hash of each prompt template that a run may use, by id; `templates` is the folder that
-      contains them, one file each (`core.text.templates.load(name, folder)`), for *Methods* to show. It may be
-      anywhere.
-    - `priors(spec)` are the runs that should exist before a run begins. An entry may instead be the record of such a
-      run, if the result is already known, or None if there is no such run; each has a fixed position.
-      `spec_for_model(id)` is the specification of a run that tests one model, if the lab is such a test; None for a
-      model that it cannot test.
-    - `choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are those
-      that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and command
-      line; a study file is used as written.
-    - `describe_test_results(at_hand, made)` summarises the results of available models, for a lab that tests models.
-    - `method_field` is the field of the spec that a list of runs shows next to the model: the method that was chosen.
-    - `row_unit` is what has a row in a list of results: a case, or each of its trials; `main_trial` is the trial that
-      represents a case in such a row. `facets(spec, case)` gives the FACETS of a case, by its id and the run's
-      specification, which may be damaged. `judged` says how such rows are compared; None if they are not.
-    - `judgements` are what a person may judge about a case or a trial.
-    - `count_calls(spec, cases)` is the maximum number of calls of a run over that number of cases, by role;
-      `calls(spec, cases)` is their sum.
-    - `preload(spec)` starts, in a thread, what is slow to start and will be needed.
-    - `dataset_record(spec)` is the record of what the run's data set held and what was left out; None without a data
-      set.
-    - `is_input(record)`: whether the record was given to the run by a person or by chance, so that a repeated
-      evaluation of the run must be given it too.
-    - `check(spec)` checks, before a run begins, what only reading files can reveal. Raises ValueError, CallError.
-    - `scene(view)` tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and
-      verdict. Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this
-      is None.
-    - `readings(view)` gives in words how each parser read a call's raw answer: by call, then by parser.
-    - `cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
-      (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
-    - `guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
-      hidden. None if predictions are not saved.
-    - `words` are the names of values and outcomes on screens; `outcomes` says what outcomes of cases and trials mean
-      for the explanation.
-    - `advance_note(spec)` is what to know about a run before it begins, such as who judges it; empty if there is
-      nothing.
-    - `longest`: by role, the field of the specification that limits the length of its answers.
-    - `hidden`: a test of the instrument, which has no page of its own.
-    """
+    """One lab."""
 
     name: str
+    """Its name in journals."""
     title: str
+    """Its name on pages; in lower case it is the lab's command and address."""
     question: str
+    """The question that the lab answers, in a sentence."""
     spec: type[Spec]
+    """The type of its specifications."""
     cases: Callable[[Any], Iterable[Case]]
+    """Yields the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
     measure: Callable[[Any, Case, Any], Awaitable[None]]
+    """`measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
+    Raises CallError if the case cannot be measured.
+    """
     view: Callable[[CaseLog], Any]
+    """Builds the view of a case from its records."""
     verdict: Callable[[Any], Sequence[str]]
+    """The sentences of a view, the headline first."""
     scores: Callable[[Sequence[Any]], Iterator[Figure]]
+    """Yields the figures of one or many cases. Heavy computations belong here, because it runs in a thread."""
     records: tuple[type[Frozen], ...]
+    """The types that the lab records. Those of a trial are in the order of display, the expectation before the outcome.
+    The store's tables are made from them.
+    """
     metrics: tuple[Metric, ...]
+    """Its figures."""
     robots: Robots = Robots()
+    """Its robots."""
     studies: StudyTables = StudyTables()
+    """Its additions to studies."""
     command: Command = Command()
+    """Its command line."""
     run_summary: RunSummary = RunSummary()
+    """What it says about a run of several cases."""
     supporting_records: tuple[type[Frozen], ...] = ()
+    """Records at which a replay does not stop if they differ."""
     pictures: tuple[Picture, ...] = ()
+    """The charts that Browse draws of many runs."""
     prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
+    """The hash of each prompt template that a run of the specification may use, by id."""
     templates: Path | None = None
+    """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
+    show. It may be anywhere.
+    """
     summary: Callable[[Transcript], str] | None = None
+    """Summarises a run of several cases; without it their outcomes are counted."""
     count_calls: Callable[[Any, int], Mapping[str, int]] | None = None
+    """`count_calls(spec, cases)` is the maximum number of calls of a run over that number of cases, by role."""
     dataset_record: Callable[[Any], Frozen | None] = lambda spec: None
+    """The record of what the run's data set held and what was left out; None without a data set."""
     preload: Callable[[Any], None] | None = None
+    """Starts, in a thread, what is slow to start and will be needed."""
     priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
+    """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
+    is already known, or None if there is no such run; each has a fixed position.
+    """
     spec_for_model: Callable[[str], Spec | None] = lambda id: None
+    """The specification of a run that tests one model, if the lab is such a test; None for a model that it cannot test.
+    """
     choose_models: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
+    """`choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are
+    those that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and
+    command line; a study file is used as written.
+    """
     describe_test_results: Callable[[Callable[[str], bool], Made], str] | None = None
+    """`describe_test_results(at_hand, made)` summarises the results of available models, for a lab that tests models.
+    """
     method_field: str = ""
+    """The field of the specification that a list of runs shows next to the model: the chosen method."""
     row_unit: Literal["case", "trial"] = "case"
+    """What has a row in a list of results: a case, or each of its trials."""
     main_trial: str = ""
+    """The trial that represents a case in such a row."""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
+    """`facets(spec, case)` gives the FACETS of a case, by its id and the run's specification, which may be damaged."""
     judged: Judged | None = None
+    """How such rows are compared; None if they are not."""
     judgements: tuple[Judgement, ...] = (READING,)
+    """What a person may judge about a case or a trial."""
     is_input: Callable[[Recorded], bool] = lambda record: False
+    """Whether a record was given to the run by a person or by chance, so that a repeated evaluation of the run must be
+    given it too.
+    """
     advance_note: Callable[[Any], str] = lambda spec: ""
+    """What to know about a run before it begins, such as who judges it; empty if there is nothing."""
     longest: Mapping[str, str] = field(default_factory=dict)
+    """By role, the field of the specification that limits the length of its answers."""
     about: str = ""
+    """More about the question, in Markdown."""
     icon: str = ":material/science:"
+    """The icon of its page."""
     hidden: bool = False
+    """Whether it is a test of the instrument, which has no page of its own."""
     check: Callable[[Any], None] | None = None
+    """Checks, before a run begins, what only reading files can reveal. Raises ValueError, CallError."""
     scene: Callable[[Any], Scene] | None = None
+    """Tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
+    Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this is None.
+    """
     readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
+    """In words how each parser read a call's raw answer: by call, then by parser."""
     cards: Callable[[Any, Scene, int], Iterable[Playable]] | None = None
+    """`cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
+    (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
+    """
     guessed: Callable[[str, str, bool], Frozen] | None = None
+    """`guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
+    hidden. None if predictions are not saved.
+    """
     words: Mapping[str, str] = field(default_factory=dict)
+    """The names of values and outcomes on screens."""
     outcomes: Mapping[str, Means] = field(default_factory=dict)
+    """What outcomes of cases and trials mean for the explanation."""
 
     @property
     def calls(self) -> Callable[[Any, int], int] | None:

@@ -1,4 +1,6 @@
-"""A server that gives its replies in turn, as raw as a test wants them: for all that `StubServer` does too properly."""
+"""A server that gives its replies in turn, as raw as a test needs them, for everything that `StubServer` does too
+properly.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,7 @@ def usage(**counted: Any) -> Body:
 
 
 def stream(*chunks: Body | str, done: bool = True, media: str = "text/event-stream") -> Response:
-    """A stream of chunks; a string goes out as it is."""
+    """A stream of chunks; a string is sent unchanged."""
     lines = [one if isinstance(one, str) else f"data: {json.dumps(one)}\n\n" for one in chunks]
     return StreamingResponse(iter(lines + ["data: [DONE]\n\n"] * done), media_type=media)
 
@@ -57,19 +59,19 @@ def says(text: str, finish: str | None = "stop") -> Response:
 
 
 def whole(content: Any, finish: str = "stop", **message: Any) -> Response:
-    """An answer in one piece, which streams nothing."""
+    """An answer in one piece, without streaming."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
     return JSONResponse({"choices": [choice]})
 
 
 def refuses(message: str, http: int = 400, as_list: bool = False, **more: Any) -> Response:
-    """An error body of OpenAI's form, or of Gemini's."""
+    """An error body in OpenAI's format, or in Gemini's."""
     error = {"error": {"message": message, **more}}
     return JSONResponse([error] if as_list else error, http)
 
 
 class Outcome(NamedTuple):
-    """What came of some calls in a row: the last answer or failure, the requests, and what was learned."""
+    """The result of several calls in a row: the last answer or failure, the requests, and what was learned."""
 
     answer: ModelAnswer | None
     failure: CallError | None
@@ -78,7 +80,7 @@ class Outcome(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The answer's text. AssertionError where there is none."""
+        """The answer's text. Raises AssertionError if there is none."""
         assert self.answer is not None, self.failure
         return self.answer.text
 
@@ -91,7 +93,7 @@ def outcome(
     config: Body | None = None,
     **sampling: Any,
 ) -> Outcome:
-    """Ask so many times, one after the other, over one connection."""
+    """Ask `times` times, one after the other, over one connection."""
     turns = tuple(Message(role=role, content=content) for role, content in messages)  # type: ignore[arg-type]
     request = Request(role="explainer", model="stub/m", messages=turns, sampling=Sampling(**sampling))
     answer: ModelAnswer | None = None

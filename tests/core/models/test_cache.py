@@ -199,7 +199,7 @@ def test_a_broken_file_that_cannot_be_moved_aside_stands_in_nobody_s_way(tmp_pat
 
 
 def test_what_another_process_mended_in_the_meantime_is_not_moved_aside(tmp_path: Path) -> None:
-    """Two find a broken file; when the slower one comes to move it aside, the faster one has begun it anew."""
+    """Two processes find a broken file. When the slower one moves it aside, the faster one has begun a new one."""
     path = tmp_path / "cache.sqlite"
     path.write_bytes(b"no database" * 1000)
     one, other = ResponseCache(path), ResponseCache(path)
@@ -211,7 +211,7 @@ def test_what_another_process_mended_in_the_meantime_is_not_moved_aside(tmp_path
 
 
 def test_nothing_of_a_broken_file_is_left_in_the_new_one(tmp_path: Path) -> None:
-    """Not what stood in its log either, which a killed process leaves."""
+    """Nor the content of its log, which a killed process leaves."""
     path = tmp_path / "cache.sqlite"
     log = path.with_name("cache.sqlite-wal")
     cache = ResponseCache(path)
@@ -275,12 +275,12 @@ def test_a_locked_file_is_never_taken_for_a_broken_one(tmp_path: Path, monkeypat
 
 
 def test_a_cancelled_run_still_keeps_what_was_answered(tmp_path: Path) -> None:
-    """The answer is paid for once it is there, also where the run is cancelled before a thread is free to keep it."""
+    """An answer that has arrived is paid for, even if the run is cancelled before a thread is free to store it."""
     cache = ResponseCache(tmp_path / "cache.sqlite")
     free, answered = threading.Event(), asyncio.Event()
 
     class BusyAfterwards(Counting):
-        """Once it has answered, the cache's thread has something else to do until it is `free`."""
+        """After it has answered, the cache's thread is busy until it is `free`."""
 
         async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
             cache.thread.submit(free.wait, 30)

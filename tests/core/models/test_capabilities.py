@@ -1,4 +1,4 @@
-"""What trying a model finds out, against a server on loopback that takes and refuses what it is told to."""
+"""What *Try it* finds out, against a loopback server that accepts and refuses what it is told to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support.stub_server import Calls, Fault, Seen, StubServer
 
 
 def able(body: dict[str, Any]) -> str | Calls:
-    """A model that does all that is asked of it."""
+    """A model that does everything it is asked to."""
     asked = str(body["messages"][-1]["content"])
     if body.get("tools"):
         return Calls((("look_up_height", '{"mountain": "Ben Nevis"}'),))
@@ -33,7 +33,7 @@ def able(body: dict[str, Any]) -> str | Calls:
 
 
 def unable(body: dict[str, Any]) -> str:
-    """One that passes over schema and tools."""
+    """A model that ignores schema and tools."""
     return "I would rather talk."
 
 
@@ -96,7 +96,7 @@ def test_a_model_that_does_not_answer_is_asked_once() -> None:
 
 
 class Family(StubServer):
-    """A provider's family of models: what its documentation refuses, and how it thinks."""
+    """A provider's family of models: what its documentation says is refused, and how it thinks."""
 
     def __init__(
         self, refused: dict[str, str], hidden: int = 0, opening: str = "", passed_over: tuple[str, ...] = ()

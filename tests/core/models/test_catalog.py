@@ -21,7 +21,7 @@ RUN = "20261120-061500-ask-1a2b"
 
 
 class Steadfast:
-    """Answers what its explanation says."""
+    """Answers as its explanation says."""
 
     id = "control/steadfast"
     title = "Steadfast"
@@ -225,7 +225,7 @@ def _about(catalog: Catalog, id: str) -> ModelInfo:
 
 
 def test_the_limit_of_calls_holds_over_all_who_share_an_endpoint() -> None:
-    """Thirty sessions of a class, with the key of one file: the server sees no more calls at once than was set."""
+    """Thirty sessions of a class, with the key of one file: simultaneous calls stay within the limit."""
     with StubServer("Yes.", delay=0.05) as server:
         config = server.config(concurrency=3, models=("stub-model",))
         catalogs = [
@@ -248,7 +248,7 @@ def test_the_limit_of_calls_holds_over_all_who_share_an_endpoint() -> None:
 
 
 def test_what_pages_offer_looks_at_no_journal(tmp_path: Path) -> None:
-    """There are as many replays as runs, and a page offers its models each time it is drawn."""
+    """There are as many replays as runs, and a page lists its models each time it is drawn."""
 
     def never(run: str) -> bool:
         raise AssertionError(run)

@@ -31,7 +31,7 @@ def question(text: str = "Can penguins fly?", *, model: str = "stub/stub-model",
 def ask(
     config: EndpointConfig, request: Request | None = None, model: str = "stub-model"
 ) -> tuple[ModelAnswer, list[str]]:
-    """The answer, and the pieces as they came."""
+    """The answer, and its pieces as they arrived."""
     pieces: list[str] = []
 
     async def go() -> ModelAnswer:
@@ -305,7 +305,7 @@ def test_cancelling_closes_the_connection_and_nothing_more_is_sent() -> None:
                 isinstance(end, asyncio.CancelledError) for end in await asyncio.gather(*tasks, return_exceptions=True)
             )
             await until_true(lambda: server.disconnects == 1 and not server.at_once)
-            # Of what was cancelled nothing leaves before a call that is asked after it, in the one place there is.
+            # Nothing of a cancelled call is sent before a later call, in the one place there is.
             server.pause = 0.0
             await endpoint.answer(question(), lambda text: None)
 
@@ -314,7 +314,7 @@ def test_cancelling_closes_the_connection_and_nothing_more_is_sent() -> None:
 
 
 class Heard(logging.Handler):
-    """Sets `event` once the log says that a further try is due."""
+    """Sets `event` once the log announces another attempt."""
 
     def __init__(self, event: asyncio.Event) -> None:
         super().__init__(logging.INFO)

@@ -1,4 +1,4 @@
-"""What a server's refusal is taken for, where a whole call would be much for one line of it."""
+"""How a server's refusal is classified, where a whole call would be too much for one line of it."""
 
 from __future__ import annotations
 

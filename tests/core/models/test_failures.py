@@ -1,4 +1,4 @@
-"""What goes wrong is said by `data/failures.toml`: every entry is used, and whoever uses one fills its slots."""
+"""Error messages come from `data/failures.toml`: every entry is used, and every use fills its slots."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ MODELS = Path(errors.__file__).parent
 FILES = [*MODELS.glob("*.py"), MODELS.parent / "datasets" / "get.py"]
 FAILURES = package_data.table("failures")
 TOLD = {"name", "status", "said"}
-"""What `**told` of `faults._of_status` holds."""
+"""The slots that `**told` in `faults._of_status` fills."""
 
 
 def raised() -> Iterator[tuple[str, set[str]]]:
-    """For each call of `failure` the entries that it may mean, and the slots that it fills."""
+    """Yield for each call of `failure` the entries that it may mean, and the slots that it fills."""
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("failure", "errors.failure"):

@@ -1,4 +1,4 @@
-"""What a model's id tells of it."""
+"""What a model's id says about the model."""
 
 import pytest
 

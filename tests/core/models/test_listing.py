@@ -1,4 +1,4 @@
-"""Lists of models as servers give them, over HTTP."""
+"""Lists of models in the formats of different servers, over HTTP."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ def test_what_stands_before_the_context_length_is_passed_over(tmp_path: Path) ->
 def test_a_head_that_claims_more_than_there_is_costs_little(
     tmp_path: Path, fields: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file is longer than its head may be, as a model is: only the bound keeps the reader from going on."""
+    """The file is longer than its header may be, like a model: only the limit stops the reader."""
     monkeypatch.setattr(gguf, "_LONGEST_HEAD", 1 << 20)
     path = gguf_file(tmp_path / "a.gguf", *fields, claimed=1 << 62)
     os.truncate(path, 4 << 30)

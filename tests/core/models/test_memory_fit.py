@@ -1,4 +1,4 @@
-"""Which local model a machine is offered, and the time that it is told."""
+"""Which local model is offered to a machine, and the estimated time."""
 
 from __future__ import annotations
 

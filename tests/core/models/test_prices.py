@@ -1,4 +1,4 @@
-"""Prices: those that ship, those of the home, and that every study that ships can say what it costs."""
+"""Prices: those that ship, those in the home, and that every study that ships can give its cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ID = re.compile(r"[a-z][\w.-]*/[\w./:-]+")
 
 @pytest.fixture(autouse=True)
 def read_again() -> Iterator[None]:
-    """The home is each test's own."""
+    """Read the prices again, because each test has a home of its own."""
     for made in (prices.prices, prices.price_of):
         made.cache_clear()
     yield
@@ -31,7 +31,7 @@ def read_again() -> Iterator[None]:
 
 
 def ids_in(value: Any) -> Iterator[str]:
-    """What looks like a model's id among the values of a study file."""
+    """Yield the values of a study file that look like a model's id."""
     if isinstance(value, str) and _ID.fullmatch(value):
         yield value
     elif isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""Replays answer from a journal, and from nothing else."""
+"""Replays answer only from a journal."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_anything_else_is_not_in_it_and_is_named(other: Request) -> None:
         ask(replay, other)
     message = caught.value.message
     assert RUN in message and other.role in message and other.messages[-1].content[:15] in message
-    # Twelve words are named.
+    # The message quotes twelve words.
     assert "eleven" not in message and message.endswith("nine…”." if "nine" in other.messages[-1].content else "?”.")
 
 

@@ -1,4 +1,4 @@
-"""How servers answer that people really use: one test for each kind that was reported of one, with two variants."""
+"""How servers in real use answer: one test for each reported behaviour, with two variants."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ GOOD = "Wings carry a bird. A puffin has wings. So the answer is yes."
 
 
 def first(*replies: Response) -> Any:
-    """These in turn, then an ordinary answer."""
+    """These replies in turn, then an ordinary answer."""
     return lambda body, number: replies[number - 1] if number <= len(replies) else says(GOOD)
 
 
 def unless(refused: Any, reply: Response) -> Any:
-    """`reply` to requests of which `refused` holds; an ordinary answer to all others."""
+    """`reply` to requests for which `refused` is true; an ordinary answer to all others."""
     return lambda body, number: reply if refused(body) else says(GOOD)
 
 
@@ -70,7 +70,7 @@ def test_done_is_an_end_even_without_a_reason(reply: Response) -> None:
     assert found.text == GOOD and found.answer and found.answer.ended == "unknown" and len(found.bodies) == 1
 
 
-# Failures and when to come back
+# Failures and retry times
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_an_error_event_has_its_words(event: str) -> None:
     assert isinstance(found.failure, errors.ServerFault) and "too many guests" in found.failure.message
 
 
-# Parameters that are refused
+# Refused parameters
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def _spends(needed: int, detail: str = "completion_tokens_details") -> Any:
 def test_a_model_that_used_all_its_tokens_for_thinking_gets_room(needed: int) -> None:
     found = outcome(_spends(needed), times=2, max_tokens=50)
     if needed > 4050:
-        # Asked once more with more room, and no further time.
+        # Asked once more with more room, and not again.
         assert found.failure is None or "thinking" in found.failure.message
         return
     assert found.text == GOOD and found.answer and found.answer.thinking and found.answer.thinking.kind == "hidden"
@@ -317,7 +317,7 @@ def test_stops_count_only_outside_thinking(tags: tuple[str, str], opened_by: str
 
 @pytest.mark.parametrize("stop", [(), ("\n\n",), ("\n",)])
 def test_thinking_that_was_cut_before_any_mark_is_no_answer(stop: tuple[str, ...]) -> None:
-    """The template holds the opening tag, and the closing one comes only with more room."""
+    """The template holds the opening tag, and the closing one arrives only with more room."""
     thought = "Let me see. The first thought is no.\n\nSo the answer is no.\nHm, but then"
 
     def replies(body: Body, number: int) -> Response:
@@ -359,7 +359,7 @@ def test_a_model_that_rambles_is_asked_with_more_room_once_and_gets_none_for_goo
 )
 @pytest.mark.parametrize("at_first", [True, False])
 def test_a_stop_in_thinking_that_a_server_tells_apart_costs_no_answer(thinks: Body, at_first: bool) -> None:
-    """The server looks for stops in the thinking as well, and then has nothing to say."""
+    """The server also searches the thinking for stop sequences, and then has no answer."""
 
     def replies(body: Body, number: int) -> Response:
         thought = chunk(**thinks) if at_first or number > 1 else chunk("")
@@ -394,7 +394,7 @@ def test_a_letter_in_dollar_signs_is_a_letter(text: str) -> None:
     assert parse.choice(found.text, ["cellar", "attic", "hall"], "repaired") == "attic"
 
 
-# The cases that may lie beside the project
+# Cases that may be outside the project
 
 CASES = OUTSIDE.parent / "endpoints" / "cases"
 

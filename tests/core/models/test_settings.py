@@ -1,4 +1,4 @@
-"""What an endpoint may be called, and where it may lie."""
+"""Names that an endpoint may have, and addresses that it may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stop sequences applied on this side."""
+"""Stop sequences that the app applies itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As many calls at once as an endpoint takes."""
+"""The app makes as many simultaneous calls as an endpoint accepts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_it_doubles_until_the_first_refusal_and_then_goes_up_one_by_one() -> Non
 
     numbers = asyncio.run(go())
     changes = [n for n, before in zip(numbers, [0, *numbers], strict=False) if n != before]
-    # Sixteen that were sent together are refused once: 0.8 × 16 = 12.
+    # Sixteen calls that were sent together are refused once: 0.8 × 16 = 12.
     assert changes[:6] == [2, 4, 8, 16, 12, 13]
 
 
@@ -65,7 +65,7 @@ def test_a_storm_of_refusals_is_waited_out_by_all_together() -> None:
         connection = Connection(server.config(concurrency=4, most_at_once=32))
         answers = asyncio.run(ask(connection, 30))
         refused = max(one.at for one in server.seen if one.number in faults)
-        # The first four double it; the next eight are refused together, and nothing is sent while they wait.
+        # The first four double the limit; the next eight are refused together, and nothing is sent while they wait.
         assert [one.number for one in server.seen if refused + 0.02 < one.at < refused + 0.35] == []
         assert answers[4].at_once is not None and max(one.at_once or 0 for one in answers) == 8
         assert min(one.at_once or 0 for one in answers[4:]) == 6
@@ -86,7 +86,7 @@ def test_a_refusal_that_says_may_pass_is_told() -> None:
     with StubServer(always=Fault("rate_limited", wait=30)) as server:
         connection = Connection(server.config(timeout=1.0))
         failures = asyncio.run(_failures(connection))
-        # It wants more than anybody waits for: what comes next is told so, and not sent.
+        # It demands a longer wait than the app accepts: later calls fail with that message and are not sent.
         later = asyncio.run(_failures(connection))
     assert [one.may_pass for one in failures + later] == [True, True] and server.count == 1
     assert "left alone for 30 more seconds" in str(later[0])

@@ -1,4 +1,4 @@
-"""What is learned of a model is kept in the home, and used from the next call on, in this process and others."""
+"""What the app learns about a model is stored in the home, and used from the next call on, in every process."""
 
 from __future__ import annotations
 

@@ -63,9 +63,7 @@ def asked(
     doubt: str = "",
     **spec: Any,
 ) -> None:
-    """Write a run of *Ask* over starter questions, of a robot or a model. The case `a` is answered yes, the rest
-    no.
-    """
+    """Write a run of *Ask* over starter questions. The model answers yes to the new question `a`, else no."""
     model = model if "/" in model else f"control/{model}"
     events: list[Event] = [started(run, second, model=model, **spec).model_copy(update=of or {})]
     if simulator := spec.get("simulator"):

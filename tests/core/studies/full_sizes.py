@@ -1,4 +1,4 @@
-"""Data sets of nonsense in their official layouts, with as many items as the papers have: to plan studies on."""
+"""Data sets of nonsense in their official layouts, with as many items as in the papers, for planning studies."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 SIZES = {"imdb": 25_000, "mctest": 600, "babi-1": 1_000, "rte": 277, "strategyqa": 229, "shp": 6_000}
-"""Items of the parts that are tested on: Madsen et al. 2024, Table 1; StrategyQA's dev.json; and of SHP more posts than
-the paper's 500."""
+"""The number of items in the tested parts: Madsen et al. 2024, Table 1; StrategyQA's dev.json; and for SHP more posts
+than the paper's 500.
+"""
 
 
 def write(folder: Path, *names: str) -> None:
@@ -56,7 +57,7 @@ def _strategyqa(folder: Path, items: int) -> None:
 
 
 def _shp(folder: Path, items: int) -> None:
-    """Two pairs of each post: the best answer with a middling and with a poor one, of which the second is kept."""
+    """Two pairs for each post: the best answer with a middling and with a poor one, the second of which is kept."""
     rows = [
         json.dumps(
             {"post_id": f"p{n}", "history": f"Post {n}", "human_ref_A": "Do it.", "human_ref_B": f"Don't {worse}.",

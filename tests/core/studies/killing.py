@@ -1,4 +1,4 @@
-"""A study on a counting server, killed again and again while it runs."""
+"""A study on a counting server, killed repeatedly while it runs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ grid = { task = ["sentiment", "entailment"] }
 
 
 def steady(body: dict[str, Any]) -> str:
-    """A plausible answer that depends on the request alone."""
+    """A plausible answer that depends only on the request."""
     asked = str(body["messages"][-1]["content"])
     chance = crc32(json.dumps([body["messages"], body.get("seed")]).encode())
     if "Starter question:" in asked:
@@ -71,7 +71,7 @@ def key(messages: Any, seed: int | None) -> str:
 
 
 def answered(home: Path) -> Counter[str]:
-    """How often the server's answer to each call stands in the journals, by run and call."""
+    """How often the server's answer to each call is in the journals, by run and call."""
     found: Counter[str] = Counter()
     for path in (home / "journals").glob("study-*.jsonl"):
         asked: dict[str, str] = {}
@@ -92,8 +92,9 @@ def table(home: Path, file: Path) -> list[dict[str, Any]]:
 
 
 def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
-    """Make the study whole, then again in other homes, with so many kill -9 in all at random moments in mid-run.
-    Asserts that the tables are equal and that no call is asked again once its answer is on disk. In how many homes.
+    """Run the study to its end, then again in other homes, with `kills` kill -9 in all at random moments during runs.
+    Asserts that the tables are equal and that no call is repeated once its answer is on disk. Returns the number of
+    homes.
     """
     chance = random.Random(seed)
     file = folder / "killed.toml"
@@ -121,7 +122,7 @@ def _finish(file: Path, home: Path, server: StubServer) -> None:
 
 
 def _killed(file: Path, home: Path, server: StubServer, seconds: float) -> bool:
-    """Go on with the study, and kill -9 it so many seconds after its first call. Whether that was in mid-run."""
+    """Continue the study, and kill -9 it `seconds` after its first call. Returns whether that was during a run."""
     known, before = _known(home), server.count
     process = subprocess.Popen(
         command("run", str(file)), env=environment(home, server), cwd=ROOT, stdout=subprocess.DEVNULL

@@ -1,4 +1,4 @@
-"""The gate before a study's models: what a budget lets through, and how long who is out of reach is waited for."""
+"""The gate in front of a study's models: what a budget lets through, and how long it waits for a model out of reach."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ASKED = Request(
 
 
 async def settled(*going: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
-    """These, gone on with as far as they come by themselves."""
+    """Run these coroutines as far as they get by themselves."""
     tasks = [asyncio.ensure_future(one) for one in going]
     for _ in range(20):
         await asyncio.sleep(0)
@@ -33,7 +33,7 @@ def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answ
         gate = BudgetGate(2, None)
         tasks = await settled(*(gate.reserve(0) for _ in range(3)))
         assert [task.done() for task in tasks] == [True, True, False] and not gate.over.is_set()
-        # What the cache answered was no call, so the third may leave.
+        # An answer from the cache was no call, so the third call may be sent.
         gate.back(0, False, 0)
         await settled()
         assert tasks[2].done() and not gate.over.is_set()
@@ -119,7 +119,7 @@ def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
 
 
 class Playing:
-    """A model that does one thing after another: an answer, or what it raises; the last again and again."""
+    """A model that gives these answers, or raises these errors, one after the other, and repeats the last one."""
 
     def __init__(self, *plays: ModelAnswer | Exception | Callable[[], ModelAnswer], id: str = "a/m") -> None:
         self.id = id
@@ -135,7 +135,7 @@ class Playing:
 
 
 class Clock:
-    """Time that passes only by resting, so that ten minutes need none."""
+    """Time that passes only by sleeping, so that ten minutes take none."""
 
     def __init__(self) -> None:
         self.now = 40.0
@@ -168,7 +168,7 @@ def passing(kind: type[CallError]) -> CallError:
 
 
 def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
-    """The last of so many answers of the model, behind the meter."""
+    """The last of `times` answers of the model, behind the meter."""
 
     async def go() -> ModelAnswer:
         metered = of.metered(model)
@@ -271,7 +271,7 @@ def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> N
 
 @pytest.fixture
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A million tokens sent to a/m cost 1,000 dollars, and as many written 10,000."""
+    """A million tokens sent to a/m cost 1,000 dollars, and a million written 10,000."""
     price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
     monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
     prices.price_of.cache_clear()
@@ -283,7 +283,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ("answer", "left"),
     [
         (ModelAnswer(text="y" * 40, usage=Usage(prompt_tokens=80, completion_tokens=20)), 1 - 0.08 - 0.2),
-        # A quarter of the characters where nobody counted: 100 and 10 tokens.
+        # A quarter of the characters if nobody counted: 100 and 10 tokens.
         (ModelAnswer(text="y" * 40), 1 - 0.1 - 0.1),
         (ModelAnswer(text="y" * 40, cached=True), 1),
     ],
@@ -291,7 +291,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswer, left: float) -> None:
     gate = BudgetGate(None, 1.0)
     asked(Playing(answer), Meter(gate))
-    # Half of the characters sent and all the tokens that may be written are the most: 0.2 + 0.5.
+    # The maximum is half of the characters sent and all the tokens that may be written: 0.2 + 0.5.
     assert gate._money == pytest.approx(left) and gate._flying == 0
     asked(Playing(answer), Meter(BudgetGate(None, 0.7)))
     gate = BudgetGate(None, 0.699)

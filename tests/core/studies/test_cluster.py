@@ -1,4 +1,4 @@
-"""A study on a Dask cluster of two processes: workers are lost, one run is poison, homes are not shared."""
+"""A study on a Dask cluster of two processes: workers are lost, one run kills its workers, homes are not shared."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def test_a_lost_worker_costs_what_it_was_asking(
         until(lambda: sum(one.paid for one in standings(made.runs, folder).values()) >= 12)
         pid = next(iter(workers.workers.values())).process.pid
         os.kill(pid, signal.SIGSTOP)
-        # The other makes one run at a time, so that where two go on, one is of the worker that stands still.
+        # The other worker makes one run at a time, so if two are in progress, one belongs to the worker that is
+        # stopped.
         while len(running()) < 2:
             os.kill(pid, signal.SIGCONT)
             time.sleep(0.1)  # For so long it may go on.
@@ -115,11 +116,11 @@ def test_a_lost_worker_costs_what_it_was_asking(
     kinds = {run: [event.kind for event in read(folder / f"{run}.jsonl").events] for run in stand}
     resumed = {run for run, of_run in kinds.items() if "resumed" in of_run}
     assert len(resumed) == 1 and resumed <= going
-    # Each answer stands once in the run it belongs to, and what was on the disk was not asked for again.
+    # Each answer is once in its run, and what was on disk was not asked again.
     assert set(answered(home.home()).values()) == {1}
     again = [one.body for one in server.seen[before[0] :] if key(one.body["messages"], one.body.get("seed")) in known]
     assert again == []
-    # What has completed is not made again, and no scheduler is needed to know it.
+    # Completed runs are not made again, and this needs no scheduler.
     capsys.readouterr()
     assert main([*arguments, "tcp://127.0.0.1:1"]) == 0 and capsys.readouterr().out == ""
 
@@ -128,7 +129,7 @@ DOC = Path(__file__).resolve().parents[3] / "docs" / "scale.md"
 
 
 def printed(said: str, port: int, file: Path) -> list[str]:
-    """The commands for a Dask cluster as they are printed, but for this machine's address and folder."""
+    """The commands for a Dask cluster as printed, but with this machine's address and folder."""
     block = said.partition("## On a Dask cluster")[2].split("```")[1]
     of_ours = {"explain-yourself": DOC.parents[1], "STUDY.toml": file}
     for words, here in {"10.0.0.1": "127.0.0.1", "8786": port, **of_ours}.items():
@@ -139,7 +140,7 @@ def printed(said: str, port: int, file: Path) -> list[str]:
 
 @contextmanager
 def started(line: str, env: dict[str, str], cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The line of a shell, begun in that folder; it and what it started are gone at the end."""
+    """Start a shell command in that folder; it and its children are killed at the end."""
     process = subprocess.Popen(["/bin/sh", "-c", line], env=env, cwd=cwd, start_new_session=True)
     try:
         yield process
@@ -188,7 +189,7 @@ def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
             )
             try:
                 with exclusive(journal.path_for(folder, lost or "none")):
-                    # It came to its end before it stood still.
+                    # It ended before it was stopped.
                     lost = None
             except JournalInUseError as who:
                 writer = int(re.findall(r"process (\d+)", str(who))[0])
@@ -208,7 +209,7 @@ POISON = ("sentiment", ["redaction"])
 
 
 def far_away(task: cluster.Task) -> cluster.Made:
-    """A worker that does not see the study's folder; one run is the end of it."""
+    """A worker that does not see the study's folder; one run kills it."""
     if (task.spec["task"], task.spec["explanations"]) == POISON:
         os.kill(os.getpid(), signal.SIGKILL)
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
@@ -218,7 +219,7 @@ PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date"
 
 
 def elsewhere(task: cluster.Task) -> cluster.Made:
-    """A worker that does not see the study's folder, and knows what the model costs."""
+    """A worker that does not see the study's folder, and knows the model's price."""
     prices.prices()[PRICE["model"]] = prices.Price.model_validate(PRICE)
     prices.price_of.cache_clear()
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
@@ -244,14 +245,14 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
         want(home.home(), made.name, paused=True)
 
     made = replace(made, cluster=plan.ClusterOf(in_hand=1))
-    # Slow enough to be paused before all is answered.
+    # Slow enough to be paused before everything is answered.
     monkeypatch.setattr(server, "delay", 0.5)
     pausing = threading.Thread(target=pause, daemon=True)
     pausing.start()
     outcome = outcome_of(made)
     pausing.join(5)
     monkeypatch.setattr(server, "delay", 0.02)
-    # One at a time, though there are two workers; and what was asked was answered, and came back.
+    # One at a time, although there are two workers; calls already sent were answered, and the answers came back.
     assert outcome.paused and not outcome.failed and max(running) == 1
     stand = standings(made.runs, home.journals()).values()
     assert 8 <= sum(one.paid for one in stand) == server.count - before
@@ -272,7 +273,7 @@ def test_one_poisonous_run_fails_alone_and_journals_travel_back(
     tmp_path: Path, workers: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = study(tmp_path, [7])
-    # Whoever is on a worker when it is lost is blamed at once, and then tried alone.
+    # Every run on a lost worker is blamed immediately, and then tried alone.
     monkeypatch.setattr(workers.scheduler, "allowed_failures", 0)
 
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
@@ -307,7 +308,7 @@ def test_no_key_goes_with_a_task(
     )
     assert any(b"stub-model" in one for one in sent) and not any(KEY.encode() in one for one in sent)
     assert KEY not in str(workers.get_logs())
-    # The budget holds over all workers, to the call.
+    # The budget applies to all workers together, to the call.
     assert outcome.spent and server.count - before == 11
     assert sum(one.paid for one in standings(made.runs, home.journals()).values()) == 11
 
@@ -328,7 +329,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     assert lines.index("module load python") < lines.index(f"export EXPLAIN_HOME={shlex.quote(str(home.home()))}")
     [started] = [line for line in lines if "dask_worker" in line]
     assert "tls://" in started and "--nthreads 1 " in started and "--nworkers 2" in started
-    # Where the study says nothing, the home's own table holds.
+    # If the study says nothing, the home's own table applies.
     (home.home() / "cluster.toml").write_text('jobs = 2\nmemory = "lots"')
     with pytest.raises(UsageError, match="memory: "):
         study_cluster.cluster_settings(study(tmp_path, [0]))
@@ -336,9 +337,9 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_a_study_on_slurm_jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With commands of SLURM's names that run the script of a job on this machine, and end it."""
+    """With commands named like SLURM's that run a job's script on this machine, and end it."""
     for name, does in (
-        # Its file is gone once it is submitted.
+        # The job's file is deleted once it is submitted.
         (
             "sbatch",
             'cp "$1" "$0.job"; setsid sh "$0.job" >"$0.log" 2>&1 & echo $! > "$0.pid"; echo Submitted batch job $!',

@@ -1,4 +1,4 @@
-"""When a run may end early, from the figures of its cases as they come."""
+"""When a run may end early, from the figures of its cases as they arrive."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def state(*events: Event) -> Transcript:
 
 
 def told(cases: Iterable[tuple[str, float | None]]) -> list[Event]:
-    """Cases, begun and scored one after another."""
+    """The events of cases, begun and scored one after another."""
     return [
         event
         for number, (case, value) in enumerate(cases, start=1)
@@ -55,7 +55,7 @@ def test_items_count_once_the_next_has_ended_each_by_the_mean_of_its_cases() -> 
     early = Early(LAB, "repaired", 0.0)
     found = state(*told([("a/x", 1.0), ("a/y", 0.0), ("b/x", 1.0), ("c/x", None), ("c/y", 1.0)]))
     assert not early(found)
-    # The last item may still have more.
+    # The last item may still get more values.
     assert early.cases == ["a/x", "a/y", "b/x"] and early.interval == anytime(1.5, 2)
     for event in (begun("d/x", 6), scored("d/x", 0.0)):
         found.apply(event)
@@ -108,7 +108,7 @@ def test_only_a_run_that_did_not_complete_stopped_early(tmp_path: Path, status: 
 
 
 def sharded(text: str, folder: Path, reviews: int, monkeypatch: pytest.MonkeyPatch) -> Study:
-    """A study of a robot that keeps to all its explanations, on so many reviews, in runs of four."""
+    """A study of a robot that is consistent with all its explanations, on `reviews` reviews, in runs of four."""
     for part, stars, word in (("pos", 8, "superb"), ("neg", 2, "dull")):
         place = folder / "aclImdb" / "test" / part
         place.mkdir(parents=True)
@@ -131,7 +131,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     n = next(n for n in range(1, 24) if (one := anytime(n, n)).high - one.low <= 0.4)
     assert 8 < n < 15, "alone no shard is enough, and not all are needed"
     outcome = made(study)
-    # The four items of a shard begin together, so that the one in which it is narrow enough is completed.
+    # The four items of a shard begin together, so the shard in which the interval becomes narrow enough is completed.
     whole = -(-n // 4)
     assert outcome.completed == ids[:whole] and outcome.early == ids[whole:] and not outcome.failed
     assert not any(path_for(home.journals(), id).exists() for id in ids[whole:]), "what is not needed is not begun"
@@ -145,7 +145,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     assert now.ended == now.runs == 6 and now.stopped_early == ids[whole:]
     found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
     assert (found.completed, found.cases) == (6, 0)
-    # Nothing is asked again, and who wants more goes on with the same runs.
+    # Nothing is asked again, and a study that wants more continues the same runs.
     before = {path: path.stat().st_mtime_ns for path in home.journals().glob("*.jsonl")}
     assert made(study).early == outcome.early
     assert {path: path.stat().st_mtime_ns for path in home.journals().glob("*.jsonl")} == before

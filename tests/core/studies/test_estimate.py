@@ -1,4 +1,4 @@
-"""What a study will take, on runs of which hardly anything was made: every figure by hand."""
+"""What a study will take, for runs of which hardly any was made: every figure worked out by hand."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Taking(EchoSpec):
-    """Several speakers, who take turns; at most `gone` words, whose data are not here."""
+    """Several speakers, who take turns; at most `gone` words, whose data is not here."""
 
     speakers: tuple[str, ...] = ("a/m",)
     gone: bool = False
@@ -99,9 +99,9 @@ END = {"kind": "finished", "run": "r", "at": "2026-01-01T00:00:00Z", "status": "
 def test_calls_are_shared_out_and_those_answered_are_not_counted(tmp_path: Path) -> None:
     of = study(TEXT + 'grid = { speakers = [["a/m", "b/m", "control/m"], ["a/m"]], times = [2, 3] }\n')
     found = planned(of, tmp_path)
-    # One for the promise, and each of three words so often.
+    # One call for the promise, and one for each repetition of each of three words.
     assert found.calls == {"speaker": 7 + 10 + 7 + 10} and (found.runs, found.completed, found.cases) == (4, 0, 12)
-    # Of 7 the three take 3, 2 and 2; of 10 they take 4, 3 and 3.
+    # Of 7 calls the three take 3, 2 and 2; of 10 they take 4, 3 and 3.
     assert found.free == 2 + 3 and found.cached == 0 and found.minutes is None
     one, two, three, _ = of.runs
     wrote(tmp_path, one, *(answered(n) for n in range(4)))
@@ -187,7 +187,7 @@ def test_a_price_that_cannot_be_had_is_none_and_never_zero() -> None:
 
 
 def test_the_slowest_endpoint_says_how_long_it_takes() -> None:
-    # Ten a minute of a, and one a second of b.
+    # Ten a minute for a, and one a second for b.
     pace = Counter({("a", 0): 1, ("a", 6): 1, ("a", 12): 0, ("b", 0): 1, ("b", 1): 1, ("b", 2): 1})
     stand = [RunStatus(pace=pace), RunStatus(pace=Counter({("b", 3): 1, ("b", 4): 0}))]
     rate_a, rate_b = 60 * 2 / 12, 60 * 4 / 4
@@ -234,7 +234,7 @@ def test_how_many_items_find_a_difference_by_rates_and_by_what_two_runs_showed(t
     values = [[1.0] * 12, [0.0] * 3 + [1.0] * 9, [1.0] * 9 + [None] * 3]
     for run, figures in zip(runs, values, strict=True):
         by_hand.wrote(tmp_path, run, ((f"q{n}/x", {"repeated": value}) for n, value in enumerate(figures)))
-    # The second and the third share nine items, which is too few to tell.
+    # The second and the third share nine items, too few for a result.
     assert dict(_power(of, 0.9, by_hand.LABS, tmp_path)) == {
         "Echo, 1 and 2": items_for_difference([1.0] * 3 + [0.0] * 9, 0.9)
     }

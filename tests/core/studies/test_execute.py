@@ -1,4 +1,4 @@
-"""Where runs are made: tried again, left to others, held back, and how many at once; of a lab that takes no time."""
+"""How runs are executed: retried, left to others, held back, and how many at a time; with a lab that takes no time."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def study(text: str = "", runs: int = 3, words: str = '["a"]', model: str = "a/e
 
 
 class Counting(Echoing):
-    """Repeats, and counts how many do so at once."""
+    """Repeats its input, and counts its simultaneous calls."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(id="a/echo", **more)
@@ -63,7 +63,7 @@ def made(
 
 
 def begun(folder: Path, run: Planned) -> int:
-    """How often the run was begun."""
+    """How many times the run was begun."""
     events = read(folder / f"{run.id}.jsonl").events
     return sum(event.kind in ("started", "resumed") for event in events)
 
@@ -86,12 +86,12 @@ def test_so_many_runs_go_on_at_once(tmp_path: Path, at_once: int) -> None:
     model = Counting()
     of = study(f"at_once = {at_once}\n", runs=4)
     assert len(made(of, tmp_path, lambda id: model).completed) == 4
-    # A run asks for one thing at a time here.
+    # A run makes one call at a time here.
     assert model.most == at_once
 
 
 class Poison(Counting):
-    """Ends the runs of one seed, `times` times."""
+    """Kills the runs of one seed, `times` times."""
 
     def __init__(self, failure: Exception, times: int = 99) -> None:
         super().__init__()
@@ -120,7 +120,7 @@ def test_a_run_that_fails_is_tried_again_behind_all_others_and_given_up_with_its
     assert outcome.failed == {bad.id: "It is away."} and len(outcome.completed) == 2 and not outcome.bad_input
     assert begun(tmp_path, bad) == TRIES == 3 and [begun(tmp_path, run) for run in rest.runs] == [1, 1]
     assert [run for run, _ in heard] == [rest.runs[0].id, rest.runs[1].id, bad.id] and heard[-1][1] == "failed"
-    # Twice away, and there the third time.
+    # Out of reach twice, and there the third time.
     other = study(runs=1, words='["b"]')
     once_more = made(other, tmp_path, resolver(Poison(OutOfReachError(CallError("It is away.")), 2), Counting()))
     assert once_more.completed == [other.runs[0].id] and not once_more.failed and once_more.bad_input
@@ -163,7 +163,7 @@ def test_what_may_have_ended_the_process_goes_last_and_alone(tmp_path: Path) -> 
     one, two, three, four = (run.id for run in of.runs)
     assert set(order[:2]) == {two, four} and order[2:] == [one, three]
     assert most[one] == most[three] == 1 and max(most[two], most[four]) == 2
-    # A suspect has one try.
+    # A suspect run gets one attempt.
     (tmp_path / "again").mkdir()
     path = tmp_path / "again" / f"{one}.jsonl"
     path.write_text(begins + '{"kind":"resumed"}\n' * 1)
@@ -176,7 +176,7 @@ def test_a_budget_counts_what_was_paid_before(tmp_path: Path) -> None:
     model = Counting()
     spent = made(study("budget_calls = 3\n"), tmp_path, lambda id: model)
     assert spent.spent and not spent.paused and len(model.asked) == 3
-    # Two more calls are allowed: those of the run that is to be gone on with, and one.
+    # Two more calls are allowed: that of the run to be resumed, and one.
     assert made(study("budget_calls = 5\n"), tmp_path, lambda id: model).spent and len(model.asked) == 5
     assert made(study("budget_calls = 5\n"), tmp_path, lambda id: model).spent and len(model.asked) == 5
     assert made(study("budget_calls = 4\n"), tmp_path, lambda id: model).spent and len(model.asked) == 5
@@ -194,7 +194,7 @@ def test_a_budget_of_money_counts_what_was_paid_before(tmp_path: Path, monkeypat
     monkeypatch.setattr(prices, "prices", lambda: {"a/echo": prices.Price.model_validate(price)})
     prices.price_of.cache_clear()
     model = Counting()
-    # 200 tokens are set aside for a call, which is 0.2; what it took was far less.
+    # 200 tokens are reserved for a call, which is 0.2; it took far fewer.
     assert made(study("budget_money = 0.19\n"), tmp_path, lambda id: model).spent and len(model.asked) == 0
     first = made(study("budget_money = 0.25\n", runs=1), tmp_path, lambda id: model)
     assert len(first.completed) == 1 and not first.spent and len(model.asked) == 2

@@ -1,4 +1,4 @@
-"""A study's file that somebody sends may hold anything: it is answered soon, and in words."""
+"""A study file from somebody else may hold anything: the app answers soon, and in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""kill -9 costs a study nothing that was answered, and changes no figure."""
+"""kill -9 costs a study no answer, and changes no figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies over files of a person's own: an edited file makes new runs of those over it alone; broken rows are told."""
+"""Studies over a person's own files: an edited file makes only its own runs new; broken rows are reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_an_edited_file_is_asked_about_anew_and_broken_rows_are_told(
         assert main(["study", command, file]) == 0
         assert capsys.readouterr().err.splitlines() == plan["broken"]
     assert printed(capsys, "status", file)[0]["broken"] == plan["broken"]
-    # The label of one row is another: its id is the same.
+    # One row has a different label and the same id.
     before = read(Path(file), entry.labs())
     write("a.csv", "A great film.,negative", "A terrible film.,negative")
     assert before.changed == ["file:a.csv"]
@@ -55,7 +55,7 @@ def test_an_edited_file_is_asked_about_anew_and_broken_rows_are_told(
     assert new == {"file:a.csv"}
     [plan] = printed(capsys, "plan", file)
     assert (plan["completed"], plan["made_of_other"], plan["broken"]) == (plan["runs"] - 2, 2, [])
-    # What was read before the edit is not made under a name that says otherwise.
+    # A run read before the edit is not made under a name that no longer fits.
     stale = before.runs[0]
     (home.journals() / f"{stale.id}.jsonl").unlink()
     outcome = asyncio.run(Making(before, entry.labs(), entry.catalog().get, home.journals()).run_all([stale]))

@@ -62,7 +62,7 @@ def test_a_packed_study_is_put_away_and_comes_back(
     assert [json.loads(line)["runs"] for line in told(capsys, "pack", file)] == [len(before)], (
         "and again changes nothing"
     )
-    # An archive is a bundle: it goes to another home as it is.
+    # An archive is a bundle: it can go to another home unchanged.
     (tmp_path / "other").mkdir()
     assert len(bundle.import_path(Path(packed["file"]), (tmp_path / "other",)).runs) == len(before)
     assert [json.loads(line) for line in told(capsys, "unpack", file)] == [{"runs": len(before)}]
@@ -99,7 +99,7 @@ def test_visitors_runs_are_not_packed_where_they_are_deleted_after_some_days(
 @pytest.mark.parametrize("moment", ["replace", "unlink"])
 def test_killed_while_packing_it_loses_nothing(file: str, moment: str) -> None:
     before = held()
-    # The second time: a pack is in its place, or some journals are gone already.
+    # The second time there is a pack already, or some journals are gone.
     code = f"""
 import os, signal, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Differences between the cells of a table, over the items that both have and with all else equal."""
+"""Differences between the cells of a table, over the items that both have and with everything else equal."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_items(share: float, number: int, start: int = 0) -> dict[str, float | Non
 
 
 def test_cells_differ_over_the_items_that_both_have() -> None:
-    # Of b only what a answered well was asked, so that their means part and their items do not.
+    # b was asked only what a answered well, so their means differ and their items do not.
     (cell,) = between(
         cases("a", of_items(0.5, 40)), cases("b", {item: 1.0 for item, one in of_items(0.5, 40).items() if one})
     )
@@ -47,7 +47,7 @@ def test_cells_differ_over_the_items_that_both_have() -> None:
 
 
 def test_all_else_is_equal_where_items_meet() -> None:
-    # By method the strong model was asked by one method, and the weak by the other; both were only on ten items.
+    # The strong model was asked by one method, and the weak one by the other; both methods share only ten items.
     strong, weak = of_items(1, 60), of_items(0, 60)
     mixed = [
         cases("strong", strong, method="cot"), cases("strong", of_items(1, 10), method="posthoc"),

@@ -1,4 +1,4 @@
-"""What people say of a study's cases stands beside its automatic figures, as one counts it by hand."""
+"""What people say about a study's cases is shown beside its automatic figures, and equals a count by hand."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def drawn(file: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]
 
 
 def guess(study: Study, who: str, words: str) -> None:
-    """That person's guesses on the first two yes and the first two no that the simulator of the first run expected."""
+    """Write that person's guesses for the first two yes and the first two no that the simulator of the first run
+    expected.
+    """
     run, jobs = study.runs[0], entry.jobs()
     state = transcript(read(home.journals() / f"{run.id}.jsonl").events)
     expected: dict[str, list[tuple[str, str]]] = {"yes": [], "no": []}
@@ -76,8 +78,8 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     agreement, plausible = drawn(file, capsys)
     assert agreement["value"] is None and "Nobody has guessed in these runs. Add &guess=1" in agreement["note"]
     assert plausible["value"] is None and "under Your verdict, on the whole case" in plausible["note"]
-    # The simulator says yes yes no no. Ann agrees on 3 of 4, of which chance makes 1/2: kappa 1/2; Bob on all: 1.
-    # The two agree on 3 of 4, and chance makes 1/2 of that too.
+    # The simulator says yes yes no no. Ann agrees on 3 of 4, of which chance gives 1/2: kappa 1/2; Bob on all: 1. The
+    # two agree on 3 of 4, and chance gives 1/2 of that too.
     guess(study, "ann", "yes no no no")
     guess(study, "bob", "yes yes no no")
     cells = {row["row"]: row for row in drawn(file, capsys) if "Table 3" in row["table"]}
@@ -85,7 +87,7 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     assert (simulator["value"], simulator["n"], simulator["of"]) == (pytest.approx(0.75), 4, 4)
     assert (people["value"], people["n"], people["of"]) == (pytest.approx(0.5), 4, 4)
     assert simulator["note"].startswith("mean over 2 people;") and people["note"].startswith("two people;")
-    # Beside the paper's own, where the data set is the paper's.
+    # Beside the paper's own figure, if the data set is the paper's.
     lab = entry.labs()["simulatability"]
     frame = tables.measured(study, entry.labs(), home.journals())
     table = next(one for one in lab.studies.tables if one.kind == "chen_t3")
@@ -118,7 +120,7 @@ def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsy
     play("one", 0, right=False)
     play("one", 1, right=False)
     play("one", 2, right=True, without=True)
-    # On the run's own page, before the game and after it: the earlier of the two counts.
+    # On the run's own page, before and after the game: the earlier of the two counts.
     case, trial, read_as = trials[3]
     own = Simulation(simulator="ann", paper=str(read_as.observed), repaired=str(read_as.observed))
     jobs.keeping.add(run.id, "ann", case, own, trial, owner="ann")
@@ -142,7 +144,7 @@ def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
     frame = tables.measured(study, entry.labs(), home.journals())
     precise = frame[(frame["metric"] == "precision") & ~frame["control"]].pivot_table("value", "case", "run")
     precise = precise[[run.id for run in study.runs]]
-    # Two questions on which the steadfast robot is more precise than the fickle one, in either way to explain.
+    # Two questions on which the steadfast robot is more precise than the fickle one, with either way to explain.
     known = [case for case, (a, b, c, d) in precise.T.items() if a == b == 1 and c == d < 1]
     first, second = known[:2]
 

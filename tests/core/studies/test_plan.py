@@ -1,4 +1,4 @@
-"""A file becomes runs whose names come from their content; what is wrong with it is named with its line."""
+"""A file becomes runs whose names come from their content; errors are reported with their line."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_grid_is_every_combination_but_those_left_out(tmp_path: Path) -> None:
         ("ask", "strategyqa", "control/fickle"),
     ]
     assert study.name == "two" and study.budget_calls == 100
-    # Robots of each lab, on what each task asks, and never twice.
+    # Robots of each lab, for what each task asks, and never twice.
     assert {getattr(one.spec, "model", "") for one in study.controls} == {
         *("control/honest-lexicon", "control/decoy-lexicon", "control/steadfast", "control/fickle")
     }
@@ -213,7 +213,7 @@ jobs = 0
 )
 def test_a_setting_is_found_on_its_line(key: tuple[str | int, ...], line: int) -> None:
     assert line_of(LINES, key) == line
-    # Headings are counted by the table that they stand in.
+    # Headings are counted by the table that they belong to.
     more = LINES.replace('lab = "check"', 'lab = "check"\n[[part.exclude]]\ntask = "c"').replace(
         "limit = [", "[[part.exclude]]"
     )
@@ -231,8 +231,8 @@ NAMES = {
     "schema": "986fc560d1e113ae",
     "small": "baef69950ba8300e",
 }
-"""Of each study that ships the start of the SHA-256 over its runs' names. Another name is another run: what was made
-under the old one is made again. So these change with a study or a prompt, and with nothing else: a new field of a
+"""For each study that ships, the start of the SHA-256 over its runs' names. A different name is a different run: what
+was made under the old one is made again. So these change only with a study or a prompt: a new field of a
 specification is left out of its JSON at its default.
 """
 

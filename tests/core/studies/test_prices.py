@@ -1,4 +1,4 @@
-"""A price that nobody compared with the provider's list says so."""
+"""A price that nobody compared with the provider's list is marked as such."""
 
 from dataclasses import replace
 from datetime import date

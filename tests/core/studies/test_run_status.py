@@ -1,4 +1,4 @@
-"""How a run stands, from lines of its journal, each counted by hand."""
+"""The status of a run, from lines of its journal, each counted by hand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.studies.run_status import Tokens, busy_rate, is_completed, standing
 
 @pytest.fixture(autouse=True)
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A million tokens sent to a/m cost 1,000 dollars, and as many written 10,000."""
+    """A million tokens sent to a/m cost 1,000 dollars, and a million written 10,000."""
     price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
     monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
     prices.price_of.cache_clear()
@@ -40,7 +40,7 @@ def sealed(event: dict[str, Any], number: int = 1) -> str:
 
 STARTED = {"kind": "started"}
 ASKED = {"kind": "asked", "call": "c", "messages": [{"content": "é" * 383}]}
-"""Written as JSON its messages have 400 characters."""
+"""Its messages have 400 characters in JSON."""
 
 
 def wrote(path: Path, *events: dict[str, Any]) -> Path:
@@ -61,9 +61,9 @@ def test_calls_and_tokens_and_money(tmp_path: Path) -> None:
         )
     )
     assert found.answered == {"r": 3, "s": 2} and found.vain == 0 and found.status == "interrupted"
-    # Twice a/m, once b/m, and a try of a/m that failed.
+    # Twice a/m, once b/m, and a failed attempt of a/m.
     assert (found.paid, found.unpriced, found.failures) == (4, 1, {"TimedOut": 1, "Odd": 1})
-    # What nobody counted is a quarter of the characters: 100 sent and 10 written.
+    # Tokens that nobody counted are a quarter of the characters: 100 sent and 10 written.
     assert found.tokens == {"r": Tokens(2, 180, 30), "s": Tokens(2, 200, 20)}
     assert found.money == pytest.approx((180 * 1_000 + 30 * 10_000) / 1e6)
     second = min(second for _, second in found.pace)
@@ -92,7 +92,7 @@ def test_going_on_clears_what_failed_and_the_end_has_its_word(tmp_path: Path) ->
     assert (found.status, found.message, found.failures, found.vain) == ("interrupted", "", {}, 1)
     for status, read in (("cancelled", "cancelled"), ("completed", "completed"), ("odd", "interrupted")):
         assert standing(wrote(path, STARTED, {"kind": "finished", "status": status})).status == read
-    # Half a line and a line that is none tell nothing; an odd time is the epoch's.
+    # Half a line, and a line that is none, say nothing; an odd time is the epoch's.
     path.write_text('{"kind":"started"}\n{"kind":"answered",\n' + json.dumps(answered(1, at="soon")).replace(" ", ""))
     assert standing(path).answered == {} and standing(path).vain == 1
     found = standing(wrote(path, STARTED, answered(1, at="soon")))
@@ -126,5 +126,5 @@ def test_a_run_that_somebody_writes_is_running_until_it_completed(tmp_path: Path
 def test_the_rate_leaves_pauses_out() -> None:
     assert busy_rate(Counter()) is None and busy_rate(Counter({5: 9})) is None
     assert busy_rate(Counter({5: 1, 15: 2, 25: 3})) == pytest.approx(60 * 6 / 20)
-    # From the second 25 on nobody asked for a long while: 30 seconds of it count.
+    # After second 25 there were no calls for a long time: 30 seconds of it count.
     assert busy_rate(Counter({5: 1, 15: 2, 25: 3, 1000: 4})) == pytest.approx(60 * 10 / 50)

@@ -46,7 +46,7 @@ def text(more: str = "", at_once: int = 2, limit: int = 3) -> str:
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]:
-    """Starts a server that the endpoint "openai" leads to."""
+    """Start a server for the endpoint "openai"."""
     begun: list[StubServer] = []
 
     def start(**settings: Any) -> StubServer:
@@ -73,7 +73,7 @@ def making(of: Study, **more: Any) -> Making:
 
 
 def made(of: Study, *beside: Callable[[], Any]) -> StudyOutcome:
-    """The study made on a loop, with what goes on `beside` it in threads."""
+    """The outcome of the study, run on a loop, with the functions `beside` in threads."""
 
     async def go() -> StudyOutcome:
         others = [asyncio.create_task(asyncio.to_thread(one)) for one in beside]
@@ -123,7 +123,7 @@ def test_what_is_wanted_is_kept_field_by_field_and_nonsense_is_nothing(tmp_path:
 def test_a_pause_answers_what_is_under_way_and_lets_nothing_more_leave(
     tmp_path: Path, serve: Callable[..., StubServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # More calls than the concurrency limit of the endpoint: those that wait for their turn have not left.
+    # More calls than the endpoint's concurrency limit: those that wait for their turn have not been sent.
     server = serve(delay=0.3)
     file = written(tmp_path, text(at_once=4, limit=6))
     of = study_of(Path(file), entry.labs())
@@ -138,7 +138,7 @@ def test_a_pause_answers_what_is_under_way_and_lets_nothing_more_leave(
     assert sum(answered(of).values()) == left < 48 and unanswered(of) > 0
     [status] = printed(capsys, "status", file)
     assert status["paused"] and status["rate"] is None and status["paid"] == left
-    # Going on takes the pause away, and asks for the rest alone.
+    # Continuing removes the pause, and asks only for the rest.
     assert main(["study", "run", file]) == 0
     assert set(answered(of).values()) == {1} and not wanted(home.home(), of.name).paused
     [status] = printed(capsys, "status", file)
@@ -168,7 +168,7 @@ def test_more_runs_go_on_at_once_without_a_restart(tmp_path: Path, serve: Callab
         return len(list(home.journals().glob("*.jsonl")))
 
     def more() -> None:
-        # A server on this machine is asked one call at first.
+        # A server on this machine gets only one call at first.
         until(lambda: server.count >= 1)
         begun.append(journals())
         want(home.home(), of.name, at_once=3)
@@ -223,7 +223,7 @@ def test_an_endpoint_that_is_away_for_a_while_costs_no_item(
     frame = tables.measured(of, entry.labs(), home.journals())
     broken = tables.rows(of, entry.labs(), frame)
     assert set(answered(of).values()) == {1}
-    # The same as of a study that nothing happened to.
+    # The same as for an undisturbed study.
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "another"))
     entry.answers.cache_clear()
     made(of)
@@ -246,7 +246,7 @@ def test_an_endpoint_that_stays_away_fails_runs_and_drops_no_item(
     events = [event for run in outcome.failed for event in read(home.journals() / f"{run}.jsonl").events]
     reasons = {event.reason for event in events if isinstance(event, Dropped)}
     assert reasons <= {"misclassified", "undecided", "unparsed"}, "only for what was answered"
-    # Once it is there again, the rest is made.
+    # Once it is back, the rest is made.
     serve(port=server.port)
     assert len(made(of).completed) == 4 and set(answered(of).values()) == {1}
 
@@ -264,7 +264,7 @@ def test_a_storm_of_refusals_costs_no_item(tmp_path: Path, serve: Callable[..., 
 def test_one_bad_item_costs_one_item(
     tmp_path: Path, serve: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server that breaks on one text, each time, and answers all others."""
+    """A server that always breaks on one text, and answers all others."""
     monkeypatch.setattr("core.studies.budget.ALONE", 0.5)
     spoilt: list[str] = []
 
@@ -329,7 +329,7 @@ def test_somebody_else_in_the_app_is_not_kept_waiting_behind_a_study(
         return asked, next(one.number for one in server.seen if one.question == "Mine?")
 
     asked, hers = asyncio.run(go())
-    # Eight calls go on at once, and some thirty of the study's wait for a turn, of which the next but one is hers.
+    # Eight calls are in progress, and some thirty of the study's wait for a turn; hers is the next but one.
     assert asked < 20 and hers - asked <= 10
 
 
@@ -353,7 +353,7 @@ def test_a_run_stops_early_where_its_interval_is_narrow_and_says_so(
     [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Check: Faithfulness"]
     assert cell["stopped_early"] and cell["complete"] and cell["n"] == 8
     assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
-    # Nothing narrower was seen: who wants more goes on with that very run.
+    # No narrower interval was reached: a study that wants more continues that very run.
     file = written(tmp_path, toml.format(width=0.01))
     assert main(["study", "run", file]) == 0
     [cell] = [cell for cell in printed(capsys, "table", file) if cell["table"] == "Check: Faithfulness"]
@@ -363,13 +363,13 @@ def test_a_run_stops_early_where_its_interval_is_narrow_and_says_so(
 def test_the_plan_says_how_long_and_how_many(
     tmp_path: Path, serve: Callable[..., StubServer], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # All within one second would tell no rate.
+    # If everything came within one second there would be no rate.
     serve(delay=0.5)
     more = "power = 0.8\nrates = [0.7, 0.5]\nbudget_calls = 20"
     file = written(tmp_path, text(more))
     [plan] = printed(capsys, "plan", file)
     assert plan["minutes"] is None and plan["wanted_power"] == 0.8
-    # McNemar's test with 0.35 and 0.15 of the items parted: about 93 in G*Power's way of reckoning.
+    # McNemar's test with 0.35 and 0.15 of the items differing: about 93 by G*Power's method.
     assert 85 <= plan["power_items"]["rates of 0.7 and 0.5"] <= 110
     assert main(["study", "run", file]) == 4
     [plan] = printed(capsys, "plan", file)
@@ -377,9 +377,9 @@ def test_the_plan_says_how_long_and_how_many(
 
 
 def test_what_a_run_held_is_let_go_when_it_has_ended(tmp_path: Path) -> None:
-    """benchmarks/memory.py tells the megabytes of 25,000 items."""
+    """benchmarks/memory.py measures the megabytes of 25,000 items."""
     held: list[int] = []
-    # tests/conftest.py has what is left by a full collection not looked at again: now what comes is to be.
+    # tests/conftest.py exempts what survives a full collection from later ones; here new objects must be collected.
     gc.collect()
     freezing = gc.callbacks.copy()
     gc.callbacks.clear()
@@ -392,7 +392,7 @@ def test_what_a_run_held_is_let_go_when_it_has_ended(tmp_path: Path) -> None:
         assert len(make(tmp_path, runs=8, items=20, ended=ended).completed) == 8
     finally:
         gc.callbacks.extend(freezing)
-    # Two runs at a time, and the one that is being told of; each has a call for each item and one for all.
+    # Two runs at a time, and the one that is being reported; each has a call for each item and one for all.
     assert 0 < max(held) <= 3 * 21
 
 

@@ -1,4 +1,4 @@
-"""Prose and schema on the same items by one table: how answers are asked for is a way to measure."""
+"""One table compares prose and schema on the same items: how answers are requested is a choice of measurement."""
 
 from __future__ import annotations
 
@@ -38,6 +38,6 @@ def test_a_study_compares_the_two_and_counts_them_among_what_a_figure_hangs_on(t
         row for row in rows if row["column"] == "moved by answers (prose, schema)" and "Precision" in row["table"]
     )
     assert moved["of"] == 2
-    # Paper rules read prose alone: that combination is not possible.
+    # The original parser reads only prose: that combination is not possible.
     (span,) = (row for row in rows if row["column"] == "range" and "Precision" in row["table"])
     assert span["note"] == "3 ways; 1 more were not made"

@@ -1,4 +1,4 @@
-"""A specification over more items than a run takes is cut into runs by itself, and they count as one."""
+"""A specification with more items than a run takes is divided into runs automatically, and these count as one."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_every_study_can_be_made_on_data_of_the_papers_sizes() -> None:
         sizes = Sizes()
         assert all(0 < sizes.size_of(run).cases <= MOST_CASES for run in study.all), path
         assert found.cases == sum(sizes.size_of(run).cases for run in study.all)
-        # The formula says what a run would be given.
+        # The formula gives what a run would get.
         for run in (study.runs[0], study.runs[-1]):
             assert len(list(run.lab.cases(run.spec))) == sizes.size_of(run).cases
         if whole and path.stem == "madsen_fig9":
@@ -89,7 +89,7 @@ def test_shards_part_the_items_in_the_order_drawn(monkeypatch: pytest.MonkeyPatc
         assert [*chain(*items)] == [item.id for item in whole.chosen_items()[0]] and len(set(chain(*items))) == 17
         assert [len(ids) for ids in items] == [4, 4, 4, 5]
         assert {one.whole for one in parts} == {whole} and parts[1].shards() == (parts[1],)
-        # Fewer than the limit: the data set tells.
+        # Fewer than the limit, as the data set shows.
         everything = whole.model_copy(update={"limit": 500})
         assert 23 <= everything.size() < 500 and len(everything.shards()) == -(-everything.size() // 5)
         monkeypatch.undo()
@@ -115,7 +115,7 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
     monkeypatch.setattr(on_data, "MOST_CASES", 3)
     study = study_of(WORLD)
     assert len(study.runs) == 2 * 4 and not {run.id for run in study.runs} & {run.id for run in alone.runs}
-    # What a worker is told of a run names the same run.
+    # The task that a worker gets for a run names the same run.
     for run in study.runs:
         assert run_id(run.lab, run.lab.spec.model_validate(run.spec.model_dump(mode="json"))) == run.id
     planned = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())

@@ -1,4 +1,4 @@
-"""Studies from the command line: planned, made, stopped, gone on with, and read as tables."""
+"""Studies from the command line: planned, run, stopped, continued, and shown as tables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_the_dial_reads_what_is_so(tmp_path: Path, capsys: pytest.CaptureFixture
     faithful = {cell["row"]: (cell["value"], cell["n"]) for cell in cells if cell["table"] == "Check: Faithfulness"}
     assert faithful["control/dial-lexicon-0.3"] == (0.35, 20)
     assert {"table", "row", "column", "value", "n", "low", "high"} <= cells[-1].keys()
-    # Whatever has completed is neither made nor counted again.
+    # Completed runs are neither made nor counted again.
     assert main(["study", "run", file]) == 0 and capsys.readouterr().out == ""
     [plan] = printed(capsys, "plan", file)
     assert plan["completed"] == 10 and plan["calls"] == {}
@@ -120,15 +120,15 @@ def test_a_budget_stops_cleanly_and_is_gone_on_from(
     assert main(["study", "run", file]) == 4
     assert "The budget of 10 calls is spent" in capsys.readouterr().err
     [status] = printed(capsys, "status", file)
-    # Not one call beyond it, and none that was paid for and lost.
+    # Not one call beyond the budget, and none that was paid for and lost.
     assert server.count == status["paid"] == 10
     [plan] = printed(capsys, "plan", file)
     file = written(tmp_path, REAL.format(budget=500))
     assert main(["study", "run", file]) == 0
     bodies = [json.dumps(one.body, sort_keys=True) for one in server.seen]
-    # Runs side by side may ask the same at the same moment; what was answered before is never asked again.
+    # Concurrent runs may ask the same at the same moment; what was answered before is never asked again.
     assert not set(bodies[:10]) & set(bodies[10:])
-    # What was planned were at most these: an explanation that cannot be read is not put to the test.
+    # The planned calls were a maximum: an explanation that cannot be parsed is not tested.
     assert server.count <= 10 + sum(plan["calls"].values())
 
 
@@ -143,9 +143,9 @@ def test_the_plan_counts_what_the_cache_holds(
     [after] = printed(capsys, "plan", file)
     assert before["cached"] == 0 and after["cached"] > 0 and after["unlooked"] == 0
     assert after["cached"] + sum(after["calls"].values()) == sum(before["calls"].values())
-    # Nobody has said what this model costs.
+    # The price of this model is unknown.
     assert before["price"] is None and any("openai/stub-model" in why for why in before["unknown"])
-    # Where there is no time to look, that is said, and nothing is taken off.
+    # If there is no time to look, the plan says so and subtracts nothing.
     monkeypatch.setattr(estimate, "LONGEST", 0)
     [hasty] = printed(capsys, "plan", file)
     assert hasty["unlooked"] > 0 == hasty["cached"] and hasty["calls"] == before["calls"]

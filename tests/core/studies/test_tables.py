@@ -1,4 +1,4 @@
-"""The papers' tables on robots whose figures can be had by hand, what hangs on choices, and the report."""
+"""The papers' tables on robots whose figures can be worked out by hand, the effect of choices, and the report."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from core.transcript import transcript
 from tests.attacks.pages import ATTACKS
 from tests.core.runs.test_document import Page
 
-# "Can a penguin fly?" and the like: the steadfast robot keeps to its explanation, the fickle one breaks it on the
-# exceptions of its rule, and answers those starters wrong that are such exceptions.
+# "Can a penguin fly?" and the like: the steadfast robot is consistent with its explanation. The fickle one breaks it on
+# the exceptions of its rule, and answers starters that are such exceptions wrongly.
 ROBOTS = """
 title = "Robots"
 [[part]]
@@ -61,7 +61,7 @@ def robots(tmp_path: Path) -> Path:
 
 
 def by_hand(model: str, method: str) -> dict[str, dict[str, Any]]:
-    """Of each starter question, from the lines of the journal: precision, and whether the own answer is right."""
+    """For each starter question, from the lines of the journal: precision, and whether the own answer is right."""
     found: dict[str, dict[str, Any]] = {}
     for path in home.journals().glob("study-simulatability-*.jsonl"):
         lines = [json.loads(line) for line in path.read_text().splitlines()]
@@ -102,14 +102,14 @@ def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pyt
         for case in counted[settings[0]]
         if all(one[case]["right"] and one[case]["precision"] is not None for one in counted.values())
     ]
-    # The fickle one is wrong on some starter, so the table has less than all, and says of how many.
+    # The fickle robot is wrong on some starter, so the table has fewer than all, and gives their number.
     assert 0 < len(shared) < 6
     title = "Own and forced explanations, where the own answer is right (Chen et al. 2023, Table 2): world"
     for model, method in settings:
         cell = cells[title, model, method]
         mean = sum(counted[model, method][case]["precision"] for case in shared) / len(shared)
         assert (cell["value"], cell["n"], cell["of"]) == (pytest.approx(mean), len(shared), 6)
-        # The paper printed this of StrategyQA, and these are other questions.
+        # The paper printed this for StrategyQA, and these are other questions.
         assert cell["published"] is None
     difference = cells[f"{title}, differences", "control/steadfast", "posthoc over forced"]
     assert difference["value"] > 0.5 and difference["p"] < difference["p_holm"] < 0.05
@@ -129,7 +129,7 @@ def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pyt
     arm = cells["What the explanation adds to what the predictor knows without it", "control/steadfast · posthoc",
                 "Gain over the question alone"]  # fmt: skip
     assert arm["value"] > 0
-    # Robots write what both rules read alike: nothing hangs on them.
+    # Both parsers read what robots write alike, so the choice of parser changes nothing.
     spread = [row for row in rows if row["table"].startswith("Multiverse")]
     assert spread and all(row["low"] == row["high"] == row["value"] for row in spread if row["column"] == "range")
 
@@ -162,7 +162,7 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
     cells: Cells = {
         (row["table"], row["row"], row["column"]): row for row in paper_tables.table_cells(table, lab, frame, "T")
     }
-    # One item has no value in one of four cells, and is in none of them.
+    # One item has no value in one of four cells, so it is in none of them.
     assert (cells["T: strategyqa", "a", "cot"]["value"], cells["T: strategyqa", "a", "cot"]["n"]) == (1.0, 1)
     assert cells["T: strategyqa", "a", "cot"]["of"] == 2
     of_paper = cells["T: strategyqa", "GPT-4 (Chen et al. 2023)", "posthoc"]
@@ -175,7 +175,7 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
 
 
 def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
-    """A table whose keys are no printed figure's would leave them out in silence."""
+    """A table whose keys match no printed figure's would leave these out silently."""
     lost = []
     for lab in entry.labs().values():
         for table in lab.studies.tables:
@@ -201,7 +201,7 @@ def test_which_choice_moves_a_figure_and_which_items() -> None:
     )
     cells = {row["column"]: row for row in multiverse.rows(lab, frame)}
     assert (cells["range"]["low"], cells["range"]["high"], cells["range"]["n"]) == (0.5, 1.0, 2)
-    # By itself each of the two moves the mean by a half where the other has one of its values, and by nothing else.
+    # Each of the two by itself moves the mean by a half if the other has one of its values, and otherwise not.
     assert cells["moved by votes (1, 3)"]["value"] == cells["moved by rules (paper, repaired)"]["value"] == 0.25
     assert cells["moved by votes (1, 3)"]["note"] == "items: q1"
     shown = multiverse.moved(multiverse.rows(lab, pd.concat([frame, frame[frame["votes"] == "3"].assign(model="n")])))
@@ -233,7 +233,7 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert "not finished" not in harmless.text and "Seeds: 0." in harmless.text
     cases, of = map(int, re.search(r"(\d+) of the (\d+) cases on which", harmless.text).groups())  # type: ignore[union-attr]
     assert cases == sum(("class", "case") in attributes.items() for _, attributes in harmless.tags) <= of
-    # A model that answers in HTML, a study whose title is some, and runs that were never made.
+    # A model that answers in HTML, a study with HTML in its title, and runs that were never made.
     for path in home.journals().glob("study-*.jsonl"):
         path.write_text(path.read_text().replace("So the answer is", json.dumps(ATTACKS[0])[1:-1]))
     robots.write_text(ROBOTS.replace('"Robots"', json.dumps(f"{ATTACKS[0]}<script>")).replace("limit = 3", "limit = 2"))
@@ -290,7 +290,7 @@ def test_the_same_value_everywhere_has_the_interval_of_what_it_is() -> None:
 
 
 def test_what_must_be_read_is_averaged_as_the_value_beside_it_is() -> None:
-    """A robot that does not err was shown as 0.50 beside 0.53: by question one, by case the other."""
+    """A robot that does not err was once shown as 0.50 beside 0.53: one was averaged by question, the other by case."""
 
     def of_robot(cases: list[tuple[str, float | None, float | None]]) -> tuple[float, float | None]:
         rows = pd.DataFrame(
@@ -307,7 +307,7 @@ def test_what_must_be_read_is_averaged_as_the_value_beside_it_is() -> None:
 
 
 def test_a_table_has_the_median_of_errors_that_the_page_has_and_calls_it_so() -> None:
-    """One code that is far off made a study's NMSE 200 times that of the lab's page."""
+    """Once, a single bad program made a study's NMSE 200 times that of the lab's page."""
     lab = entry.labs()["find"]
     metric, errors = lab.metric("nmse"), [0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 1000.0]
     rows = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""The tables of a study, from journals and rows written by hand: which cells there are, and what stands in them."""
+"""The tables of a study, from journals and rows written by hand: which cells there are, and what they contain."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ def study(text: str = "") -> Study:
 
 
 def wrote(folder: Path, run: Planned, cases: Iterable[tuple[str, dict[str, float | None]]], end: Any = None) -> None:
-    """A journal in which these cases, of three planned, have these figures by repaired rules, and 0 by paper ones."""
+    """Write a journal in which these cases, of three planned, have these figures by the updated parser, and 0 by the
+    original.
+    """
     with Journal(folder / f"{run.id}.jsonl", new=True) as journal:
         about: dict[str, Any] = {"run": run.id}
         events: list[Event] = [Started(**about, lab="echo", spec=run.spec.model_dump(mode="json"), seed=0)]
@@ -84,12 +86,12 @@ def test_every_case_and_figure_has_its_row(tmp_path: Path) -> None:
     undefined = own["test", "repeated"]
     assert pd.isna(undefined["value"]) and (undefined["n"], undefined["of"]) == (0, 4)
     assert undefined["control"] and undefined["complete"]
-    # What the headline figure would have been by either rules.
+    # The headline figure as it would have been by either parser.
     made = {key: row for key, row in rows.items() if key[1].startswith(multiverse.NAMED)}
     assert {key[2]: row["value"] for key, row in made.items() if key[0] == "a/x"} == {"paper": 0.0, "repaired": 0.5}
     assert {key[1] for key in made} == {"otherwise: repeated"} and len(made) == 6
     assert {(row["n"], row["of"]) for row in made.values()} == {(1, 1)}
-    # Only what completed is kept, and it is not read again.
+    # Only completed runs are kept in memory, and they are not read again.
     assert kept.keys() == {control.id}
     (tmp_path / f"{control.id}.jsonl").unlink()
     assert len(tables.measured(of, LABS, tmp_path, kept)) == len(frame)
@@ -141,11 +143,11 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
     ]
     own = 'table = [{ title = "T", rows = ["voice"], columns = ["model"], metrics = ["repeated", "loud"] }]\n'
     assert drawn(study(own), frame) == [controls, ("T: Repeated", "loud", "n", 1.0), ("T: Repeated", "plain", "m", 0.5)]
-    # Loud is undefined in every case. Once it is not, or may be, it has its table.
+    # `loud` is undefined in every case. Once it is defined, or may be, it has its table.
     assert drawn(study('table = [{ metrics = ["loud"], lab = "echo" }]\n'), frame) == [controls]
     heard = frame_of(rows("m", [None], metric="loud", of=2))
     assert drawn(study('table = [{ metrics = ["loud"] }]\n'), heard) == [("Echo: Loud", "m", "Loud", None)]
-    # Of cases of another kind a lab gives no such figure: that is not undefined.
+    # A lab gives no such figure for cases of another kind: that is not undefined.
     other_kind = rows("n", [None], metric="loud", of=2, applies=False)
     both = frame_of(rows("m", [None], metric="loud", of=2), other_kind)
     assert drawn(study('table = [{ metrics = ["loud"] }]\n'), both) == [("Echo: Loud", "m", "Loud", None)]
