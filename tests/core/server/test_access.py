@@ -152,7 +152,7 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
     assert stranger.guesses_on(run, "all/1-yes") == {}
     RunAccess(jobs, ANN).seal(run, False)
     before = sorted(tmp_path.iterdir())
-    for name in ("say", "guess", "label"):
+    for name in ("annotate", "guess", "label"):
         with pytest.raises(CookiesNeededError):
             LOOKS[name](stranger, run)
     assert sorted(tmp_path.iterdir()) == before and LOOKS["guesses"](stranger, run) == []
