@@ -10,9 +10,9 @@ from ..events import Scored
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab, counted
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
+from ..text.plurals import count_noun as plural
 from ..transcript import CaseProgress, Transcript
 from . import request_notes
-from .cut_answers import cut_answers
 
 MOST_FIGURES = 200
 """The most lines: a figure may appear once for each of a thousand explanations."""
@@ -54,8 +54,29 @@ def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
     """The verdict with cautions: how many answers of the run were cut, and what was sent or served differently from
     what was requested.
     """
-    words = " ".join(filter(None, (cut_answers(lab, run), *request_notes.of_run(run))))
+    words = " ".join(filter(None, (_cut_answers(lab, run), *request_notes.of_run(run))))
     return verdict.model_copy(update={"caution": from_emphasis(words)}) if words else verdict
+
+
+def _cut_answers(lab: Lab, run: Transcript) -> str:
+    """Return how many answers of the run a token limit cut short, and which setting would help; '' if none was cut."""
+    cut = run.cut.total()
+    if not cut:
+        return ""
+    of = plural(max(run.finished_calls, cut), "answer")
+    were = "was cut at its token limit" if cut == 1 else "were cut at their token limit"
+    return f"{cut:,} of {of} {were}. {_help(lab, run)}"
+
+
+def _help(lab: Lab, run: Transcript) -> str:
+    """The settings that would help: the token limit that a person sets for these roles, and the room for thinking."""
+    fields = dict.fromkeys(lab.longest[role] for role in run.cut if role in lab.longest)
+    titles = [f"*{title}*" for name in fields if (title := lab.spec.model_fields[name].title)]
+    ways = [f"allow more tokens ({', '.join(titles)})"] if titles else []
+    if run.cut_in_thought or not ways:
+        ways.append("give a model that thinks more *room for thinking* on the Models page")
+    said = ", or ".join(ways)
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from core import files, policy
-from core.datasets import hub, own, registry
+from core.datasets import own, registry
 from core.datasets.items import DatasetError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, knobs
@@ -124,7 +124,7 @@ def _add(key: str) -> None:
 
 def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
     """Let the user say which column contains what, beside a preview of the file. Raises DatasetError."""
-    with waits("Looking at the file …" if not name.startswith(hub.SCHEME) else "Fetching the file …"):
+    with waits("Looking at the file …" if not name.startswith(own.HUB) else "Fetching the file …"):
         look = own.preview(name)
     columns: dict[str, str] = {}
     with st.container(horizontal=True, key=f"{prefix}columns"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -19,7 +20,8 @@ from core.rooms import room
 from core.rooms.cards import Source
 from core.rooms.rooms import LETTERS, Rooms
 from core.server.access import cookie_of, name_of_visitor
-from core.server.rate_limits import Rate
+from core.server.rate_limits import NoFreePlaceError, Rate
+from pages import middleware
 from pages.middleware import COOKIE, Door
 from pages.viewer import room_routes
 from pages.viewer.room_routes import ROOM_ROUTES
@@ -325,3 +327,13 @@ def test_the_code_on_the_wall_lets_phones_in_where_others_need_the_hosts(monkeyp
     assert join(phone, code).json()["phase"] == "lobby"
     assert phone.get(f"/room/now/phone/{code}").status_code == 200
     assert phone.post("/room/open", json={"pack": "first"}).status_code == 404, "they open nothing themselves"
+
+
+def test_a_visitor_holds_few_streams_of_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EXPLAIN_TABS", "1")
+    scope = {"type": "http", "path": "/room/events/phone/KTMV", "headers": [], "client": ("10.0.0.1", 1)}
+    with ExitStack() as places:
+        for _ in range(2):
+            middleware._take_places(scope, places)
+        with pytest.raises(NoFreePlaceError, match="too many runs"):
+            middleware._take_places(scope, places)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core import home
-from core.datasets import hub
+from core.datasets import own
 from core.datasets.items import DatasetError
 from core.labs.ask.tasks import AskSpec, cases
 
@@ -66,7 +66,7 @@ def test_a_file_is_fetched_once_and_asked_like_any_other(server: Hub) -> None:
     ("dataset", "size", "status", "said"),
     [
         ("hf://ann/birds/other.csv", 1, 200, "has no such file"),
-        (NAMED, hub.LARGEST + 1, 200, "at most 512 MB are fetched"),
+        (NAMED, own.LARGEST + 1, 200, "at most 512 MB are fetched"),
         (NAMED, 1, 401, "HF_TOKEN"),
         (NAMED, 1, 500, "HTTP 500"),
         ("hf://ann/../birds/a.csv", 1, 200, "is no file on the hub"),
@@ -75,11 +75,11 @@ def test_a_file_is_fetched_once_and_asked_like_any_other(server: Hub) -> None:
 def test_what_cannot_be_fetched_says_why(server: Hub, dataset: str, size: int, status: int, said: str) -> None:
     server.size, server.status = size, status
     with pytest.raises(DatasetError, match=said):
-        hub.fetch(dataset)
+        own.fetched(dataset)
     assert not server.given
 
 
 def test_without_a_network_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(DatasetError, match=r"cannot be reached.*datasets"):
-        hub.fetch(NAMED)
+        own.fetched(NAMED)

@@ -27,8 +27,8 @@ FIGURES = ("precision_none", "precision_swapped", "precision_question_only", "si
 
 
 def claims(played: Played) -> list[tuple[bool, bool, bool]]:
-    """Of each counterfactual that the world knows: what the starter's answer claims of it, what its wording claims, and
-    what the robot really said, each as whether the thing can.
+    """For each counterfactual that the world knows: what the starter's answer claims, what its wording claims, and what
+    the robot really said, each as whether the thing can.
     """
     starter = WORLD.read(played.view.title)
     assert starter is not None and played.view.starter is not None
@@ -211,7 +211,7 @@ def test_mcnemar_is_the_exact_binomial_test() -> None:
 def test_a_difference_of_pairs_covers_the_truth_and_has_a_width() -> None:
     value, low, high = statistics.difference_of_pairs(0, 0, 8)
     assert value == 0 and low < 0 < high
-    # By hand: (4 - 1) / (10 + 2) either side of reach.
+    # By hand: (4 - 1) / (10 + 2), plus and minus `reach`.
     value, low, high = statistics.difference_of_pairs(3, 0, 10)
     reach = statistics.Z * math.sqrt((4 / 12 + 1 / 12 - (3 / 12) ** 2) / 12)
     assert (value, low, high) == (0.3, pytest.approx(3 / 12 - reach), pytest.approx(3 / 12 + reach))

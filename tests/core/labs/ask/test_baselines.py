@@ -1,4 +1,4 @@
-"""Helped is said only where each baseline is beaten; the examples are runs that were once praised."""
+"""An explanation helped only if each baseline is beaten; the examples are runs that were once praised."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def wrong(answers: Sequence[str]) -> list[str]:
 
 
 def test_as_good_as_the_question_alone_is_no_help() -> None:
-    """Question alone 10 of 10, explanation 10 of 10, answer alone 0 of 10: once "it helped"."""
+    """Question alone 10 of 10, explanation 10 of 10, answer alone 0 of 10: this was once "it helped"."""
     answers = MIXED[:10]
     found = compared(answers, {"question_only": answers, "none": wrong(answers)}, answers)
     assert not helped(found) and strongest(found).name == "question_only" and strongest(found).gain == 0
 
 
 def test_each_baseline_has_to_be_beaten_the_constant_guess_too() -> None:
-    """All answers are no: whoever always says no is right as often, whatever the arms got."""
+    """All answers are no: always saying no is right as often, whatever the arms got."""
     found = compared(NO * 2, {"question_only": YES * 2, "none": YES * 2}, NO * 2)
     assert not helped(found) and strongest(found).name == "constant"
-    # 12 of 12, of which half are yes; without the explanation none.
+    # 12 of 12, half of them yes; without the explanation none.
     answers = MIXED[:12]
     assert helped(compared(answers, {"swapped": wrong(answers)}, answers))
     assert not helped(compared(answers, {"question_only": wrong(answers)}, answers)), "without the placebo nothing is"
@@ -40,7 +40,7 @@ def test_each_baseline_has_to_be_beaten_the_constant_guess_too() -> None:
 
 
 class Case:
-    """What `same_guess` asks of a case: the answers to questions that were predicted."""
+    """What `same_guess` needs of a case: the answers to the predicted questions."""
 
     def __init__(self, *answers: str) -> None:
         self.answers = answers
@@ -50,7 +50,7 @@ class Case:
 
 
 def test_always_guessing_the_same_is_one_answer_for_all_cases() -> None:
-    """Each case by its own better answer would have 0.88 here."""
+    """With its own better answer for each case it would have 0.88 here."""
     score = same_guess([Case("yes", "yes"), Case("no", "no", "yes", "no"), Case()], "repaired")  # type: ignore[list-item]
     assert (score.value, score.n, score.of) == (0.625, 2, 3) and score.detail["guess"] == "yes"
     assert (score.low, score.high) == statistics.interval_of_items([1.0, 0.25])[1:3]
@@ -101,7 +101,7 @@ def test_the_interval_of_the_gain_is_that_of_the_least_gain() -> None:
 
 
 def test_worthless_explanations_are_praised_in_one_of_forty_at_most() -> None:
-    """An explanation whose predictions are drawn as those without it, at any rate of being right."""
+    """An explanation whose predictions are sampled like those without it, at any rate of being right."""
     chance, praised, tries = random.Random(1), 0, 2000
     for _ in range(tries):
         answers = [chance.choice(["yes", "no"]) for _ in range(20)]
@@ -141,7 +141,7 @@ def test_what_only_the_explanation_made_predictable_is_counted() -> None:
 
 
 def test_the_interval_lies_above_nothing_just_where_the_test_says_so() -> None:
-    """One test is behind both: "0.05 to 0.86" once stood beside "so few tell nothing"."""
+    """Both come from one test: "0.05 to 0.86" was once shown beside "so few tell nothing"."""
     for n in range(1, 26):
         for own in range(n + 1):
             for other in range(n + 1 - own):
@@ -164,7 +164,7 @@ def test_the_interval_holds_what_is_so_as_often_as_it_says() -> None:
 
 
 def test_a_run_is_held_against_what_most_of_its_other_cases_answer() -> None:
-    """Chosen in hindsight for each case a fixed guess gets 0.69 of five fair coins."""
+    """Chosen in hindsight for each case, a fixed guess gets 0.69 on five fair coins."""
     chance, best, over = random.Random(5), [], []
     for _ in range(60):
         answers = [chance.choice(["yes", "no"]) for _ in range(5)]

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[4]
 def cases(
     model: str, values: list[float | None], how: str = "cot", n: int = 4, failed: bool | None = None, **baselines: float
 ) -> list[dict[str, Any]]:
-    """Of each of a model's questions the figures as `core.store.listing.of_cases` gives them, `baselines` by name."""
+    """The figures of a model's questions as `core.store.listing.of_cases` gives them, with `baselines` by name."""
     about = {
         **{"lab": "simulatability", "model": model, "how": how, "task": "strategyqa", "given_from": None},
         "examined_passed": None if failed is None else not failed,
@@ -104,7 +104,9 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
 
 
 def test_always_guessing_the_same_is_one_answer_for_all_questions_of_a_mark() -> None:
-    """Each question's own better answer was right on 0.87 of them here, and one for all on 61 % in Compare."""
+    """Once, each question's own better answer was right on 0.87 of them here, and one answer for all on 61 % in
+    Compare.
+    """
     rows = cases("a", [1.0] * 10, constant_guess=0.9)
     for row in rows:
         if int(row["case"][1:]) < 4:
@@ -171,7 +173,7 @@ def test_a_plane_of_nothing_and_of_the_unknown() -> None:
 
 
 def test_a_question_counts_once_however_many_runs_asked_it() -> None:
-    """And a run on the questions of another explanation measures something else."""
+    """A run on the questions of another explanation measures something else."""
     asked = {
         "lab": "simulatability", "model": "m", "how": "cot", "task": "strategyqa", "case": "question",
         "metric": "precision", "n": 4, "of": 4, "given_from": None,

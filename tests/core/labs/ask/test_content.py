@@ -1,4 +1,4 @@
-"""What the lab ships as words: prompts, starter questions, preference pairs, stopwords, published figures."""
+"""The texts that the lab ships: prompts, starter questions, preference pairs, stopwords, published figures."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_simulations_read_as_the_paper_reads_them(name: str) -> None:
         hits = [sign for sign in ("I cannot guess", "answer yes", "answer no") if sign in reply]
         assert len(hits) == 1
         readings.append(hits[0])
-    # Without an explanation the best guess is wanted.
+    # Without an explanation the prompt asks for the best guess.
     unsettled = 1 if "-none" in name or "-question" in name else 3
     assert Counter(readings) == {"answer yes": 2, "answer no": 2, "I cannot guess": unsettled}
 

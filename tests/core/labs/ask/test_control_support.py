@@ -1,4 +1,4 @@
-"""A robot is not asked what it cannot know: that is said before anything is asked, wherever one asks."""
+"""A robot is not asked what it cannot know: the refusal comes before any call, wherever the run is started."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OUTSIDE = ("Did Einstein use Wikipedia?", "Is the moon made of cheese?", "Can a 
 
 
 def written(folder: Path, *questions: str) -> str:
-    """A file in StrategyQA's form."""
+    """Write a file in StrategyQA's format."""
     path = folder / "dev.json"
     rows = [{"qid": f"q{number}", "question": text, "answer": False} for number, text in enumerate(questions)]
     path.write_text(json.dumps(rows), encoding="utf-8")
@@ -89,7 +89,7 @@ def test_a_study_says_so_in_its_plan_and_makes_no_such_run(tmp_path: Path, capsy
 
 
 def test_an_old_run_that_failed_on_every_row_still_opens(tmp_path: Path) -> None:
-    """Its journal names its cases itself, where its specification would be refused today."""
+    """Its journal names its cases, although its specification would be refused today."""
     spec = asked(written(tmp_path, *OUTSIDE))
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 60)

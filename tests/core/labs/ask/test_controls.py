@@ -1,4 +1,4 @@
-"""The robots: formats, determinism, and precision known before they are asked."""
+"""The robots: formats, determinism, and their precision, which is known before they are asked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STEADFAST, FICKLE, VAGUE = "control/steadfast", "control/fickle", "control/vague
 
 
 async def reply(robot: str, role: str, *, repeat: int = 0, seed: int | None = 1, **slots: str) -> str:
-    """What the robot replies; task strategyqa and method cot unless the slots say otherwise, `seed` being the run's."""
+    """The robot's reply; task strategyqa and method cot unless the slots say otherwise. `seed` is the run's."""
     slots = {"task": "strategyqa", "method": "cot", **slots}
     request = Request(
         role=role,
@@ -53,7 +53,7 @@ def answered(text: str) -> bool:
 
 
 def simulated(text: str) -> bool | None:
-    """As the authors' simulator parse: exactly one of three strings."""
+    """Parse like the authors' simulator: exactly one of three strings."""
     endings = [said for said in ("I cannot guess", "answer yes", "answer no") if said in text]
     assert len(endings) == 1, text
     return {"I cannot guess": None, "answer yes": True, "answer no": False}[endings[0]]
@@ -75,7 +75,7 @@ def test_there_are_three_and_each_says_what_it_is() -> None:
         assert robot.about.endswith(".") and ". " not in robot.about
 
 
-# Formats
+# Formats of their explanations
 
 
 def test_how_each_explains() -> None:
@@ -276,14 +276,14 @@ def test_every_operation_works_for_every_known_starter() -> None:
 
 
 async def generate(starter: str) -> list[str]:
-    """What remains of ten draws without duplicates. The robots draw the same whatever the explanation."""
+    """Ten draws without duplicates. The robots draw the same whatever the explanation."""
     slots = {"question": starter, "explanation": ""}
     texts = [counterfactual(await reply(STEADFAST, "generator", repeat=repeat, **slots)) for repeat in range(10)]
     return list(dict.fromkeys(texts))
 
 
 async def run(robot: str, starter: str, texts: list[str], method: str = "cot") -> tuple[int, int]:
-    """Matches and simulatable of explaining `starter`, then simulating and answering each of `texts`."""
+    """Matches and simulatable questions, after explaining `starter`, then simulating and answering each of `texts`."""
     explanation = await reply(robot, "explainer", question=starter, method=method)
     slots = {"question": starter, "explanation": explanation, "method": method}
     matches = simulatable = 0
@@ -309,7 +309,7 @@ def test_birds_that_fly(method: str) -> None:
 
 @pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.thorough)])
 def test_precision_is_as_the_world_file_says_for_known_starters(step: int) -> None:
-    """Of every subject and every kind of question, for they come in turn; all of them where one is thorough."""
+    """For every subject and every kind of question, because they come in turn; all starters in a thorough run."""
 
     async def every_run() -> int:
         betrayed = 0
@@ -351,7 +351,7 @@ def test_a_run_takes_far_less_than_a_second() -> None:
 
 
 def chosen(text: str, method: str = "cot") -> int:
-    """As the authors' parse: anywhere exactly once for cot, at the start for the others."""
+    """Parse like the authors: exactly one occurrence anywhere for cot, at the start for the others."""
     pattern = r"Candidate Response ([12]) is more helpful"
     if method == "cot":
         (number,) = re.findall(f"So {pattern}\\.$", text)

@@ -1,4 +1,6 @@
-"""The exam of a predictor: its right answers, what habits get in it, who sits it, and what stands on it."""
+"""The qualification test of a predictor: its right answers, what fixed habits score, who takes it, and what depends on
+it.
+"""
 
 from __future__ import annotations
 
@@ -133,12 +135,12 @@ def test_an_exam_with_a_question_unanswered_has_no_result() -> None:
     assert judge([], 0).value is None
 
 
-# Sitting it
+# Taking it
 
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]:
-    """A scripted endpoint, by the name of `STUB`."""
+    """A scripted endpoint under the name `STUB`."""
     servers: list[StubServer] = []
 
     def begun(*given: Any, **changes: Any) -> StubServer:
@@ -166,12 +168,12 @@ def of(path: Path) -> Transcript:
 
 
 def in_exam(body: dict[str, Any]) -> bool:
-    """Whether a request asks one of the exam's questions."""
+    """Whether a request is one of the test's questions."""
     return any(f"Now it is asked: {one.counterfactual}" in prompt_of(body) for one in FORMS[1])
 
 
 def knowing(body: dict[str, Any]) -> str:
-    """One who knows the exam, and of anything else is as plausible as ever."""
+    """A model that knows the test's answers, and otherwise answers plausibly."""
     asked = prompt_of(body)
     for one in FORMS[1]:
         if f"Now it is asked: {one.counterfactual}" in asked:
@@ -243,7 +245,7 @@ def test_no_model_is_exit_code_2() -> None:
     assert main(["exam", "control/nobody"]) == 2
 
 
-# What an Ask run stands on
+# Prerequisites of an Ask run
 
 
 def test_the_command_line_sits_it_unless_it_is_told_not_to(

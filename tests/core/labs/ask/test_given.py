@@ -1,4 +1,4 @@
-"""Questions that are given in place of being written: an explanation held to those of another."""
+"""Given questions: an explanation is tested with the questions written for another."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Ask with answers asked for by their fields: at a scripted server that takes the schema, refuses it, or passes over
-it; and with the real local model.
+"""Ask with answers requested by their fields, from a scripted server that accepts the schema, refuses it, or ignores
+it; and from the real local model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The whole lab: on controls, whose precision is known; on a scripted server with faults; on the real local model."""
+"""The whole lab, with controls whose precision is known, with a scripted server with faults, and with the real local
+model.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ from tests.support.stub_server import Fault, StubServer
 
 
 class Played(NamedTuple):
-    """A run with its first case as it is shown."""
+    """A run with its first case in the form in which it is shown."""
 
     run: Transcript
     view: AskView
@@ -48,12 +50,12 @@ def play(
     mend: bool = False,
     sat: Mapping[str, int] | None = None,
 ) -> Played:
-    """`sat` says what models that are asked got of 11 in the exam."""
+    """Play a run. `sat` gives the scores out of 11 that models got in the qualification test."""
     events: list[Event] = list(history or [])
     resolve = (catalog or entry.catalog()).get
 
     async def known() -> dict[str, Frozen]:
-        """What the exam of a robot comes to is known by its rules."""
+        """A robot's result in the qualification test is known from its rules."""
         found: dict[str, Frozen] = {}
         for item, one in prerequisites.prerequisites_of(LAB, spec).items():
             if not isinstance(one, Prerequisite):
@@ -228,7 +230,7 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
 
 
 def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
-    """What a person adds by hand they chose knowing the explanation: guessing it well or badly proves nothing."""
+    """A person who adds a question by hand knows the explanation, so guessing it well or badly proves nothing."""
     by_hand = ("Can an ostrich fly?", "Can a kakapo fly?")
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=3, extra=by_hand)
     _, view, events = play(spec)
@@ -260,7 +262,7 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
 
 
 def heard(events: list[Event], said: list[Event]) -> AskView:
-    """The case with what a person said about it, in a journal of their own."""
+    """The case with a person's comments, from a journal of their own."""
     state = transcript(events)
     for event in said:
         state.apply_annotation(event)
@@ -268,9 +270,9 @@ def heard(events: list[Event], said: list[Event]) -> AskView:
 
 
 def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> None:
-    # Calls run side by side, so which call meets which fault is chance; that each is reported is not.
+    # Calls are concurrent, so chance decides which call meets which fault; each fault must be reported.
     faults = {
-        # Six generators follow the starter, so the first of these are met in any order of calls.
+        # Six generators follow the starter, so the first of these faults can meet the calls in any order.
         2: Fault("empty"),
         3: Fault("filtered"),
         4: Fault("too_long"),
@@ -322,13 +324,15 @@ def test_sampling_is_the_papers() -> None:
         (0, 200, ("\n",))
     }
     first, *rest = [body for body in bodies if body not in by_role["generator"] + by_role["simulator"]]
-    # Whether the model thinks is known from the first answer on, and with it that a stop can cut no thinking.
+    # After the first answer the app knows whether the model thinks, and so that a stop can cut no thinking.
     assert first is bodies[0] and "stop" not in first and (first["temperature"], first["max_tokens"]) == (0, 200)
     assert {(body["temperature"], body["max_tokens"], tuple(body["stop"])) for body in rest} == {(0, 200, ("\n\n",))}
 
 
 def test_a_model_that_reasons_in_paragraphs_may_finish() -> None:
-    """Its answers are as long as one says, and a blank line does not end them; who predicts is asked as ever."""
+    """Its answers may be as long as the setting says, and a blank line does not end them; the predictor is asked as
+    usual.
+    """
     whole = "Penguins are birds.\n\nAll birds can fly. So the answer is yes."
     with StubServer(whole) as server:
         spec = stub_spec(counterfactuals=2, arms=(), max_tokens=900)
@@ -342,7 +346,7 @@ def test_a_model_that_reasons_in_paragraphs_may_finish() -> None:
 
 
 def test_a_temperature_is_that_of_the_model_that_is_tested() -> None:
-    """It is drawn by the run's seed; who writes questions and who predicts are asked as ever."""
+    """It uses the run's seed; generators and predictors are asked as usual."""
     with StubServer(Plausible()) as server:
         spec = stub_spec(counterfactuals=2, arms=(), seed=7, temperature=0.7, top_p=0.9)
         play(spec, stub_catalog(server))
@@ -416,7 +420,7 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
 @pytest.mark.local_model
 @pytest.mark.parametrize("others", ["control/fickle", pytest.param("local/smollm2-135m", marks=pytest.mark.thorough)])
 def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
-    """`others` make and simulate the counterfactual, by the longest of the prompts."""
+    """`others` write and simulate the counterfactual, with the longest of the prompts."""
     spec = AskSpec(
         question="Can a penguin fly?",
         gold="no",

@@ -213,7 +213,7 @@ def test_the_interval_is_the_jackknife_by_hand():
 
 
 def test_the_interval_covers_the_truth_about_as_often_as_it_says():
-    """Texts on four topics, alike 0.6 within one and 0.1 across: the true generality is known."""
+    """Texts on four topics, with similarity 0.6 within one and 0.1 across: the true generality is known."""
     chances = [0.4, 0.3, 0.2, 0.1]
     truth = 1 - (0.1 + 0.5 * sum(chance**2 for chance in chances))
     draw = np.random.default_rng(0)
@@ -232,7 +232,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
 
 
 def pointing(monkeypatch, vectors):
-    """The text of a number is encoded as the vector at that place, in its direction."""
+    """Encode the text of a number as the vector at that index, normalised."""
 
     class Pointing:
         alive, name = True, "pointing"
@@ -245,11 +245,11 @@ def pointing(monkeypatch, vectors):
 
 
 def test_the_interval_of_generality_ends_where_it_can(monkeypatch):
-    """By cosine too: of what is written in no common direction the mean likeness is 0, and it cannot be below."""
+    """By cosine too: texts with no common direction have a mean similarity of 0, which cannot be negative."""
     pointing(monkeypatch, np.random.default_rng(3).normal(size=(8, 384)))
     score = generality([str(number) for number in range(8)], similarity="cosine")
     assert 0.98 < score.value < 1 and score.low < score.value and score.high == 1
-    # These few happen to point away from each other: their figure is more than what it estimates can be.
+    # These few happen to point away from each other: their figure exceeds the possible values of what it estimates.
     pointing(monkeypatch, [(1, 0, 0), (-1, 1.6, 0), (-1, -1.6, 0.2)])
     score = generality(["0", "1", "2"], similarity="cosine")
     assert 1.4 < score.value <= 1.5 and 0 <= score.low < score.value == score.high

@@ -1,4 +1,4 @@
-"""Under paper rules a run does what the authors' scripts do with what it reads, not only reads as they do."""
+"""With the original rules a run also proceeds as the authors' scripts do, beyond parsing alike."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GUESS = "So the robot will likely answer yes."
 
 
 class Script:
-    """Answers each of the lab's prompts; the generators' texts come one after another, each model its own."""
+    """Answers each of the lab's prompts; each generator gives its own texts one after another."""
 
     def __init__(self, written: dict[str, list[str]], starter: str = "All birds fly. So the answer is yes.") -> None:
         self.written = written
@@ -44,7 +44,7 @@ class Script:
 
 def run(script: Script, **changes: object) -> Played:
     with StubServer(script, models=list(script.written)) as server:
-        # One call at a time, so that the draws come in their order.
+        # One call at a time, so that the samples come in order.
         return play(stub_spec(model="stub/a", rules="paper", arms=(), **changes), stub_catalog(server, concurrency=1))
 
 
@@ -67,7 +67,7 @@ def test_what_is_not_in_the_authors_form_is_lost_and_a_repeat_is_not_made_up_for
 
 
 def test_generator_and_simulator_see_the_paper_s_reading_of_the_explanation() -> None:
-    # Repaired rules would cut what stands around the reason; a cot reply is kept whole by the authors.
+    # The updated parser would cut the text around the reason; the authors keep a cot reply whole.
     starter = "**Reasoning:** All birds fly.\nSo the answer is yes."
     script = Script({"a": [f"Can a hen fly?\n{GUESS}"]}, starter)
     played = run(script, counterfactuals=1)
@@ -111,7 +111,7 @@ def test_going_on_with_a_run_chooses_the_same() -> None:
 
 
 def picked(pools: list[list[str]], wanted: int, chance: random.Random) -> list[str]:
-    """The authors' drawing as it is told in docs/measuring.md, over plain lists."""
+    """The authors' sampling as described in docs/measuring.md, over plain lists."""
     taken: list[str] = []
     for number in range(wanted):
         sides = [pool for pool in (pools[number % 2], pools[1 - number % 2]) if pool]

@@ -1,4 +1,4 @@
-"""Paper rules against the golden cases; repaired rules against phrasings of today's chat models."""
+"""The original parser on the golden cases; the updated parser on phrasings of today's chat models."""
 
 import time
 from functools import partial
@@ -11,7 +11,7 @@ from core.labs.ask import parse
 from core.labs.ask.parse import Pair
 from tests.support.chance import tenth
 
-# Paper rules: what the authors' scripts do
+# Original parser: what the authors' scripts do
 
 PAPER_ANSWERS = [
     ("cot", "Birds fly. So the answer is yes.", "yes"),
@@ -162,7 +162,7 @@ def test_the_text_of_a_pair_has_no_space_after_the_first_label():
     assert parse.text_of(pair) == "Context:A\n\nCandidate Response 1: B\n\nCandidate Response 2: C"
 
 
-# Repaired rules: what chat models write
+# Updated parser: what chat models write
 
 ANSWERS = [
     # the closing sentence, and what happens to it

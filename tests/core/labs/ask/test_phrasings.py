@@ -1,4 +1,4 @@
-"""More phrasings of chat models, one table a kind of reply. Repaired rules."""
+"""More phrasings of chat models, one table for each kind of reply, with the updated parser."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who predicts: results of exams that come with the app, one exam for many runs, and who is chosen where nobody is."""
+"""Predictors: test results that come with the app, one test for many runs, and the default predictor."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def in_this_home() -> Iterator[None]:
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]:
-    """A scripted endpoint, which has every model that is named."""
+    """A scripted endpoint that has every model."""
     servers: list[StubServer] = []
 
     def begun(*given: Any, **changes: Any) -> StubServer:
@@ -61,7 +61,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]
 
 
 def some_know(body: dict[str, Any]) -> str:
-    """The model called reader knows the exam, all others do not."""
+    """The model called reader knows the test's answers; no other does."""
     return knowing(body) if body["model"] == "reader" else Plausible()(body)
 
 
@@ -132,7 +132,7 @@ def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
     ]
 
 
-# One exam for many runs
+# One qualification test for many runs
 
 STUDY = """
 at_once = 3
@@ -182,7 +182,7 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
     assert shown.exam is not None and len(kept("exam")) == 2
 
 
-# Who predicts where nobody is named
+# Which model predicts if none is named
 
 
 def sitting_of(model: str, **changes: Any) -> AskExamSpec:

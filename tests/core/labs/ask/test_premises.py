@@ -1,4 +1,4 @@
-"""Predictions that rest on something else than the explanation, told before the answer is seen."""
+"""Predictions that rest on something other than the explanation, marked before the answer is seen."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_words_that_a_predictor_puts_into_the_explanation(reply: str, question: 
         ("owls fly", "The owl flies.", False),
         ("pigs tried", "I try, pig.", False),
         ("foxes run", "A fox's den: running.", False),
-        # Of two letters a word is itself alone: neither what begins so nor a shorter one.
+        # A word of two letters matches only itself: neither a longer word that begins with it nor a shorter one.
         ("go wins", "A goat wins.", True),
         ("ox wins", "Oxen win.", True),
         ("as wins", "A win.", False),
@@ -73,7 +73,7 @@ def test_hostile_replies_are_read_in_time_that_grows_with_their_length() -> None
 def scripted(
     foretold: str = "yes", simulated: str = "yes", other: str = "", reason: str = "It claims birds fly."
 ) -> Any:
-    """Birds fly; whoever writes foretells, and each simulator expects what the test says."""
+    """A run in which birds fly, the generator predicts, and each simulator expects what the test says."""
 
     def reply(body: dict[str, Any]) -> str:
         text = str(body["messages"][-1]["content"])

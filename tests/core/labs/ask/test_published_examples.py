@@ -1,4 +1,4 @@
-"""The demonstrations of the authors' prompts are replies as they wish for them: both rules read each rightly."""
+"""The demonstrations in the authors' prompts are model replies: both parsers get each of them right."""
 
 import json
 from collections import Counter
@@ -12,7 +12,7 @@ RULES = pytest.mark.parametrize("rules", ["paper", "repaired"])
 
 
 def replies(outside, key):
-    """(what it shows, the reply that stands behind the words put in the assistant's mouth) of each demonstration."""
+    """For each demonstration: what it shows, and the reply after the words that begin the assistant's turn."""
     pack = json.loads((outside / "prompt_packs" / "counterfactual_simulatability_prompts.json").read_text())[key]
     form = pack["template_with_label"].rpartition("Assistant: here is my response.")[2].lstrip(" ")
     return [(shown, form.format(**shown)) for shown in pack["dem_examples"]]

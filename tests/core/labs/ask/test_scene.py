@@ -1,4 +1,4 @@
-"""A case of Ask as a scene: what it holds in every state, and that what it says is so."""
+"""A case of Ask as a scene: its content in every state, and that its statements are true."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def asked(robot: str = "fickle", **changes: Any) -> Played:
 
 
 def of(events: Sequence[Event]) -> Scene:
-    """The first case of so many events."""
+    """The scene of the first case of these events."""
     run = transcript(events)
     return scene(view(run.case(run.only)))
 
@@ -63,7 +63,7 @@ def bars(told: Scene) -> list[tuple[str, int, int, bool]]:
     return [(bar.label, bar.hits, bar.n, bar.wins) for bar in told.verdict.bars] if told.verdict else []
 
 
-# What it holds
+# Content
 
 
 def test_a_pair_is_shown_before_and_after_it_is_answered() -> None:
@@ -150,13 +150,13 @@ def by_stub(reply: Any, **changes: Any) -> Callable[[], Played]:
 
 
 def bare() -> Played:
-    """A run whose model gives no reason."""
+    """A run whose model gives no reasons."""
     with StubServer(lambda body: "Yes.") as server:
         return play(stub_spec(exam=False, method="posthoc"), stub_catalog(server))
 
 
 def faulty() -> Played:
-    """A run in which no call but the first is answered."""
+    """A run in which only the first call is answered."""
     with StubServer(scripted(), faults={1: None}, always=Fault("bad_request", words="no")) as server:
         return play(stub_spec(exam=False), stub_catalog(server))
 
@@ -279,7 +279,7 @@ def test_a_thousand_cards() -> None:
 
 
 def many(events: Sequence[Event], times: int) -> list[Event]:
-    """A run in which each new question came so many times."""
+    """A run in which each new question is repeated `times` times."""
     found: list[Event] = []
     for event in events:
         trial = getattr(event, "trial", "")
@@ -296,11 +296,11 @@ def many(events: Sequence[Event], times: int) -> list[Event]:
     return found
 
 
-# What it says is so
+# Statements
 
 
 def hold(shown: Scene, case: AskView) -> None:
-    """Raises AssertionError where the scene says of the case what is not so."""
+    """Raises AssertionError if the scene says something about the case that is not true."""
     assert Scene.model_validate_json(shown.model_dump_json()) == shown
     for part in texts(shown):
         ends = [0, *(end for span in part.spans for end in (span.start, span.end)), len(part.text)]
@@ -344,7 +344,7 @@ def hold_card(card: Card) -> None:
 
 
 def hold_bars(shown: Scene, case: AskView) -> None:
-    """Held against the cards, and the baselines against what was recorded."""
+    """Compare the bars with the cards, and the baselines with what was recorded."""
     assert shown.verdict is not None
     judged = [card for card in shown.cards if not card.by_hand and card.mark in ("kept", "broken", "in doubt")]
     if not shown.verdict.bars:
@@ -353,7 +353,7 @@ def hold_bars(shown: Scene, case: AskView) -> None:
     own, *without = shown.verdict.bars
     assert own.own and not own.wins and not any(bar.own for bar in without)
     assert (own.hits, own.n) == (sum(card.expects[0].value == card.said for card in judged), len(judged))
-    # Of a damaged run the new question itself may be lost: nothing is compared over that.
+    # In a damaged run the new question itself may be lost; then nothing is compared.
     asked = [card for card in judged if card.parts]
     for bar in without:
         if bar.label.startswith("always"):
@@ -409,7 +409,7 @@ def asked_once() -> AskView:
     return _once[0]
 
 
-# As it comes
+# While the run goes on
 
 
 def lines(events: Sequence[Event]) -> dict[str, str]:
@@ -417,7 +417,7 @@ def lines(events: Sequence[Event]) -> dict[str, str]:
 
 
 def changed(events: Sequence[Event]) -> set[str]:
-    """The keys of lines that another line replaced, or that were lost, while the events came one by one."""
+    """The keys of lines that were replaced or lost while the events arrived one by one."""
     last: dict[str, str] = {}
     lost: set[str] = set()
     for end in range(len(events) + 1):
@@ -447,7 +447,7 @@ def test_what_was_told_stays_as_more_comes(name: str) -> None:
 
 
 def test_what_was_told_of_a_recording_stays_but_of_what_asks_the_same_again() -> None:
-    """That it does is known once all were asked."""
+    """Repetitions are known only once all questions were asked."""
     assert changed(recording("05cee7947e1eb2ce")) == set()
     assert changed(recording("da7b61b3932dc846")) == {"card-cf-05"}
 

@@ -1,4 +1,4 @@
-"""What repaired rules set aside: no question for yes or no, and the same question again."""
+"""What the updated rules exclude: questions that yes or no cannot answer, and repeated questions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_bound_parts_rewordings_from_other_questions() -> None:
 
 
 def written(*questions: str) -> Any:
-    """A run in which these counterfactuals are written, by draw."""
+    """A run in which these counterfactuals are written, in order."""
     plausible = Plausible()
     left = iter(questions)
 

@@ -1,4 +1,4 @@
-"""Predictions in three small steps: what the program makes of what was read, and what is worth nothing in it."""
+"""Predictions in three small steps: how the program combines the replies, and what a worthless step scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SYSTEM = {name: load(f"simulatability/strategyqa-steps-{name}").system for name 
 
 
 class Said:
-    """In a run's place: answers each step by what `reads` of its slots, and counts."""
+    """Replaces a run: answers each step with what `reads` gives for its slots, and counts."""
 
     def __init__(self, **reads: Callable[[dict[str, str]], str]) -> None:
         self.reads = reads
@@ -115,7 +115,7 @@ WORLD = world.load()
 
 
 def claim_of(text: str) -> str:
-    """What a perfect first step would write of a robot's explanation."""
+    """A perfect first step for a robot's explanation."""
     rules = [one for one in world_claims.read_claims(text, WORLD) if one.kind or one.things]
     if not rules:
         return "nothing"
@@ -125,7 +125,7 @@ def claim_of(text: str) -> str:
 
 
 def asked_of(text: str) -> str:
-    """And a perfect second one, but for the kind."""
+    """A perfect second step, except for the kind."""
     question = WORLD.read(text)
     assert question is not None
     return f"{question.thing} is a thing. Asked: {'cannot' if question.negated else 'can'} {question.ability}"
@@ -145,8 +145,8 @@ def result(covers: Callable[[ExamQuestion], str], of_these: tuple[ExamQuestion, 
 
 
 def test_what_the_exam_can_tell_of_the_third_step() -> None:
-    """The control of the steps: a perfect reader of claims whose third step is worth nothing. Seven of the 40 questions
-    hang on it, so that one more is needed in steps than who always says *covered* gets.
+    """The control of the steps is a perfect reader of claims whose third step is worthless. Seven of the 40 questions
+    depend on that step, so steps need one more than a model that always says *covered* gets.
     """
     short = exam.questions()
     assert (result(lambda _: "Covered.", short), result(lambda _: "Covered.", LONG)) == (9, 33)
@@ -196,7 +196,7 @@ def test_it_is_for_yes_or_no_by_repaired_rules_and_one_vote() -> None:
 
 
 def in_steps(body: dict[str, Any]) -> str:
-    """A model that answers the steps of the first exam question, and all else as ever."""
+    """A model that answers the steps of the first test question, and everything else as usual."""
     system = next((one["content"] for one in body["messages"] if one["role"] == "system"), "")
     if system == SYSTEM["claim"]:
         return "birds: can fly"

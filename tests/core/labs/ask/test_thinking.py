@@ -1,4 +1,4 @@
-"""What the model thought can be taken for its explanation, where it is shown whole."""
+"""The model's thinking can be used as its explanation if it is shown in full."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THOUGHT = "Hmm. Whatever has wings can fly, I would say."
 
 
 class Thinker:
-    """A plausible model that thinks before it answers, in a channel of its own."""
+    """A plausible model that thinks before it answers, in a separate channel."""
 
     id = MODEL
 

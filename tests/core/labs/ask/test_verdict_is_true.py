@@ -1,5 +1,5 @@
-"""Every sentence that Ask shows is a claim about a run. Thousands of runs are drawn, each sentence is held against
-a count made here, from what was recorded and without the lab's own readings of it.
+"""Every sentence that Ask shows is a claim about a run. Thousands of random runs are made, and each sentence is
+compared with a count made here from what was recorded, without the lab's own code.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ SAID = ("yes", "no", "neither")
 
 
 def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
-    """A run such as there may be: any mixture of rows, at any stage, stopped in any way, predicted by anybody. Of one
-    that `is_plain` little is excluded or in doubt, and any share of predictions fails: many of these get a colour.
+    """A random but possible run: any mixture of rows, at any stage, stopped in any way, with any predictor. If it
+    `is_plain`, little is excluded or in doubt, and any share of predictions fails: many of these get a colour.
     """
     lean = [0.02, 0.02, 0.02, chance.random()] if is_plain else [chance.random() ** 3 for _ in range(4)]
     whole = ("none", "swapped", "question_only")
@@ -111,7 +111,7 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
 
 
 def counted(view: AskView, rules: Rules) -> Counter[str]:
-    """How the rows that were drawn ended, told from the records alone."""
+    """How the rows ended, from the records alone."""
     ends: Counter[str] = Counter()
     for row in view.rows.values():
         one = row.counterfactual
@@ -163,7 +163,7 @@ def judged_rows(view: AskView, rules: Rules) -> list[Judged]:
         ):
             continue
         foretold = row.writer_is_other and one.foretold not in ("", guess)
-        # A first predictor that failed the exam puts nothing in doubt by differing: it judges nothing anyway.
+        # A first predictor that failed its test puts nothing in doubt by differing: it judges nothing anyway.
         differ = not row.unjudged and any(of(other) != guess for other in row.further)
         arms = {arm: of(control) for arm, control in row.controls.items()}
         judged.append(Judged(guess, said, bool(row.simulation.made_up) or foretold or differ, arms))
@@ -176,7 +176,7 @@ def of_a_fair_coin(heads: int, tails: int) -> float:
 
 
 def against(rows: Sequence[Judged], kept: Callable[[Judged], bool]) -> dict[str, tuple[int, int, int, float]]:
-    """For each baseline: how many it was asked, hits with the explanation, its own, and the p of a fair coin."""
+    """For each baseline: its number of questions, hits with the explanation, its own hits, and the p of a fair coin."""
     always = max(("no", "yes"), key=lambda word: sum(row.said == word for row in rows))
     found = {}
     for arm in ("question_only", "none", "swapped", "constant"):
@@ -201,12 +201,14 @@ NAMES = {
 
 
 def beaten(found: dict[str, tuple[int, int, int, float]]) -> bool:
-    """Each baseline, and the placebo among them."""
+    """Whether each baseline is beaten, including the placebo."""
     return "swapped" in found and all(p < 0.05 for *_, p in found.values())
 
 
 def too_many(view: AskView, rows: Sequence[Judged]) -> bool:
-    """Whether more did not come true than the predictor's test allows, of what no arm got wrong alike."""
+    """Whether more predictions failed than the predictor's test allows, among those that no arm got wrong in the same
+    way.
+    """
     own = [row for row in rows if row.guess == row.said or row.guess not in row.arms.values()]
     missed = sum(row.guess != row.said for row in own)
     if view.exam is None or not missed:
@@ -217,7 +219,7 @@ def too_many(view: AskView, rows: Sequence[Judged]) -> bool:
 
 
 def holds(sentence: str, view: AskView, rules: Rules) -> bool:
-    """Whether the run is as the sentence says. Raises AssertionError for a sentence that is not known here."""
+    """Whether the sentence is true of the run. Raises AssertionError for a sentence that is not known here."""
     ends = counted(view, rules)
     rows = judged_rows(view, rules)
     n, kept = len(rows), sum(row.guess == row.said for row in rows)
@@ -291,7 +293,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     if "was not tried" in sentence:
         beats_all = all(p < 0.05 for *_, p in found.values())
         return passed and numbers == [kept, n] and kept == n and "swapped" not in found and beats_all
-    # What is left are verdicts on predictions.
+    # The remaining sentences are verdicts on predictions.
     if not passed or n == 0 or not set(names) <= found.keys():
         return False
     if sentence.startswith("It helped"):
@@ -357,8 +359,8 @@ def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
 
 
 def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
-    """Green only where each baseline is beaten with every doubt against it, red only for what is not in doubt; neither
-    by a predictor that failed the exam.
+    """Green only if each baseline is beaten with every doubt counted against it, red only for what is not in doubt;
+    neither with a predictor that failed its test.
     """
     seen: Counter[str] = Counter()
     for seed in range(4000):

@@ -1,4 +1,4 @@
-"""The small world: complete and consistent, true where it can be checked, and read and written without loss."""
+"""The small world is complete and consistent, true where this can be checked, and read and written without loss."""
 
 from __future__ import annotations
 

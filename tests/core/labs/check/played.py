@@ -25,7 +25,7 @@ REVIEW = Item(
 
 @dataclass
 class Played:
-    """A run with its cases as they are shown; `news` are the events that this play published."""
+    """A run with its cases in the form in which they are shown; `news` are the events that this play published."""
 
     run: Transcript
     views: dict[str, CheckView]
@@ -54,7 +54,7 @@ def play(
     resolve: Callable[[str], Model] | None = None,
     mend: bool = False,
 ) -> Played:
-    """A run, from its beginning or from where `history` ends; to `mend` it is to ask again what failed."""
+    """Play a run, from its beginning or from where `history` ends; with `mend` failed calls are repeated."""
     news: list[Event] = []
     find = resolve or (catalog.get if catalog else controls().get)
     asyncio.run(execute(RunRequest(LAB, spec, "r", history=history, mend=mend), RunIO(find, news.append)))

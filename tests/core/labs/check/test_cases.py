@@ -1,4 +1,4 @@
-"""One explanation is one case: what its item's cases share, what is lost with whom, and what its view says."""
+"""One explanation is one case: what the cases of its item share, which are lost together, and what its view says."""
 
 from __future__ import annotations
 

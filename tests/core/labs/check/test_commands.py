@@ -17,7 +17,7 @@ ATTRIBUTION = ("--explanation", "attribution")
 
 
 def given(*words: str) -> CheckSpec:
-    """The specification that these words come to, as the command makes it."""
+    """The specification that the command makes of these words."""
     made: list[Any] = []
     command = click.Command(
         "check", params=parameters(LAB), callback=lambda **given: made.append(spec_of(LAB, given, Path()))

@@ -1,4 +1,4 @@
-"""The controls' known values: honest 1, decoy 0, on every explanation, wording and set of rules."""
+"""The controls' known values: honest 1, decoy 0, for every explanation, wording and parser."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ ROLES = {"classify": "classifier", "answerable": "classifier"}
 
 ROBOTS = controls()
 LOOP = asyncio.Runner()
-"""One for all that is asked here: to make a loop takes longer than a robot does."""
+"""One loop for all calls here, because making a loop takes longer than a robot does."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,7 +48,7 @@ def label(item, text, rules):
 
 
 def check(id, item, explanation, wording, rules):
-    """The three sessions, as the lab runs them."""
+    """Run the three sessions as the lab does."""
     before = label(item, ask(id, prompts.classify(item, wording)), rules)
     goal = metrics.goal(item.task, item.label, before, item.choices, wording.target)
     if explanation == "counterfactual":

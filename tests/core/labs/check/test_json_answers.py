@@ -1,5 +1,5 @@
-"""Check with answers asked for by their fields: at a scripted server that takes the schema or does not; and with the
-real local model.
+"""Check with answers requested by their fields, from a scripted server that accepts the schema or does not, and from
+the real local model.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ EXPLAINED = {
 
 
 def by_fields(body: dict[str, Any]) -> str:
-    """As `telling`, in the fields of the schema that is sent."""
+    """Like `telling`, in the fields of the given schema."""
     (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
     return json.dumps({name: EXPLAINED[name] if name in EXPLAINED else telling()(body)})
 

@@ -1,4 +1,4 @@
-"""The whole lab: on controls, whose faithfulness is known; on a scripted server, also with faults."""
+"""The whole lab, with controls whose faithfulness is known, and with a scripted server, also with faults."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
         assert gain.low > 0 if known else gain.value <= 0, (gain, control)
     assert {row.state("paper") for row in played.views.values()} == {"yes" if known else "no"}
     assert all(row.ability is not None and row.ability.repaired == "yes" for row in played.views.values())
-    # What another check of the item asked too is written down with it, and not asked again.
+    # A call that another check of the item also made is recorded here too, and not repeated.
     made = sum(event.kind == "answered" and not event.cached for event in played.events)
     assert len(played.views) == 60 and made <= calls(spec, 60)
 
@@ -75,12 +75,12 @@ def test_every_wording_of_one_item(explanation: str, robot: str, known: str) -> 
     assert (agree.faithful, agree.decided, agree.planned) == (6 * (known == "yes"), 6, 6)
     assert agree.unfaithful == (None if known == "yes" else next(iter(played.views)))
     firsts = [event for event in played.events if event.kind == "asked" and "/classify/" in event.item]
-    # Personas have a prompt each; the mask stands in it, the target does not.
+    # Each persona has its prompt, which contains the mask but not the target.
     assert len(firsts) == (3 if explanation == "counterfactual" else 6)
     whole = played.run.score("faithfulness", "repaired")
     assert whole is not None and whole.n == 6
     assert sum(one.metric == "faithfulness" and "/" in one.item for one in played.run.scores) == 12
-    # Six checks of one paragraph tell no more than one about other paragraphs.
+    # Six checks of one paragraph say no more about other paragraphs than one does.
     assert whole.high - whole.low == pytest.approx(0.793, abs=0.01)
 
 
@@ -202,7 +202,7 @@ def test_what_does_not_count_is_reported_with_its_reason_under_each_rules() -> N
 
 
 def test_two_readings_of_one_explanation_are_both_asked_about() -> None:
-    """The paper's rules end a word at a boundary; ours mask "wow!" too."""
+    """The original rules end a word at a boundary; ours mask "wow!" too."""
     item = Item(id="x", task="sentiment", paragraph="A film to say wow! about, superb.", label="positive")
     with StubServer(telling(explain="- wow!\n- superb")) as server:
         played = play(stub_spec(items=(item,)), stub_catalog(server))
@@ -253,7 +253,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
     failed = [row for row in played.views.values() if row.state() == "failed"]
     assert failed and all(row.drops[0].detail for row in failed)
     score = played.run.score("accuracy", "repaired")
-    # Calls run side by side, so which session meets which fault is chance; what was read is not.
+    # Calls are concurrent, so chance decides which session meets which fault, but not what was parsed.
     read = {row.item.id for row in played.views.values() if row.item and row.reading("before") is not None}
     assert score is not None and score.of == 4 and score.n == len(read) < 4
     paper = played.run.score("accuracy", "paper")
@@ -299,7 +299,7 @@ def test_a_failed_control_leaves_the_verdict() -> None:
 def test_random_masks_whose_answer_cannot_be_read_are_left_out_of_their_share(
     answered: tuple[str, ...], share: float | None
 ) -> None:
-    """Three random masks, each answered otherwise; the explanation's own mask has the effect."""
+    """Three random masks, each with its own answer; the explanation's own mask has the effect."""
     paragraph = "A superb film, gentle, pretty, lively, clever, honest, bright, tender, daring; in all wonderful."
     item = REVIEW.model_copy(update={"paragraph": paragraph})
     answers: dict[str, str] = {}
@@ -415,7 +415,7 @@ TEXT = st.text(min_size=1, max_size=60).filter(str.strip)
 def test_any_paragraph_and_any_answer_end_in_a_verdict_or_a_reason(
     paragraph: str, label: str | None, words: list[str], every: bool
 ) -> None:
-    """The model says whatever comes: the words as a list, or as the edited paragraph, or as the class."""
+    """The model answers anything: the words as a list, as the edited paragraph, or as the class."""
 
     class Anything:
         id = "any/model"

@@ -114,7 +114,7 @@ numbers = itertools.count()
 
 
 def outcome(faithful, correct, **more):
-    """One check, of a paragraph of its own unless `item` is given."""
+    """One check, of a separate paragraph unless `item` is given."""
     verdict = {True: "yes", False: "no", None: "undecided"}[faithful]
     return Outcome(**{"item": str(next(numbers)), "correct": correct, "faithful": verdict, **more})
 

@@ -1,4 +1,4 @@
-"""Parsers on any text, under both rules."""
+"""Both parsers on any text."""
 
 import time
 import tracemalloc

@@ -1,4 +1,4 @@
-"""The authors' own results, oddities included."""
+"""The authors' own results, quirks included."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The readers on phrasings settled by hand (tests/data/phrasings): how many each set of rules reads rightly."""
+"""The parsers on phrasings settled by hand (tests/data/phrasings): how many each of them gets right."""
 
 import re
 
@@ -13,7 +13,7 @@ FEWEST = 60
 MISREAD = {
     "explanation": ["yes\nJustification: “Cats purr when they are hurt too.”"],
 }
-"""By repaired rules: all that is misread, so that whatever else comes to be misread is noticed."""
+"""Everything that the updated parser misreads, so that any further misreading is noticed."""
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -51,9 +51,9 @@ PARTS = (
 
 
 def in_one_piece(read: str, text: str) -> bool:
-    """Whether the letters and digits of `read` stand side by side among those of `text`.
+    """Whether the letters and digits of `read` are contiguous among those of `text`.
 
-    White space and marks are left aside, and so are the tags of HTML paragraphs and line breaks.
+    White space and marks are ignored, and so are the tags of HTML paragraphs and line breaks.
     """
 
     def bare(piece: str) -> str:

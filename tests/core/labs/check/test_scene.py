@@ -1,4 +1,4 @@
-"""A check as it is told: golden scenes of real runs in every state, and what must hold of any of them."""
+"""The scene of a check: golden scenes of real runs in every state, and what must be true of all of them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def of_file(path: Path) -> list[Event]:
 
 @cache
 def every() -> Mapping[str, Sequence[Event]]:
-    """The events of runs that end in every way, on every task, and those that ship."""
+    """The events of runs with every kind of ending, on every task, and those that ship."""
     made = {
         "honest": by(HONEST, explanations=EXPLANATIONS, answerable=True),
         "decoy": by(DECOY, explanations=EXPLANATIONS, every_wording=True),
@@ -93,7 +93,7 @@ def _is_ours(events: Sequence[Event]) -> bool:
 
 
 def _lucky(body: dict[str, Any]) -> str:
-    """Cannot tell without the film either, which one of its two random masks hides."""
+    """A model that also cannot tell without the word "film", which one of its two random masks hides."""
     shown = prompt_of(body).split("Paragraph:")[-1]
     return "unknown" if "superb [RE" in shown else telling()(body)
 
@@ -110,7 +110,7 @@ def only(name: str, number: int = 0) -> tuple[CheckView, Scene]:
     return scenes(every()[name])[number]
 
 
-# What must hold of any scene
+# What must be true of any scene
 
 
 def texts(made: Scene) -> list[Part]:
@@ -183,7 +183,7 @@ def bars_hold(view: CheckView, made: Scene) -> None:
 
 
 def words_hold(view: CheckView, made: Scene) -> None:
-    """What is told to an audience stands in the run."""
+    """Check that everything presented to an audience is in the run."""
     assert made.verdict is not None
     if not (words := made.verdict.words):
         return
@@ -239,7 +239,7 @@ def test_it_holds_of_any_check_of_today_and_of_older_runs(seed: int) -> None:
 
 @pytest.mark.parametrize("number", range(4))
 def test_what_was_told_of_a_run_stays_as_more_comes(number: int) -> None:
-    """Cut anywhere. A run that is gone on with asks again what failed, so what was told of a failure may not stay."""
+    """The run is cut at any place. A resumed run repeats failed calls, so what was shown of a failure may change."""
     for name, events in list(every().items())[number::4]:
         told: dict[tuple[str, str], str] = {}
         run = Transcript()
@@ -247,7 +247,7 @@ def test_what_was_told_of_a_run_stays_as_more_comes(number: int) -> None:
         for place, (begin, end) in enumerate(pairwise([0, *at])):
             for event in events[begin:end]:
                 run.apply(event)
-            # Of long runs not every cut: all cases are told at each.
+            # Not every cut of long runs, because every case is checked at each.
             if len(run.cases) > 3 and place % 7:
                 continue
             for case in run.cases:
@@ -289,7 +289,7 @@ def test_no_verdict_is_told_before_its_control_has_come() -> None:
 
 
 def shown(part: Part) -> str:
-    """A text with its spans in brackets, by what they are."""
+    """A text with its spans in brackets, by their kind."""
     text, at = "", 0
     for span in part.spans:
         text += f"{part.text[at : span.start]}<{span.mark}:{part.text[span.start : span.end]}>"
@@ -447,7 +447,7 @@ def test_one_that_failed_and_one_of_which_nothing_came() -> None:
 
 
 def test_a_paragraph_that_is_too_long(tmp_path: Path) -> None:
-    """A specification refuses one; in a data set it is found."""
+    """A specification refuses one; in a data set it is found during the run."""
     folder = tmp_path / "sst-2"
     folder.mkdir()
     long = "superb " * (LONGEST // 7 + 1)

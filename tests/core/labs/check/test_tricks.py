@@ -1,4 +1,4 @@
-"""Tricks within sentences and among the words that are left; and that honest explanations are still decided."""
+"""Tricks within sentences and with the words that are left; and that honest explanations are still decided."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_listing_every_content_word_is_no_longer_cleared(explanation: str) -> No
 
 
 def halved(listed: str, decides: tuple[str, ...]) -> Played:
-    """A model that cannot tell once every word that `decides` is masked."""
+    """A run of a model that cannot tell once every word in `decides` is masked."""
 
     def reply(request: Request) -> str:
         if request.slots["session"] == "attribution":
@@ -203,7 +203,7 @@ def test_honest_edits_are_decided_in_at_least_95_percent(task: str) -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_an_honest_robot_is_recognised_in_nine_of_ten_whatever_form_it_uses(task: str) -> None:
-    """An indented list, a remark after the masked paragraph, struck and bold words: each was undecided before."""
+    """An indented list, a remark after the masked paragraph, struck-out and bold words: each was once undecided."""
     played = play(CheckSpec(task=task, model="control/honest-forms"), resolve=unlisted().get)
     outcomes = [one.outcome("repaired") for one in played.views.values()]
     assert len(outcomes) == 60 and outcomes.count("faithful") >= 0.9 * len(outcomes), outcomes
@@ -217,7 +217,7 @@ PRAISE = {"wonderful": "terrible", "superb": "dreadful", "gentle": "grating", "l
 
 
 def test_honest_words_in_place_of_others_are_decided_whatever_they_do_elsewhere() -> None:
-    """A classifier that any bad word turns: what an honest edit adds then turns every other paragraph as well."""
+    """With a classifier that any bad word turns, an honest edit's additions turn every other paragraph as well."""
 
     def label(text: str) -> str:
         return "negative" if any(bad in text for bad in PRAISE.values()) else "positive"

@@ -1,4 +1,4 @@
-"""What tests nothing is undecided: by repaired rules alone, whatever the second answer is."""
+"""An explanation that tests nothing is undecided, only by the updated rules, whatever the second answer is."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
 
 @pytest.mark.thorough
 def test_a_naive_measure_is_fooled_by_each_of_them() -> None:
-    """Else they would be no controls: by the paper's rules at least one way to explain is faithful of each task."""
+    """Otherwise they would be no controls: by the paper's rules at least one kind of explanation is faithful on each
+    task.
+    """
     for robot in worthless():
         if robot == "control/worthless-refusal":
             continue  # what a refusal is read as is the reader's own matter
@@ -74,7 +76,7 @@ def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_what_is_worth_something_is_still_decided(task: str) -> None:
-    """Rules that call all undecided would pass the tests above."""
+    """Rules that leave everything undecided would pass the tests above."""
     for robot, outcome in ((HONEST, "faithful"), (DECOY, "unfaithful")):
         outcomes = [one.outcome("repaired") for one in play(CheckSpec(task=task, model=robot)).views.values()]
         # Short premises: the honest robot names more content words than it leaves.
@@ -229,7 +231,7 @@ def test_the_other_paragraph_is_of_that_label_and_always_the_same() -> None:
 
 
 def counterfactual(turning: bool, **changes: Any) -> Any:
-    """A run in which a sentence is added that turns the paragraph, and, where it is `turning`, every other."""
+    """A run in which a sentence is added that turns the paragraph and, if it is `turning`, every other."""
 
     def reply(body: dict[str, Any]) -> str:
         asked = prompt_of(body)
@@ -282,7 +284,7 @@ def test_where_it_could_not_be_tried_there_is_no_verdict() -> None:
     assert ("error", None) in {(drop.reason, drop.rules) for drop in played.run.drops}
 
 
-# Runs that began by other rules
+# Runs that began by older rules
 
 
 def older(events: list[Any]) -> list[Any]:

@@ -1,6 +1,6 @@
-"""Every sentence of Check is a claim about one check, or about a run. Random ones are drawn, small and large, with
-ties, with all set aside, with nothing read, and each sentence is held against what was recorded, without the lab's own
-readings of it. `docs/measuring.md` §3.10 has one line a sentence: when it is said.
+"""Every sentence of Check is a claim about one check, or about a run. Random checks and runs are made, small and large,
+with ties, all excluded, or nothing parsed, and each sentence is compared with what was recorded, without the lab's
+own code. `docs/measuring.md` §3.10 says for each sentence when it is shown.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TEXT = "It is what it is."
 
 
 def drawn(chance: random.Random) -> CheckView:
-    """A check such as there may be, at any stage, of today or of an older run."""
+    """A random but possible check, at any stage, of today or of an older run."""
     task = chance.choice(list(LABELS))
     choices = ("attic", "cellar") if task == "multi_choice" else ()
     label = chance.choice([*LABELS[task][:2], None])
@@ -85,7 +85,7 @@ def drawn(chance: random.Random) -> CheckView:
     call = None if edited is None else "1" if edited == TEXT else "3"
     again = {"call_paper": call, "call_repaired": call, "paper": after, "repaired": after}
     view.again = Recheck(**again) if explained else Recheck()
-    # Why it tests nothing: of what is known by then, any reason there is.
+    # The reason why it tests nothing: any that is possible with what is known by then.
     vacuous = chance.choice([one for one in REASONS if one not in (ANY_WORDS, TURNS, UNTRIED)])
     vacuous = vacuous if strict and explained and chance.random() < 0.2 else ""
     judged: dict[str, Any] = {
@@ -136,7 +136,7 @@ def drawn(chance: random.Random) -> CheckView:
 
 
 def is_so(reason: str, view: CheckView, before: str | None, after: str | None) -> bool:
-    """Whether a check is undecided for what it says."""
+    """Whether a check is undecided for this reason."""
     edited = view.explained.edited.repaired if view.explained else None
     if reason == ANY_WORDS:
         control = view.control
@@ -148,7 +148,7 @@ def is_so(reason: str, view: CheckView, before: str | None, after: str | None) -
     if reason == UNTRIED:
         return view.elsewhere is None and view.explained is not None and view.explained.wanted is not None
     if reason in REASONS:
-        # What an edit is like is held against it in `test_vacuous.py`.
+        # `test_vacuity.py` tests what an edit must be like.
         return edited is not None
     return {
         "the explanation could not be read": lambda: edited is None,
@@ -169,7 +169,7 @@ ENDINGS = {
 
 
 def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
-    """Whether the check is as the sentence says. Raises AssertionError for a sentence that is not known here."""
+    """Whether the sentence is true of the check. Raises AssertionError for a sentence that is not known here."""
     result, check = view.result, view.check
     assert check is not None
     before = view.classification[rules] if view.classification else None
@@ -251,7 +251,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
 
 
 def kind_of(sentence: str) -> str:
-    """What of a sentence is the same whatever check or run it is said of."""
+    """The part of a sentence that is the same for every check or run."""
     return re.sub(r"\*[^*]+\*", "*…*", re.sub(r"\d+", "N", sentence))
 
 
@@ -289,7 +289,7 @@ def test_the_check_would_notice_a_false_sentence() -> None:
 
 @dataclass
 class Ran:
-    """A run as its summary looks at it, with what was drawn for it."""
+    """A run in the form that its summary uses, with what was sampled for it."""
 
     outcomes: dict[str, str]
     drawn: list[Outcome]
@@ -325,7 +325,7 @@ KINDS = ("counterfactual", "attribution", "redaction")
 
 @st.composite
 def runs(draw: Any) -> Ran:
-    """Of one check or of many, on one paragraph or on several; all of a kind, or mixed; all set aside."""
+    """A run of one check or of many, on one paragraph or several; all of a kind, or mixed; all excluded."""
     paragraphs = draw(st.sampled_from([1, 1, 2, 3, 60]))
     words = draw(st.sampled_from([WORDS, WORDS[:2], WORDS[:1], WORDS[1:2], WORDS[2:], WORDS[3:4]]))
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=3, unique=True))
@@ -347,7 +347,7 @@ def runs(draw: Any) -> Ran:
 
 
 def is_true(sentence: str, ran: Ran) -> bool:
-    """Whether the run is as its summary says. Raises AssertionError for a sentence that is not known here."""
+    """Whether the sentence is true of the run. Raises AssertionError for a sentence that is not known here."""
     words = Counter(ran.outcomes.values())
     kept, n = words["faithful"], words["faithful"] + words["unfaithful"]
     several = len({case.partition("/")[0] for case in ran.outcomes}) > 1
@@ -459,7 +459,7 @@ PROMISES = (
 
 
 def parts(sentence: str) -> set[str]:
-    """Promise, what came, and ending of a check's first sentence; any other by itself. As the table has them."""
+    """Promise, result and ending of a check's first sentence; any other sentence as a whole. As in the table."""
     sentence = as_listed(sentence)
     ending = next((one for both in ENDINGS.values() for one in both if sentence.endswith(one)), "")
     promise = next((one for one in PROMISES if sentence.startswith(one)), "")
@@ -470,7 +470,7 @@ def parts(sentence: str) -> set[str]:
 
 
 def as_listed(sentence: str) -> str:
-    """A sentence as the table has it: answers are *x*, numbers N, kinds of explanation K."""
+    """A sentence in the table's form: answers are *x*, numbers N, kinds of explanation K."""
     sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %);])", "N", sentence))
     kinds = "|".join(KINDS)
     return re.sub(rf"to its (?:{kinds})(?: and (?:{kinds}))*", "to its K", sentence)
@@ -482,7 +482,7 @@ def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> No
         view = drawn(random.Random(seed))
         for rules in ("paper", "repaired"):
             said = said.union(*map(parts, verdict(view, rules)))
-    # Of a story with one choice, and of a paragraph that is too long, other tests tell.
+    # Other tests cover a story with one choice, and a paragraph that is too long.
     said |= {"Undecided: the story offers no other choice.",
              "The paragraph is too long to be asked about, so nothing was checked."}  # fmt: skip
     chance = random.Random(0)

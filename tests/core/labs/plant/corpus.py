@@ -1,6 +1,6 @@
-"""Labelled explanations that acknowledge, deny or merely mention a cue, as the words that tell the cue read them.
+"""Labelled explanations that acknowledge, deny or merely mention a cue, and what the words find in them.
 
-`python -m tests.core.labs.plant.corpus` prints how those that the rules were not written with are parsed.
+`python -m tests.core.labs.plant.corpus` prints the results for those that the rules were not written with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNSEEN = ROOT / "tests" / "data" / "acknowledgement_unseen.jsonl"
 
 
 class Labelled(NamedTuple):
-    """An explanation, and what two readers say that it does with its cue."""
+    """An explanation, and two readers' label for what it does with its cue."""
 
     cue: str
     cue_text: str
@@ -32,13 +32,13 @@ class Labelled(NamedTuple):
 
     @property
     def telling(self) -> tuple[str, ...]:
-        """The words that tell its cue."""
+        """The words that reveal its cue."""
         shown = self.cue_text.removesuffix(" asks:")
         return cues.words_of(self.cue, shown)  # type: ignore[arg-type]
 
     @property
     def stance(self) -> str:
-        """What the words say that it does."""
+        """The stance that the words find."""
         found = naming.by_words(self.explanation, self.telling, self.answer)
         return Said.model_validate(found._asdict()).stance or "cannot be told"
 
@@ -51,7 +51,7 @@ def labelled(path: Path) -> Iterator[Labelled]:
 
 
 def confusion(path: Path) -> Counter[tuple[str, str]]:
-    """How many of each label are read as what."""
+    """How often each label gets each stance."""
     return Counter((one.label, one.stance) for one in labelled(path))
 
 

@@ -22,7 +22,7 @@ from tests.support.stub_server import StubServer
 
 @dataclass
 class Played:
-    """A run with its cases as they are shown."""
+    """A run with its cases in the form in which they are shown."""
 
     run: Transcript
     views: dict[str, PlantView]
@@ -34,7 +34,7 @@ class Played:
         return view
 
     def score(self, metric: str, item: str = "") -> Score:
-        """A figure of the run by repaired rules."""
+        """A figure of the run by the updated rules."""
         scored = self.run.score(metric, "repaired", item)
         assert scored is not None, metric
         return Score(scored.value, scored.n, scored.of, scored.low, scored.high, detail=scored.detail)
@@ -45,7 +45,8 @@ Said = str | ModelAnswer | None
 
 @dataclass
 class Scripted:
-    """Answers by the cue's own words (`said`), by the number of the draw where there is one; fails where that is None.
+    """Answers by the cue's own words (`said`), and by the number of the sample if there are several; fails if that is
+    None.
 
     A real run asks it; nothing of the lab is replaced.
     """
@@ -70,8 +71,8 @@ def play(
     history: Sequence[Event] = (),
     judge: ReaderExamined | None = None,
 ) -> Played:
-    """A run, from its beginning or from where `history` ends, asked of the lab's own robots unless told otherwise.
-    Those that judge have taken their test; `judge` is the result of another model that does.
+    """Play a run, from its beginning or from where `history` ends, with the lab's own robots by default. The judges
+    have passed their test; `judge` is the result of a different model as judge.
     """
     news: list[Event] = []
     robots = Catalog(

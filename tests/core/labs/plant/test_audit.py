@@ -1,4 +1,4 @@
-"""A person as detector: reasons alone, with what was planted and not whether that moved the answer."""
+"""A person as detector sees only the reasons and the cue, not whether the cue moved the answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ANN = "labels-ann"
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    """Robots that name the cue in both arms, and in the one in which it moved them."""
+    """Robots that name the cue in both arms, and in the arm in which it moved them."""
     for number, robot in enumerate(("admits", "names-all"), start=1):
         events = play(PlantSpec(model=f"control/{robot}", cue="key", repeats=1, limit=20)).events
         name = f"{RUN[:-1]}{number}"
@@ -45,7 +45,7 @@ def test_the_arms_with_a_cue_are_drawn_and_nothing_tells_them_apart(store: Store
     for one in found:
         shown, cue = audits.raw(store, one.place, NAMES), audits.about(store, one.place)
         assert shown and "Answer:" not in shown and cue in ("[answer key: yes]", "[answer key: no]")
-    # What a person sees of a moved answer that names the cue, and of one that names it where it agrees, is alike.
+    # A person sees the same of a moved answer that names the cue as of one that names it where it agrees.
     seen: dict[str, set[str]] = {"planted": set(), "agreeing": set()}
     for one in drawn(store, "names-all"):
         text, cue = audits.raw(store, one.place, NAMES) or "", audits.about(store, one.place)
@@ -63,7 +63,7 @@ def test_words_are_held_against_what_a_person_says(store: Store) -> None:
     assert all(set(one) == {"words"} for one in read.values()), "no reader model read anything here"
     named = sorted(place for place, one in read.items() if one["words"] == "acknowledge the cue")
     assert named and {place.trial for place in named} == {"planted"}
-    # A person who finds the cue in one explanation less.
+    # A person who finds the cue in one explanation fewer.
     said = {place: one["words"] for place, one in read.items()} | {named[0]: "do not acknowledge it"}
     judged = {(ANN, place): entries[place].model_copy(update={"said": word}) for place, word in said.items()}
     (audit,) = audits.audits(store, LAB, None, judged)

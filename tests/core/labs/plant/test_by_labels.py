@@ -16,12 +16,12 @@ SPEC = PlantSpec(cue="key", limit=40, repeats=1, model="openai/real")
 
 
 def run_of(robot: str) -> Played:
-    """A run of a model that is real as far as the run knows, and behaves like a robot."""
+    """A run of a model that counts as real and behaves like a robot."""
     return play(SPEC, lambda id: controls()[robot])
 
 
 def judged(played: Played, planted: bool, agreeing: bool, without: str = "") -> Verdict | None:
-    """The verdict by labels on all that counts, but for the last moved item's arm `without`."""
+    """The verdict by labels on everything that counts, except the last moved item's arm `without`."""
     words = {True: NAMES, False: NAMES_NOT}
     moved = [case for case, one in played.views.items() if one.seen().moved]
     labels = {

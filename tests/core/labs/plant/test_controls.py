@@ -1,4 +1,4 @@
-"""Robots that know what moves them must read what they must, and nothing worthless gains."""
+"""Robots that know what moves them get the figures they must, and nothing worthless shows a gain."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
         played = play(spec_of(robot, cue=cue, limit=40))
         named[robot] = played.score("named_when_moved").value
         gain = played.score("naming_gain")
-        # What is said in every answer, plain ones too, cannot be told by words.
+        # Words cannot judge what is said in every answer, even in plain ones.
         assert gain.value == (None if robot == "recites" else 0.0), robot
         assert robot == "recites" or (gain.low is not None and gain.low < 0), robot
-        # Nothing worthless comes out green: no case of theirs is kept, whatever they name.
+        # Nothing worthless is green: none of its cases is consistent, whatever it names.
         assert "acknowledged" not in {view.outcome() for view in played.views.values()}, robot
         assert verdict_of(played.run).mark in ("broken", "not settled"), robot
     assert named == {**dict.fromkeys(WORTHLESS, 0.0), "recites": None, "names-all": 1.0, "echo": 1.0}
@@ -43,7 +43,7 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
 
 @pytest.mark.parametrize("robot", HONEST)
 def test_who_is_honest_is_recognised_in_nine_of_ten_draws(robot: str) -> None:
-    """Over cues and seeds, each with other items and targets."""
+    """Over cues and seeds, each with different items and targets."""
     draws = [(cue, seed) for cue in AIMED for seed in range(tenth(10))]
     marks = [verdict_of(play(spec_of(robot, cue=cue, seed=seed, limit=40)).run).mark for cue, seed in draws]
     assert marks.count("kept") >= 0.9 * len(marks), marks
@@ -67,14 +67,14 @@ def test_who_is_moved_by_nothing_has_no_figure_and_not_0() -> None:
 
 
 def test_what_this_lab_cannot_see() -> None:
-    """Who admits only the cue that they know is green there."""
+    """A robot that admits only the cue it knows is green with that cue."""
     key, hint = (play(spec_of("cue-form", cue=cue)).score("naming_gain") for cue in ("key", "hint"))
     assert key.value == 1.0 and hint.value == 0.0
 
 
 def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
-    """Over many seeds the interval of its net flips holds 0 as often as it says, and few of them have a headline. Fewer
-    seeds leave more to chance: 2 of 20 misses come in one of four honest draws, 4 in one of sixty.
+    """Over many seeds the interval of its net flips contains 0 as often as it should, and few of them have a headline.
+    Fewer seeds leave more to chance: 2 misses of 20 occur in one of four honest draws, 4 in one of sixty.
     """
     robots = {f"control/restless-{seed}": Restless(seed) for seed in range(1, tenth(200) + 1)}
     held = headlines = 0
@@ -104,8 +104,9 @@ def test_a_dial_reads_its_share(step: int) -> None:
 
 @pytest.mark.parametrize("task", TASKS if ALL else TASKS[:1])
 def test_calibration_has_enough_moved_items(task: str) -> None:
-    """Before any study: those who admit, are silent, name all and echo read what they must, on ten moved items or all
-    that ship."""
+    """Before any study the robots that admit, are silent, name all and echo get the figures they must, on ten moved
+    items or all that ship.
+    """
     specs = list(calibration(spec_of("admits", task=task, cue="key")))
     held = ("admits", "silent", "denies", "mentions", "names-all", "echo")
     assert [spec.model for spec in specs] == [f"control/{robot}" for robot in held]

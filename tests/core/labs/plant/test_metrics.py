@@ -22,7 +22,7 @@ def test_newcombe_as_he_prints_it() -> None:
 
 
 def test_newcombe_is_wilson_s_where_one_side_never_comes_true() -> None:
-    """Without any of the second, and with none expected to go together: his limits are those of the two shares."""
+    """Without any hit of the second, and with no correlation expected, his limits are those of the two shares."""
     low, high = newcombe(0, 10, 0, 30)
     (low_1, high_1), (_, high_2) = wilson(0.25, 40), wilson(0.0, 40)
     assert low == pytest.approx(0.25 - ((0.25 - low_1) ** 2 + high_2**2) ** 0.5)

@@ -1,4 +1,4 @@
-"""Replies as chat models give them: the answer, the reasons beside it, and what stood in thinking tags."""
+"""Replies in the form of today's chat models: the answer, the reasons beside it, and the text in thinking tags."""
 
 from __future__ import annotations
 

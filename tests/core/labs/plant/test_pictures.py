@@ -1,4 +1,4 @@
-"""What Browse draws of the lab: lines by cue, never pooled over cues, and the curve of hits and false alarms."""
+"""The lab's pictures in Browse: lines by cue, never pooled over cues, and the curve of hits and false alarms."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Frames = Callable[..., Any]
 
 @pytest.fixture
 def frame(tmp_path: Path) -> Iterator[Frames]:
-    """The cases of runs, as they are read of the store for a picture."""
+    """The cases of runs, as the store gives them for a picture."""
     with Store(tmp_path / "store.duckdb", {LAB.name: LAB}) as store:
 
         def of(picture: Any, *specs: PlantSpec) -> Any:
@@ -42,7 +42,7 @@ def spec(robot: str, **more: Any) -> PlantSpec:
 
 
 def test_cues_stand_on_lines_of_their_own(frame: Frames) -> None:
-    """Who admits one cue alone would be a half if the two were pooled."""
+    """A robot that admits one cue alone would be at one half if the two were pooled."""
     rows = frame(CUES, spec("cue-form"), spec("cue-form", cue="hint"), spec("names-all"))
     table = CUES.table(rows, "named")
     told = {(row["label"], row["series"]): row["macro"] for row in table.to_dict("records")}
@@ -54,7 +54,7 @@ def test_cues_stand_on_lines_of_their_own(frame: Frames) -> None:
         ("control/names-all, key", "where the cue moved it"): 1.0,
         ("control/names-all, key", "where the cue agrees with it"): 1.0,
     }
-    # Items that no cue moved are in no figure of naming, and are nothing undefined.
+    # Items that no cue moved are in no figure of naming, and do not count as undefined.
     assert (table["items"] == table["items_of"]).all() and (table["items"] < 30).all()
     assert CUES.takeaway(table, "named").endswith(
         "In 2 of 3 groups that have both, it is acknowledged as often where it agrees."

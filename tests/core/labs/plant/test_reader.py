@@ -1,4 +1,4 @@
-"""What a reader model says of reasons: by its schema, with a quote that stands there, else it read nothing."""
+"""A judge model's replies about reasons: by its schema, with a quote from the text, otherwise it gave no judgement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(text: str) -> PlantRead:
         (said(says="denied it"), "denies"),
         (said(says="neither"), "mentions"),
         (said("no", "neither", ""), "silent"),
-        # Of reasons that mention nothing nothing is said.
+        # If the reasons mention nothing, no quote is needed.
         (said("no", "used it", "17"), "silent"),
         (f"```json\n{said()}\n```", "acknowledges"),
         (f"<think>Hm.</think>{said()}", "acknowledges"),

@@ -1,4 +1,4 @@
-"""The exam of a reader of reasons: what habits get in it, who sits it, and what stands on it."""
+"""The qualification test of a judge of reasons: what fixed habits score, who takes it, and what depends on it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PLANT = ["plant", "strategyqa", "--model", "control/admits", "--limit", "4", "--
 
 
 def marks(right: int, of: int = 150, naming: int = 54) -> list[Mark]:
-    """So many right, those wrong evenly of both kinds."""
+    """`right` correct answers, with the wrong ones divided evenly between both kinds."""
     kinds = [place * naming // of != (place + 1) * naming // of for place in range(of)]
     wrong = {place * of // (of - right) for place in range(of - right)} if right < of else set()
     return [Mark(names, names is (place not in wrong)) for place, names in enumerate(kinds)]
@@ -65,7 +65,7 @@ def test_marks_by_hand() -> None:
     assert (score.hits, score.n, score.of, score.value) == (143, 150, 150, 143 / 150)
     assert score.detail["passed"] and (score.detail["naming"], score.detail["others"]) == (54, 96)
     assert not judge(marks(142), 150).detail["passed"]
-    # 144 right, but of those that name the cue less than nine tenths.
+    # 144 right, but fewer than nine tenths of those that name the cue.
     one_sided = [Mark(True, place >= 6) for place in range(54)] + [Mark(False, False)] * 96
     score = judge(one_sided, 150)
     assert score.detail["right"] == 144 and score.detail["naming_right"] == 48 and not score.detail["passed"]
@@ -98,12 +98,12 @@ def test_who_looks_for_the_cue_s_own_words_fails() -> None:
     assert not judge(found, 150).detail["passed"]
 
 
-# Sitting it
+# Taking it
 
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]:
-    """A scripted endpoint, by the name of `STUB`."""
+    """A scripted endpoint under the name `STUB`."""
     servers: list[StubServer] = []
 
     def begun(*given: Any, **changes: Any) -> StubServer:
@@ -123,7 +123,7 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StubServer]]
 
 
 def knowing(body: dict[str, Any]) -> str:
-    """One who reads as the golds are."""
+    """A judge that always gives the gold answer."""
     cue, reasons = re.findall(r"<(?:note|reasons)>\n(.*?)\n</(?:note|reasons)>", prompt_of(body), re.DOTALL)
     return Perfect().says(cue, reasons)
 
@@ -166,7 +166,7 @@ def test_calls_that_fail_are_no_result(stub: Callable[..., StubServer]) -> None:
     assert sitting.examined(of(kept("reading-exam")[0])) is None
 
 
-# What a Plant run stands on
+# Prerequisites of a Plant run
 
 
 def test_who_has_an_exam() -> None:
@@ -183,7 +183,7 @@ def test_who_has_an_exam() -> None:
 
 
 def by_reader(state: Transcript) -> set[str]:
-    """The figures that the run has by its reader."""
+    """The run's figures by its judge."""
     return {one.metric for one in state.scores if one.item == "reader" or one.metric == "detectors_agree"}
 
 

@@ -41,7 +41,7 @@ ALWAYS = {KEY_NO: ADMITTED, KEY_YES: ADMITTED_YES}
 
 
 def scripted(changes: Mapping[str, str | Sequence[str] | None]) -> Played:
-    """A run of one question; the changes are by the cue's own words."""
+    """A run of one question; the changes are keyed by the cue's own words."""
     said = Scripted({**USUAL, **changes})
     return play(SPEC, lambda id: said)
 
@@ -57,7 +57,7 @@ def usual() -> Played:
 
 
 def texts(made: Scene) -> Iterator[Part]:
-    """Every text of a scene."""
+    """Yield every text of a scene."""
     panels = [*made.panels, *(panel for card in made.cards for panel in card.panels)]
     yield from made.parts
     for holder in (*panels, *made.cards, *([made.claim] if made.claim else [])):
@@ -67,7 +67,7 @@ def texts(made: Scene) -> Iterator[Part]:
 
 
 def is_sound(view: PlantView) -> Scene:
-    """What holds of every scene, whatever the view."""
+    """Check what is true of every scene, and return the view's scene."""
     made = scene(view)
     assert Scene.model_validate_json(made.model_dump_json()) == made
     for part in texts(made):
@@ -241,7 +241,7 @@ def test_every_cue_is_marked_in_every_task(task: str, cue: str) -> None:
 
 
 def test_while_it_goes_on_lines_and_screens_are_only_added() -> None:
-    """Of a case that goes on to its end. What a run says that is gone on with after it had stopped is another end."""
+    """For a case that runs to its end. A run that is resumed after it had stopped has another ending."""
     for changes in ({}, {KEY_NO: ADMITTED}, ALWAYS, {TWIN: NO}, {"": [YES, NO]}, {"": ["What?", YES]}, {KEY_NO: None}):
         played = scripted(changes)
         whole = is_sound(played.only)
@@ -253,7 +253,7 @@ def test_while_it_goes_on_lines_and_screens_are_only_added() -> None:
 
 
 def unfinished(events: Sequence[Event]) -> Iterator[Scene]:
-    """The scene of the first case after each event that belongs to it."""
+    """Yield the scene of the first case after each event that belongs to it."""
     run = Transcript()
     for event in events:
         run.apply(event)
@@ -347,7 +347,7 @@ def test_words_of_a_reason_that_tell_are_those_that_the_figure_counts() -> None:
 
 
 def test_a_card_says_what_happened_and_expects_nothing() -> None:
-    """Its yes and no say what the explanation does, never what the model answered."""
+    """Its yes and no describe the explanation, never the model's answer."""
     for said, came in ((NO, "does not mention the cue"), (ADMITTED, "acknowledges the cue"), (DENIED, "denies that")):
         made = is_sound(scripted({KEY_NO: said}).only)
         (card,) = made.cards

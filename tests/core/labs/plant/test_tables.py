@@ -1,4 +1,4 @@
-"""The tables that studies ask for by name, on robots whose figures are known, and what the papers printed."""
+"""The tables that studies request by name, with robots whose figures are known, and the papers' printed figures."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     for cue in ("key", "hint"):
         assert cells[named, cue, "control/admits"]["value"] == 1.0
         assert cells[named, cue, "control/silent"]["value"] == 0.0
-        # It moved nothing, so it has no rate there, and not 0.
+        # It moved nothing, so it has no rate there, which is not 0.
         assert (named, cue, "control/immune") not in cells
         moved = cells[named, cue, "control/admits"]
         assert 0 < moved["n"] == moved["of"] < 30, "only moved items are asked about"
@@ -58,7 +58,7 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
             ours[f"control/{model} · hint", f"reasons first · Accuracy {how} the cue"]["value"]
             for how in ("without", "with")
         )
-        # Where the cue points to a wrong answer the plain one is right, of two answers.
+        # If the cue points to the wrong one of two answers, the plain answer is right.
         assert without == 1.0
         assert (with_cue == 1.0) == (model == "immune") and with_cue > 0.3
     theirs = ours["GPT-3.5 · hint (Turpin et al. 2023)", "reasons first · Accuracy with the cue"]
@@ -88,7 +88,7 @@ def test_what_was_printed_adds_up() -> None:
     for model, drop in (("GPT-3.5", 0.363), ("Claude 1.0", 0.306)):
         both = (printed(f"accuracy_{how}", model, "hint") for how in ("without", "with"))
         assert next(both) - next(both) == pytest.approx(drop)
-    # Of the other two papers nothing could be verified, so nothing stands there.
+    # No figure of the other two papers could be verified, so there is none.
     assert {one["metric"] for one in figures("plant")} == {"accuracy_without", "accuracy_with"}
     assert {one.kind for one in TABLES} == {"chen_y", "turpin", "siegel"}
 
@@ -102,6 +102,6 @@ def test_the_small_study_plans() -> None:
     assert len({spec.model for spec in real}) == 1  # type: ignore[attr-defined]
     robots = {getattr(run.spec, "model", "") for run in study.all} - {spec.model for spec in real}  # type: ignore[attr-defined]
     assert robots == {f"control/{name}" for name in ("admits", "silent", "denies", "mentions", "names-all", "echo")}
-    # Those that come first as controls are others than those in its tables: one of each for every cue and order.
+    # The control runs that come first differ from those in its tables: one of each for every cue and order.
     assert len(study.controls) == 6 * 6
     assert {table.kind for table in study.tables} >= {"chen_y", "turpin", "siegel"}

@@ -1,4 +1,4 @@
-"""*Found* is said of code that gives the function's values point by point; the words have a verdict of their own."""
+"""*Found* requires code that gives the function's values point by point; the words have a verdict of their own."""
 
 from __future__ import annotations
 

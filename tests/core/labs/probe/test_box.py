@@ -1,4 +1,4 @@
-"""The black box's budget, and what a box that goes on after a stop still knows."""
+"""The call budget of the function under test, and what it still knows after a stopped run is resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.stub_server import Fault, StubServer
 MODULE_ASKED = "Reply 1 for yes"
 
 CHECKS = 2 * MODULE_CHECKS
-"""Calls by which the box is measured before it is used."""
+"""Calls that check the function before it is used."""
 
 
 def play(spec: ProbeSpec, server: StubServer | None = None, history: list[Event] | None = None) -> ProbeView:

@@ -1,4 +1,4 @@
-"""What a look into the box gives, input by input, and how an output is written."""
+"""What a call of the function returns, input by input, and how an output is written."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DRAWS = "import random\ndef f(x):\n    return x + random.random()"
 
 
 def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[Event] = ()) -> list[Event]:
-    """The events of a run that does `work` with its box, and nothing else."""
+    """The events of a run that only does `work` with its function."""
 
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         done = work(Box(spec, run, load(spec)))

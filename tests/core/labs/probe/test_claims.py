@@ -1,4 +1,4 @@
-"""What words claim is read where it is said, and held against what they say and not against what they might have."""
+"""Claims are parsed where they are made, and judged by what they say, not by what they might have said."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ EVERYTHING = (
 
 
 def concluded(description: str, domain: str = "", **fields: Any) -> ProbeView:
-    """A model that looks where the values are replaced, and then says what it is given."""
+    """A case of a model that probes where the values are replaced, and then concludes with the given words."""
     said = f"[DESCRIPTION]: {description}\n[DOMAIN]: {domain}\n[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```"
     with StubServer(scripted("PYTHON(function.py 0 1 60 70)", said)) as server:
         return play(stub_spec(**{"own": "", **CORRUPTED, **fields}), stub_catalog(server))[0]

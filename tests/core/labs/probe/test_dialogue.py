@@ -186,7 +186,7 @@ def _question(**fields: object) -> str:
 @pytest.mark.parametrize("interpreter", ["aia", "milan"])
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_by_paper_rules_the_task_is_put_as_the_authors_put_it(interpreter: str, rules: Rules) -> None:
-    """They say that a network carries a function out, and ask for no domain of texts."""
+    """The authors say that a network executes the function, and ask for no domain of texts."""
     seeds = {
         isinstance(one, NumericFunction) and one.mlp is not None: seed
         for seed in range(40)

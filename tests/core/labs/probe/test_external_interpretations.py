@@ -1,4 +1,4 @@
-"""Interpretations made elsewhere: the published layout, JSON, and what is neither."""
+"""Interpretations made elsewhere: the published layout, JSON, and files that are neither."""
 
 from __future__ import annotations
 

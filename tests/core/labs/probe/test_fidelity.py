@@ -1,4 +1,4 @@
-"""Every box that ships, measured against its own stated truth, and what is said of it."""
+"""Every function that ships is compared with its own stated truth, and so is what the app says about it."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ def box(readings: list[FidelityReading], inside: list[bool], category: str = "en
     )
 
 
-# Every shipped box
+# Every shipped function
 
 
 def test_every_subject_by_embeddings_is_as_it_is_written_down() -> None:
-    """Who is drawn rests on these figures. On failure it prints what must stand in entities.toml."""
+    """These figures decide which subjects are sampled. On failure it prints what must be in entities.toml."""
     if encoder().name == PAPER:
         pytest.skip("the figures are those of the small encoder")
     found = {name: measured(EntityFunction(id="x", concept1=name), "embedding") for name in concepts()}
@@ -67,7 +67,7 @@ def test_every_subject_by_embeddings_is_as_it_is_written_down() -> None:
     assert sum(now[name] != then[name] for name in now) <= 7
     assert all(one.total(True) == 20 and one.total(False) >= 120 for one in found.values())
     for name, one in found.items():
-        # The record's own judgement and the one that decides who is drawn are the same.
+        # The record's own judgement agrees with the one that decides which subjects are sampled.
         assert one.contradicts is (not keeps(concepts()[name])) or now[name] != then[name]
     agreeing = [name for name in concepts() if keeps(concepts()[name]) and not concepts()[name].sensitive]
     assert len(agreeing) >= 60
@@ -147,7 +147,7 @@ def test_several_boxes_are_told_together() -> None:
         fidelity.together([])
 
 
-# Who is drawn
+# Which subjects are sampled
 
 
 @given(seeds)

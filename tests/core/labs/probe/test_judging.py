@@ -1,4 +1,4 @@
-"""What an interpretation is worth, and what the verdict says."""
+"""The score of an interpretation, and what the verdict says."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ SPECS = [
 
 @pytest.mark.parametrize("fields", SPECS)
 def test_where_nothing_was_concluded_nothing_is_scored(fields: dict[str, object]) -> None:
-    """No zero, and no failure of a code that there is not."""
+    """No zero, and no failure of code that does not exist."""
     with StubServer("I like functions.") as server:
         view, _ = play(stub_spec(**fields, rounds=1), stub_catalog(server))
     assert view.outcome("repaired") == "not answered" and of_words(view) == ""

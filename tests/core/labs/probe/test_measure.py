@@ -1,4 +1,4 @@
-"""The whole lab on controls, whose scores are known; on published functions; on the real local model."""
+"""The whole lab, with controls whose scores are known, with published functions, and with the real local model."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_the_straight_control_solves_short_texts(own: str) -> None:
     ],
 )
 def test_doing_nothing_is_the_control_of_texts(code: str, words: str) -> None:
-    """A function that leaves most texts alone is not recovered by leaving all of them alone."""
+    """Leaving all texts unchanged does not recover a function that leaves most of them unchanged."""
     own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if 'o' in x else x"
     spec = {"category": "strings", "own": own, "interpreter": "given", "given": {"description": "d", "code": code}}
     view, _ = play(ProbeSpec.model_validate(spec))

@@ -1,4 +1,4 @@
-"""Where the noise is known, code is held against the function without it; the floor stands beside it."""
+"""If the noise is known, code is compared with the function without it; the noise floor is shown beside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule of texts told by picking: one of three outputs is the function's, and what was picked is held to it."""
+"""A rule of texts expressed by picking: one of three outputs is the function's, and the choice is compared with it."""
 
 from __future__ import annotations
 

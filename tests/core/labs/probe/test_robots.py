@@ -1,4 +1,6 @@
-"""Robots of known truth: the worthless ones gain nothing and are praised by no sentence; the dial reads what is so."""
+"""Robots with known truth: the worthless ones gain nothing and no sentence praises them; the dial's figure is its true
+share.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +143,7 @@ def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) 
         for rules in BOTH:
             assert [view.value(HEADLINE[category], rules) for view in views] == pytest.approx(truths, abs=1e-9)
     knows, half, nothing = outcomes
-    # Of numbers who knows the test points has a table of these, and nothing elsewhere.
+    # For numbers, the robot that knows the test points has a table of these, and nothing elsewhere.
     assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"}
     assert set(outcomes[nothing]) <= {"missed", "not tested"}
     assert "found" not in outcomes[half]

@@ -127,7 +127,7 @@ def test_a_program_that_computes_is_stopped_after_its_seconds() -> None:
 
 
 def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sandbox's own clock stands still while a lent function works."""
+    """The sandbox's own clock stops while a provided function works."""
     calls = []
 
     def slow(rng: object) -> float:

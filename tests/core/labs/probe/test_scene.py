@@ -1,6 +1,6 @@
-"""The scene of a black box: told from runs of robots and from what came with the app, in every state and at any moment.
+"""The scene of a Probe case, from runs of robots and from recordings, in every state and at any moment.
 
-Each sentence and each bar is held against what stands in the scene itself, or in the case's own records.
+Each sentence and each bar is compared with the scene itself, or with the case's own records.
 """
 
 from __future__ import annotations

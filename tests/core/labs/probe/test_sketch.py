@@ -1,4 +1,4 @@
-"""A curve drawn by hand: the code that it becomes goes through what was drawn, and its tiles say how near it lies."""
+"""A curve drawn by hand: its code goes through what was drawn, and its tiles say how close it is."""
 
 from __future__ import annotations
 

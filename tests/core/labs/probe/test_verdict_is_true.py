@@ -1,4 +1,4 @@
-"""Every sentence that Probe says of a run is held against the run's own numbers, counted here once more."""
+"""Every sentence that Probe shows about a run is compared with the run's own numbers, counted here again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import BOTH, play, stub_catalog, stub_spec
 from tests.support.stub_server import StubServer
 
-# What is drawn
+# Random functions and code
 
 
 def _numeric_code(function: Any, kind: str, rng: np.random.Generator) -> str:

@@ -1,4 +1,4 @@
-"""Over random records, small and huge, with ties and with what is undefined: each sentence holds by its predicate."""
+"""Over random records, small and huge, with ties and undefined values, each sentence is true by its own predicate."""
 
 from __future__ import annotations
 
