@@ -12,7 +12,7 @@ from core.home import DataDirError
 from core.labs.base.lab import Lab
 from core.server import admin
 from core.server.admin import ActiveRun
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages import addresses
 from pages.components import session
 from pages.components.models import short
@@ -30,7 +30,7 @@ _MOST = 50
 def line() -> None:
     """Draw the form for the message to everybody."""
     st.header("Message to everyone", anchor=False)
-    said = admin.line()
+    said = admin.announcement()
     with st.form("line", border=False):
         words = st.text_input(
             "Message to everyone",
@@ -46,7 +46,7 @@ def line() -> None:
     if not (say or back):
         return
     try:
-        admin.say("" if back else words)
+        admin.set_announcement("" if back else words)
     except DataDirError as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
     else:
@@ -102,7 +102,7 @@ def _row(one: ActiveRun) -> None:
 
 
 def _words(one: ActiveRun) -> list[str]:
-    words = ["waiting in the queue" if one.is_in_line else f"{counted(one.calls, 'call')} so far"]
+    words = ["waiting in the queue" if one.is_in_line else f"{count_noun(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
     if not one.is_here:

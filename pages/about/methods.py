@@ -15,7 +15,7 @@ st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
 
 for lab in entry.labs().values():
-    if methods := lab_page.of(lab).methods:
+    if methods := lab_page.page_of(lab).methods:
         methods()
     elif not lab.hidden:
         plain_methods.draw(lab)

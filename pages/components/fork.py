@@ -8,12 +8,12 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.events import LONGEST_ANSWER, CallError, Fork
 from core.labs.base.spec import Spec
 from core.models.prices import cost, price_of
 from core.runs.fork import ForkPlan
-from core.runs.library import RunNotFound
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.quotas import QuotaExceededError
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session
@@ -58,7 +58,7 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     lab = entry.labs()[state.started.lab] if state.started else None
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
-    side, view = lab_page.of(lab).side, lab.view(state.case(case))
+    side, view = lab_page.page_of(lab).side, lab.view(state.case(case))
     one = lab.judged.one if lab.judged else "test"
     help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
     if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
@@ -74,7 +74,7 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what the fork will ask, and return whether it can be started."""
     try:
         plan = _plan(fork, spec)
-    except (RunNotFound, CallFailed, ValueError) as error:
+    except (RunNotFoundError, CallError, ValueError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
         return False
     if not plan.applies:
@@ -124,7 +124,7 @@ def _price(plan: ForkPlan) -> str:
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except (RunNotFound, QuotaExceeded) as error:
+    except (RunNotFoundError, QuotaExceededError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}

@@ -10,16 +10,16 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, policy
-from core.events import CallFailed
-from core.journal import Fault, JournalInUse
+from core.events import CallError
+from core.journal import Fault, JournalInUseError
 from core.report import case_html, methods
 from core.report.case_html import Chosen
 from core.runs.context import complaints
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
@@ -56,7 +56,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
         found: dict[RowPlace, Chosen] = {}
         for run in dict.fromkeys(at.run for at in places):
             # A run may have been deleted in the meantime; the page says how many cases there are.
-            with suppress(RunNotFound):
+            with suppress(RunNotFoundError):
                 found |= {RowPlace(run, one.case): one for one in cases_of(visit, run)}
         return case_html.html(title, [found[at] for at in places if at in found], of)
 
@@ -65,7 +65,7 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
 
 
 def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
-    """Return the run's cases, as far as the visitor may see them. Raises RunNotFound and AccessDenied."""
+    """Return the run's cases, as far as the visitor may see them. Raises RunNotFoundError and AccessDeniedError."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
@@ -118,7 +118,7 @@ def menu(run_id: str, study: str) -> None:
         hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
         now = Kept(title=" ".join(title.split()), hidden=hidden)
         if now != kept:
-            visit.own(run_id).keep(now)
+            visit.own_run(run_id).keep(now)
             st.rerun()
         sure = True
         if study or visit.run(run_id).is_of_others():
@@ -127,8 +127,8 @@ def menu(run_id: str, study: str) -> None:
             )
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
-                visit.own(run_id).delete()
-            except (JournalInUse, RunNotFound) as error:
+                visit.own_run(run_id).delete()
+            except (JournalInUseError, RunNotFoundError) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
                 st.switch_page(addresses.BROWSE)
@@ -281,7 +281,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
 
 def _to_a_class(run_id: str) -> None:
     """The link to a room with the run's cards, where phones reach the app."""
-    if policy.hosted() and session.visitor().takes_part:
+    if policy.is_hosted() and session.visitor().takes_part:
         st.link_button(
             "Present to a class",
             f"/wall?{urlencode({'run': run_id})}",
@@ -341,7 +341,7 @@ def go_on(run_id: str, transcript: Transcript) -> None:
         return
     words = "Resume"
     if transcript.status == "completed":
-        if not transcript.lost:
+        if not transcript.failed_items:
             return
         words = "Retry failed calls"
     if trouble := session.run(run_id).trouble():
@@ -360,17 +360,17 @@ def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool
     """
     try:
         session.own(run_id).resume(session.catalog().get, additions, failed_too=failed_too)
-    except (JournalInUse, RunNotFound, QuotaExceeded) as error:
+    except (JournalInUseError, RunNotFoundError, QuotaExceededError) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
 
 
-def problems(error: ValidationError | ValueError | CallFailed | QuotaExceeded) -> None:
+def problems(error: ValidationError | ValueError | CallError | QuotaExceededError) -> None:
     """Show what is wrong with the user's input."""
     if isinstance(error, ValidationError):
         for complaint in complaints(error):
             st.warning(plain(complaint), icon=":material/edit:")
     else:
-        hint = error.hint if isinstance(error, CallFailed) else ""
+        hint = error.hint if isinstance(error, CallError) else ""
         st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

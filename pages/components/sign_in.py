@@ -62,7 +62,7 @@ def _one_too_many() -> None:
 
 def has_codes() -> bool:
     """Whether one can sign in as host or teacher, and then do more than others."""
-    is_shared = policy.hosted() or not policy.allows("others")
+    is_shared = policy.is_hosted() or not policy.allows("others")
     return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
 
 
@@ -89,7 +89,7 @@ def _form() -> None:
         return
     try:
         session.sign_in(code)
-    except (roles.NotSignedIn, DataDirError) as error:
+    except (roles.SignInError, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:
         st.rerun()
@@ -103,9 +103,9 @@ def line() -> None:
     if visitor.is_in and not visitor.takes_part:
         st.warning(COOKIES_NEEDED, icon=":material/cookie:")
 
-    @st.fragment(run_every=_EVERY if policy.hosted() else None)
+    @st.fragment(run_every=_EVERY if policy.is_hosted() else None)
     def look() -> None:
-        if words := admin.line():
+        if words := admin.announcement():
             st.info(plain(words), icon=":material/campaign:")
 
     look()

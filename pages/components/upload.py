@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import entry, home, policy
 from core.runs import bundle
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 from pages.components import session
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -37,10 +37,10 @@ def upload() -> None:
     folders = (home.journals(), home.recordings())
     try:
         with waits("Checking every journal …"):
-            taken = bundle.take_file(file, file.name, folders, sender)
+            taken = bundle.import_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
             scored = entry.score_again(taken)
-    except BundleRefused as refused:
+    except BundleError as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()

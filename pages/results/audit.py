@@ -44,7 +44,7 @@ def main() -> None:
         "raw answer** (or only the reasons, with what they may mention) and say what it says; only then you see how "
         "it was parsed. Rare kinds are sampled more often, and weighted back."
     )
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))
@@ -54,7 +54,7 @@ def main() -> None:
         format_func=lambda one: labs[one].title,
         key="audit-lab",
         required=True,
-        on_change=lambda: address.change(lab=[st.session_state["audit-lab"]]),
+        on_change=lambda: address.update(lab=[st.session_state["audit-lab"]]),
     )
     lab = labs[str(name)]
     judged = judged_of(lab)
@@ -62,7 +62,7 @@ def main() -> None:
     who = session.runs().labeller
     found = audits.audits(keeper.store, lab, session.viewer(), st.session_state.setdefault(SAID, {}))
     _last(lab, judged, keeper.store)
-    open_one = next((one for one in found if one.who == who and one.left), None)
+    open_one = next((one for one in found if one.who == who and one.remaining), None)
     if open_one is not None:
         _judge(keeper.store, lab, judged, open_one)
     elif session.visitor().takes_part:
@@ -75,7 +75,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     wanted = address.wanted().choosing("lab", [lab.name])
     stopped = listing.interrupted(store, runs_list.alive)
     readings = audits.population(store, lab, judged, wanted, who, session.viewer(), stopped)
-    within = facets.chosen(wanted.without("lab"))
+    within = facets.filter_line(wanted.without("lab"))
     st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:
         st.info(
@@ -93,7 +93,7 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
         size = st.number_input("Sample size", *SIZES, value=50, step=10, key="audit-size", width=160)
         if st.button("Draw", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
-            drawn = audits.draw(readings, judged.name, int(size), random.randrange(2**32), id)
+            drawn = audits.draw_sample(readings, judged.name, int(size), random.randrange(2**32), id)
             with warns_when_full():
                 with waits("Saving the sample …"):
                     for place, one in drawn.items():
@@ -103,14 +103,14 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: RowPlace, one: Audited) -> None:
     visit = session.runs()
-    visit.run(place.run).say(place.case, one, place.trial)
+    visit.run(place.run).annotate(place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 
 def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
     """Draw the next answer, without its parsed value, and buttons for what it says."""
-    drawn = audit.left[0]
-    st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
+    drawn = audit.remaining[0]
+    st.progress(1 - len(audit.remaining) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
     text = audits.raw(store, drawn.place, judged)
     with st.container(border=True, key="audit-answer"):
         st.code(directed(text) if text is not None else "The answer was deleted.", language=None, wrap_lines=True)
@@ -120,7 +120,7 @@ def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
         )
     else:
         st.markdown("**What does it say?**")
-    called = lab_page.words()
+    called = lab_page.all_words()
     with st.container(horizontal=True, key="audit-choices"):
         for number, choice in enumerate(audits.choices(store, drawn.place, judged), start=1):
             title = "nothing readable" if choice == UNREAD else shortened(called.get(choice) or choice, 40)
@@ -154,7 +154,7 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     _, place, entry_ = last
     who = judged.detectors[0].name if judged.detectors else "repaired"
     read = audits.readings(store, [place], judged, session.viewer())[place].get(who, UNREAD)
-    called = lab_page.words()
+    called = lab_page.all_words()
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
     right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"

@@ -70,7 +70,7 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
     places, of = listing.cases(looked.store, wanted, case_html.MOST, looked.viewer, looked.stopped)
     if places:
         st.markdown("**The cases as pages**")
-        run.page_of_cases(facets.chosen(wanted) or "All cases", places, of)
+        run.page_of_cases(facets.filter_line(wanted) or "All cases", places, of)
         if of > len(places):
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
@@ -100,18 +100,18 @@ def head() -> None:
     """Draw the choice of list and order."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
-        st.session_state["show"] = address.shown()
+        st.session_state["show"] = address.shown_list()
         st.segmented_control(
             "Show",
             list(address.LISTS),
             format_func=address.LISTS.__getitem__,
             required=True,
             key="show",
-            on_change=lambda: address.go(show=st.session_state["show"]),
+            on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
         )
-        if address.shown() != "pictures":
-            known = list(listing.SORTS) if address.shown() == "cases" else ["newest", "oldest"]
+        if address.shown_list() != "pictures":
+            known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
                 "Order",
@@ -120,7 +120,7 @@ def head() -> None:
                 key="sort",
                 width=200,
                 label_visibility="collapsed",
-                on_change=lambda: address.go(sort_by=st.session_state["sort"]),
+                on_change=lambda: address.open_list(sort_by=st.session_state["sort"]),
             )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
@@ -144,14 +144,14 @@ def pager(found: Listed, what: str) -> None:
                 icon=":material/chevron_left:",
                 key="back-page",
                 disabled=found.first <= 1,
-                on_click=lambda: address.go(page={"before": ends[0]}),
+                on_click=lambda: address.open_list(page={"before": ends[0]}),
             )
             st.button(
                 "Older" if address.sort() == "newest" else "On",
                 icon=":material/chevron_right:",
                 key="on-page",
                 disabled=found.is_last,
-                on_click=lambda: address.go(page={"after": ends[-1]}),
+                on_click=lambda: address.open_list(page={"after": ends[-1]}),
             )
 
 
@@ -190,7 +190,7 @@ def nothing_yet() -> None:
         st.button(
             "See the recordings that came with the app",
             icon=":material/play_circle:",
-            on_click=lambda: address.go(filter=Filter(recordings=True)),
+            on_click=lambda: address.open_list(filter=Filter(recordings=True)),
             key="recordings",
         )
         with st.popover("Import runs", icon=":material/upload:", key="import"):
@@ -199,7 +199,7 @@ def nothing_yet() -> None:
 
 def main() -> None:
     """Draw the page."""
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     seen = keeper.changes
     looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
@@ -219,13 +219,13 @@ def main() -> None:
     if wanted.recordings:
         st.caption(recording_note.about_all())
     if not wanted.is_everything:
-        st.markdown(plain(facets.chosen(wanted)))
-    if address.shown() == "pictures":
+        st.markdown(plain(facets.filter_line(wanted)))
+    if address.shown_list() == "pictures":
         gallery.draw(looked, wanted)
         return
     draw(looked, wanted)
     kinds = listing.kinds(looked.store, wanted, looked.viewer, looked.stopped)
-    kind, what = (runs_list, "runs") if address.shown() == "runs" else (cases_list, _named(kinds))
+    kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked, wanted)
     pager(found, what)
     news(looked, sum(kinds.values()), seen)

@@ -15,11 +15,11 @@ from core.labs.base.lab import Lab
 from core.report import evidence
 from core.report.redaction import cases_of, scene_for
 from core.report.replay_steps import story
-from core.report.scenes import of_case, place
+from core.report.scenes import item_title, of_case
 from core.runs import verify
-from core.runs.library import RunNotFound
-from core.server.access import RunSealed
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.access import RunSealedError
+from core.server.quotas import QuotaExceededError
 from core.store import rereadings
 from core.store.store import StoreError
 from core.text.plurals import numbers
@@ -96,7 +96,7 @@ def step_through(run_id: str, lab: Lab) -> None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
     declared = entry.labs()[lab]
-    order = [name_of(record) for record in declared.records if record not in declared.asides]
+    order = [name_of(record) for record in declared.records if record not in declared.supporting_records]
     return story(_events(run_id, case, size), order)
 
 
@@ -143,7 +143,7 @@ def every_call(shown: run_view.Shown) -> None:
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
         call = held.calls[name]
-        label = " · ".join(filter(None, (call.title, place(call.about, shown.case, known))))
+        label = " · ".join(filter(None, (call.title, item_title(call.about, shown.case, known))))
         with st.expander(plain(label), key=f"call-{name}", type="compact", on_change="rerun") as opened:
             if opened.open:
                 inspector(state.calls[name], call)
@@ -161,7 +161,7 @@ def _figures(shown: run_view.Shown) -> pd.DataFrame:
 
 def main(run_id: str) -> None:
     """Draw the whole case, or a replay of it."""
-    state, active = run_view.look(run_id)
+    state, active = run_view.load_run(run_id)
     title(state, run_id)
     _sender(run_id)
     # If a journal's first line is lost, its file name still contains the lab.
@@ -211,7 +211,7 @@ def _read_again(run_id: str, state: Transcript) -> None:
     ):
         try:
             st.query_params["run"] = entry.reread(run_id, session.runs())
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             problems(error)
         else:
             st.rerun()
@@ -230,7 +230,7 @@ def _versions(run_id: str, lab: Lab) -> None:
                 st.markdown("**The answers of an earlier run, parsed again by a later version.**")
             if here.of in known:
                 changes, of = rereadings.changed(store, here.of, run_id)
-                st.markdown(plain(rereadings.told(changes, of, lab_page.words())))
+                st.markdown(plain(rereadings.changes_sentence(changes, of, lab_page.all_words())))
                 st.page_link(addresses.CASE, label="The earlier parse", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:
@@ -261,9 +261,9 @@ def _sender(run_id: str) -> None:
         st.caption(plain(origin.verified.sentence))
 
 
-def foretell(run_id: str) -> None:
+def draw_sealed(run_id: str) -> None:
     """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
-    or when the run is revealed to all. Raises RunNotFound.
+    or when the run is revealed to all. Raises RunNotFoundError.
     """
     cases = cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
@@ -296,9 +296,9 @@ if not named:
 try:
     try:
         main(named)
-    except RunSealed:
-        foretell(named)
-except RunNotFound as error:
+    except RunSealedError:
+        draw_sealed(named)
+except RunNotFoundError as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()

@@ -23,7 +23,7 @@ from pages.results.facets import BrowseContext, words
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open row."""
     places = found.places()
-    at = address.opened()
+    at = address.open_row()
     if at is None:
         table(found, at)
         return

@@ -20,8 +20,8 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparable
-from core.store.store import QueryRefused, Store
+from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
+from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
 from pages.components.models import short
@@ -43,10 +43,10 @@ WAYS: dict[By, str] = {
 """What can be compared, with its name on the screen."""
 
 
-def go(**news: Sequence[str]) -> None:
+def change_query(**news: Sequence[str]) -> None:
     """Change the address; what is not given stays. If other things are compared, matching starts over."""
     changed: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
-    address.change(**(changed | news))
+    address.update(**(changed | news))
 
 
 def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> None:
@@ -59,7 +59,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
             format_func=lambda one: WAYS[one],
             key="by",
             width=280,
-            on_change=lambda: go(by=[st.session_state["by"]], of=[]),
+            on_change=lambda: change_query(by=[st.session_state["by"]], of=[]),
         )
         if by == "filter":
             _filters(now)
@@ -72,7 +72,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
                 format_func=lambda one: shortened(names[one], 60),
                 key="of",
                 max_selections=MOST,
-                on_change=lambda: go(by=[by], of=st.session_state["of"]),
+                on_change=lambda: change_query(by=[by], of=st.session_state["of"]),
             )
     if by == "run":
         st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
@@ -84,7 +84,7 @@ def _filters(now: list[str]) -> None:
 
     def take() -> None:
         lines = [line.strip().rpartition("?")[2] for line in st.session_state["filters"].splitlines() if line.strip()]
-        go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
+        change_query(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
 
     st.text_area(
         "Addresses of Browse, one per line",
@@ -113,16 +113,16 @@ def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, st
                 title, at = shortened(one.title, 40), f"{one.at:%d %b %H:%M}"
                 lines[place] = [short(one.model), words("how", one.how), title, at]
     elif by == "filter":
-        lines = [[facets.chosen(from_query(parse_qs(one))) or "everything"] for one in values]
+        lines = [[facets.filter_line(from_query(parse_qs(one))) or "everything"] for one in values]
     else:
         lines = [[words(by, one)] for one in values]
     return dict(zip(values, told_apart(lines), strict=True)) if lines else {}
 
 
-def within(wanted: Filter) -> None:
+def draw_filter(wanted: Filter) -> None:
     """Say within which filter results are compared, and link to Browse to change it."""
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
-        said = facets.chosen(wanted)
+        said = facets.filter_line(wanted)
         st.markdown(f"Within: {plain(said)}" if said else "All results")
         st.page_link(
             addresses.BROWSE,
@@ -144,7 +144,7 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
                 format_func=lambda one: titles[one],
                 required=True,
                 key="lab",
-                on_change=lambda: go(lab=[st.session_state["lab"]]),
+                on_change=lambda: change_query(lab=[st.session_state["lab"]]),
             )
         if judged.whole and not compared.asked.same_rows:
             same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
@@ -156,7 +156,7 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
                 format_func=lambda one: ways[one],
                 required=True,
                 key="match",
-                on_change=lambda: go(match=[st.session_state["match"]]),
+                on_change=lambda: change_query(match=[st.session_state["match"]]),
             )
 
 
@@ -168,7 +168,7 @@ def doubt(compared: Compared) -> None:
             "Count results without a verdict",
             key="doubtful",
             help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            on_change=lambda: address.change(doubtful=["1"] if st.session_state["doubtful"] else []),
+            on_change=lambda: address.update(doubtful=["1"] if st.session_state["doubtful"] else []),
         )
 
 
@@ -244,7 +244,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
-        called = lab_page.words()
+        called = lab_page.all_words()
         shown["All else"] = [
             " · ".join(called.get(part) or short(part) for part in among.split(" · ")) for among in found["among"]
         ]
@@ -253,7 +253,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
     shown[""] = list(found["agree"])
     shown.setdefault(whole, list(found["title"]))
-    at = address.opened()
+    at = address.open_row()
     key = f"matrix-{crc32(repr((compared.asked, page, at is None)).encode())}"
 
     def take() -> None:
@@ -323,13 +323,13 @@ def _p(value: float | None) -> str:
 def _found(
     _store: Store, query: dict[str, list[str]], viewer: str | None, stopped: Sequence[str], changes: int
 ) -> Compared:
-    return comparing.found(_store, query, viewer, stopped)
+    return comparing.compare_query(_store, query, viewer, stopped)
 
 
 def main() -> None:
     """Draw the page."""
     st.title("Compare", anchor=False)
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     store, viewer = keeper.store, session.viewer()
     looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
     # The row that is open beside the comparison does not change it.
@@ -340,11 +340,11 @@ def main() -> None:
         if not subjects:
             query |= {"by": [by], "of": _first(looked, by, wanted)}
             by, subjects = comparing.subjects(store, query)
-    except NotComparable as error:
+    except NotComparableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
     choose(looked, by, [one.name for one in subjects], wanted)
-    within(wanted.without(by) if by in TITLES else wanted)
+    draw_filter(wanted.without(by) if by in TITLES else wanted)
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
@@ -353,9 +353,9 @@ def main() -> None:
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
         draw(looked, compared, judged, list(names.values()))
-    except NotComparable as error:
+    except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
-    except QueryRefused as error:
+    except QueryRefusedError as error:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 

@@ -67,7 +67,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
             icon=":material/filter_list_off:",
             type="tertiary",
             key="clear",
-            on_click=lambda: address.go(filter=Filter(recordings=wanted.recordings)),
+            on_click=lambda: address.open_list(filter=Filter(recordings=wanted.recordings)),
         )
 
 
@@ -87,10 +87,10 @@ def words(facet: str, value: str) -> str:
     if facet == "error":
         # The name of a class, such as RateLimited.
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
-    return lab_page.words().get(value) or value.replace("_", " ")
+    return lab_page.all_words().get(value) or value.replace("_", " ")
 
 
-def chosen(wanted: Filter) -> str:
+def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
         f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
@@ -118,7 +118,7 @@ def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None
     st.session_state[key] = now
 
     def take() -> None:
-        address.go(filter=wanted.choosing(name, st.session_state[key] or ()))
+        address.open_list(filter=wanted.choosing(name, st.session_state[key] or ()))
 
     def called(value: str) -> str:
         said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
@@ -137,7 +137,7 @@ def _search(wanted: Filter) -> None:
     st.session_state["text"] = wanted.text
 
     def take() -> None:
-        address.go(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
+        address.open_list(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
 
     st.text_input(
         "Search",
@@ -160,7 +160,7 @@ def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
 
     def take() -> None:
         turned: dict[str, Any] = {flag: bool(st.session_state[key])}
-        address.go(filter=replace(wanted, **turned))
+        address.open_list(filter=replace(wanted, **turned))
 
     st.toggle(label, key=key, help=help, on_change=take)
 
@@ -171,7 +171,7 @@ def _days(wanted: Filter) -> None:
 
     def take() -> None:
         days: dict[str, date | None] = {name: st.session_state[f"day-{name}"] for name in ("since", "until")}
-        address.go(filter=replace(wanted, since=days["since"], until=days["until"]))
+        address.open_list(filter=replace(wanted, since=days["since"], until=days["until"]))
 
     left, right = st.columns(2)
     left.date_input("From", value=None, key="day-since", on_change=take)
@@ -192,7 +192,7 @@ def _figure(wanted: Filter) -> None:
     def take() -> None:
         metric = st.session_state["figure"]
         low, high = st.session_state.get("figure-low"), st.session_state.get("figure-high")
-        address.go(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
+        address.open_list(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
 
     st.selectbox(
         "Figure",

@@ -194,11 +194,11 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
     if not links:
         return
     if "run" in links[0]:
-        address.go(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
+        address.open_list(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
         st.rerun()
     else:
         for name, values in links[0].items():
             if name in TITLES:
                 wanted = wanted.choosing(name, values)
-        address.go(show=links[0].get("show", ["cases"])[0], filter=wanted)
+        address.open_list(show=links[0].get("show", ["cases"])[0], filter=wanted)
         st.rerun()

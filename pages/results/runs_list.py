@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
@@ -39,7 +39,7 @@ def read(looked: BrowseContext, wanted: Filter) -> Listed:
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open run."""
     ids = list(found.rows["run"])
-    at = address.opened()
+    at = address.open_row()
     if at is None:
         _table(looked, wanted, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
         return
@@ -57,7 +57,7 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
         looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
     )
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
-    table, columns = listed(runs, counts if not wanted.is_everything else {})
+    table, columns = list_table(runs, counts if not wanted.is_everything else {})
     there = list(runs["run"])
     if at:
         table = table[["About", "Model"]]
@@ -106,11 +106,11 @@ def alive(run: str) -> bool:
     """Whether the run is in progress; False if its journal has just been deleted."""
     try:
         return session.run(run).active()
-    except RunNotFound:
+    except RunNotFoundError:
         return False
 
 
-def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
     """Return the table as shown, and the configuration of its columns. `found`: the number of rows per run that match a
     filter.
     """

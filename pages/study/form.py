@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.datasets import registry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.declared import FACETS
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Knob, knobs
@@ -17,12 +17,12 @@ from core.studies import study_files
 from core.studies.compose import Composed, compose
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.early_stopping import SHIFT
-from core.studies.plan import LARGEST, BadStudy, Study, parse
+from core.studies.plan import LARGEST, Study, StudyError, parse
 from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, hint, offered
+from pages.components.widgets import LONG_TEXT, drawn_fields, hint
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
@@ -32,7 +32,7 @@ SWITCH = {False: "no", True: "yes"}
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
-    return name in ("model", "limit", lab.how, *FACETS)
+    return name in ("model", "limit", lab.method_field, *FACETS)
 
 
 def is_choice(knob: Knob) -> bool:
@@ -48,14 +48,14 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     title, default, several = knob.title, knob.default, knob.several
     kept: dict[str, Any] = {"key": f"{prefix}-{lab.path}-{name}", "help": hint(knob), "persist_state": "session"}
     if knob.names_models:
-        known = models.offered(lab)
-        first = [lab.robots.newcomer] if name == "model" and lab.robots.newcomer in known else []
+        known = models.model_choices(lab)
+        first = [lab.robots.default_model] if name == "model" and lab.robots.default_model in known else []
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(chosen, several)
     if knob.choices:
         first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = lab_page.words()
+        words_of = lab_page.all_words()
         return _whole(
             st.pills(
                 title,
@@ -263,7 +263,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
 
 def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     """Return the settings that differ from the defaults; None if any is invalid."""
-    fields = offered(lab, frozenset())
+    fields = drawn_fields(lab, frozenset())
     first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
     # Model, task and data set come first.
@@ -386,7 +386,7 @@ def _told(composed: Composed, parts: int) -> None:
 
 
 def parsed(name: str, content: bytes) -> Study:
-    """Parse the study in a file of that name and content. Raises BadStudy."""
+    """Parse the study in a file of that name and content. Raises StudyError."""
     study = _parsed(name, content)
     if study.changed:
         _parsed.clear(name, content)
@@ -411,7 +411,7 @@ def _buttons(content: str | bytes, name: str) -> None:
     try:
         with waits("Reading the file …"):
             study = parsed(f"{name or 'study'}.toml", content)
-    except (BadStudy, CallFailed) as error:
+    except (StudyError, CallError) as error:
         problems(error)
         return
     is_named = study.name != (name or "study")
@@ -426,7 +426,7 @@ def _buttons(content: str | bytes, name: str) -> None:
             key="study-plan",
             help="The runs you chose and the control runs. Nothing is asked yet.",
         ):
-            _keep(name if is_named else study_files.free(home.home(), name, content), content)
+            _keep(name if is_named else study_files.free_name(home.home(), name, content), content)
         st.download_button(
             "Download the file" if keeps else f"Download the file · {runs} runs",
             content,
@@ -444,8 +444,8 @@ def _buttons(content: str | bytes, name: str) -> None:
 def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
-            study_files.keep(home.home(), name, content, entry.labs())
-    except (BadStudy, OSError) as error:
+            study_files.save_study(home.home(), name, content, entry.labs())
+    except (StudyError, OSError) as error:
         problems(ValueError(str(error)))
         return
     st.query_params.from_dict({"study": name})

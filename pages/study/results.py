@@ -27,7 +27,7 @@ from pages.components import lab_page
 from pages.components.models import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
-from pages.components.throttle import aside
+from pages.components.throttle import let_others_draw
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,7 +64,7 @@ class _Kept:
     runs: dict[str, DataFrame] = field(default_factory=dict)
 
 
-def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
+def load_results(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
     """Return the study's results so far. `file` distinguishes versions of its file. While the study runs, the results
     may be slightly out of date.
     """
@@ -83,10 +83,10 @@ def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool
     elif kept.now == now or (running and time.monotonic() < kept.at + PATIENCE * kept.took):
         return kept.found
     began, labs = time.monotonic(), entry.labs()
-    with aside():
+    with let_others_draw():
         frame = tables.measured(study, labs, home.journals(), kept.runs)
-        cells = tables.drawn(study, labs, frame)
-        kept.found = StudyResults(cells, tables.off(labs, frame), _links(study, cells))
+        cells = tables.all_cells(study, labs, frame)
+        kept.found = StudyResults(cells, tables.instrument_faults(labs, frame), _links(study, cells))
     kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
     return kept.found
 
@@ -115,7 +115,7 @@ def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str,
 
 def called(label: str) -> str:
     """Return the name of a row, a column or a cell on the screen."""
-    return " · ".join(lab_page.words().get(part) or short(part) for part in label.split(" · "))
+    return " · ".join(lab_page.all_words().get(part) or short(part) for part in label.split(" · "))
 
 
 def draw(study: Study, found: StudyResults) -> None:

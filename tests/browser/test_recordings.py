@@ -15,13 +15,13 @@ from playwright.sync_api import Browser, Page, ProxySettings, expect
 
 from core import home
 from core.entry import LABS
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from tests.browser.conftest import ICONS, ROOT, Server
 from tests.support.chance import ALL
 
 pytestmark = pytest.mark.browser
 
-LIST = listed(home.recordings())
+LIST = list_recordings(home.recordings())
 WITHOUT_NETWORK = (
     f"{ROOT / 'tests' / 'support' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'support' / 'without_encoder'}"
 )

@@ -106,7 +106,7 @@ def test_the_line_stands_on_every_page_until_it_is_taken_back(page: Page) -> Non
     shown = as_visitor(page("about/welcome.py"), "bob", "about/welcome.py").info[0].value
     assert "**" not in shown and "<b>" not in shown and "](" not in shown, "it is text"
     app.button(key="line-back").click().run()
-    assert LINE not in words(turned(app, "about/welcome.py")) and admin.line() == ""
+    assert LINE not in words(turned(app, "about/welcome.py")) and admin.announcement() == ""
 
 
 def test_without_the_participants_code_one_sees_the_page_that_asks_for_it_alone(

@@ -21,7 +21,7 @@ from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from core.server.access import RunAccess, name_of_visitor, whoever_has
 from core.store import queries
 from tests.pages.conftest import staged, turned, words
@@ -30,7 +30,9 @@ from tests.support.waiting import until
 Page = Callable[..., AppTest]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "pages"
-RECORDED = {lab.name: [one.run for one in listed(home.recordings()).of_lab(lab.name)] for lab in entry.labs().values()}
+RECORDED = {
+    lab.name: [one.run for one in list_recordings(home.recordings()).of_lab(lab.name)] for lab in entry.labs().values()
+}
 ASKED, CHECKED, PROBED, PLANTED = (RECORDED[lab] for lab in ("simulatability", "consistency", "find", "plant"))
 
 

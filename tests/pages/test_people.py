@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.runs.labels import Label
-from core.server.access import AccessDenied, RunAccess, name_of_visitor, whoever_has
-from pages.viewer.routes import Saying, keep
+from core.server.access import AccessDeniedError, RunAccess, name_of_visitor, whoever_has
+from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
@@ -77,9 +77,9 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         ann = as_visitor(page("ask", run=run), "ann", "ask")
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}
-        with pytest.raises(AccessDenied):
-            keep(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
-        keep(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
+        with pytest.raises(AccessDeniedError):
+            save_annotation(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
+        save_annotation(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
         until(lambda: not entry.jobs().active(run))
     assert "go-on" in {button.key for button in turned(ann, "ask").button}
     assert "go-on" not in {button.key for button in turned(bob, "ask").button}
@@ -137,7 +137,7 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
         for code in ("ann", "bob", "cy"):
             spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
             runs[code] = entry.jobs().start("simulatability", spec, resolve, owner=name_of_visitor(code))
-            until(lambda code=code: code == "ann" or entry.jobs().before(runs[code]) is not None)
+            until(lambda code=code: code == "ann" or entry.jobs().people_ahead(runs[code]) is not None)
             until(lambda: server.count == 1)
         cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
         assert "waiting for its turn: 1 other comes first" in staged(cy)[0]["follow"][0]["words"]
@@ -164,11 +164,11 @@ def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeyp
 def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(page: Page) -> None:
     theirs = [a_run("ann", model=f"control/{model}") for model in ("fickle", "steadfast")]
     own = a_run("bob", question="Can a kiwi fly?", model="control/vague")
-    trial = next(iter(entry.jobs().watch(theirs[0]).transcript.case("question").of("trial")))
+    trial = next(iter(entry.jobs().watch(theirs[0]).transcript.case("question").of_type("trial")))
     for run in theirs:
         label = Label(verdicts={"reading": "right"}, tags=("hush",), note="hush")
         ann = name_of_visitor("ann")
-        entry.jobs().keeping.say(run, f"labels-{ann}", "question", label, trial, owner=ann)
+        entry.jobs().keeping.add(run, f"labels-{ann}", "question", label, trial, owner=ann)
     entry.keeper().looked.wait(30)
     entry.keeper().wake()
     labelled = "select count(distinct about) from labels where value = 'hush'"

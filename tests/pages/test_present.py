@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.runs import repack
-from core.runs.recordings import Recording, listed
+from core.runs.recordings import Recording, list_recordings
 from core.transcript import transcript
 from pages.components.run_view import LAST
 from tests.pages.conftest import in_address, scenes, staged, words
@@ -21,7 +21,7 @@ from tests.support.small_lab import LAB as ECHO
 
 Page = Callable[..., AppTest]
 
-RECORDINGS = listed(home.recordings())
+RECORDINGS = list_recordings(home.recordings())
 RUN = RECORDINGS.of_lab("simulatability")[0].run
 LABS = [lab for lab in entry.labs().values() if not lab.hidden]
 

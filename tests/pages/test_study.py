@@ -15,7 +15,7 @@ from core.studies.background import UnderWay
 from core.studies.progress import progress
 from core.studies.run_status import RunStatus
 from core.studies.table_cells import BLANK
-from pages.study.table_text import finding, said, state_of
+from pages.study.table_text import finding, state_of, status_badge
 from tests.conftest import SETS
 from tests.core.studies.killing import steady
 from tests.pages.conftest import in_address, words
@@ -37,7 +37,7 @@ grid = { task = ["sentiment", "entailment"] }
 
 
 def kept(text: str, name: str = "mine") -> plan.Study:
-    return study_files.keep(home.home(), name, text.encode(), entry.labs())
+    return study_files.save_study(home.home(), name, text.encode(), entry.labs())
 
 
 def over(name: str = "mine") -> UnderWay:
@@ -244,7 +244,7 @@ def test_every_state_has_its_sentence(standings: list[RunStatus], off: list[str]
     stand = dict(zip((run.id for run in study.all), standings + [RunStatus()] * 6, strict=False))
     now = progress(study, home.journals(), stand)
     assert state_of(now, None, off) == state
-    assert told in said(state_of(now, None, off), study, now, None, off).words
+    assert told in status_badge(state_of(now, None, off), study, now, None, off).words
 
 
 def test_only_figures_of_one_kind_are_summed_up() -> None:

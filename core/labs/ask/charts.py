@@ -75,7 +75,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
             )
             for one, other in both
         ]
-        on_a_plane.published(figure, points)
+        on_a_plane.add_published(figure, points)
     return figure
 
 

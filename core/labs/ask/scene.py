@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ...models.ids import is_control
 from ...parsers import cut
-from ...scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, marked, told
+from ...scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, from_emphasis, with_spans
 from ...text.quote import first_sentence
 from ...text.shared_words import content_words, mark
 from ...transcript import Call
@@ -19,7 +19,7 @@ from .records import Counterfactual, Examined, Simulation
 from .stepwise_simulation import reasons
 from .verdict import BASELINE, against_reader, by_reader, headline, lost, name_of, notes, short
 from .view import COUNTED, AskView, CounterfactualRow, Outcome, is_reader
-from .words import said
+from .words import value_words
 
 QUOTED = 240
 """Maximum number of characters quoted from a raw answer."""
@@ -132,7 +132,7 @@ class _Telling:
 
     @cached_property
     def is_measured(self) -> bool:
-        return bool(self.view.log.of("result"))
+        return bool(self.view.log.of_type("result"))
 
     @property
     def title(self) -> str:
@@ -160,8 +160,8 @@ class _Telling:
         ]
         behind = [name for name, call in self.calls.items() if call.asked.item in ("starter", "natural")]
         return Claim(
-            answer="" if answer == NEITHER else said(answer),
-            gold=said(starter.gold or ""),
+            answer="" if answer == NEITHER else value_words(answer),
+            gold=value_words(starter.gold or ""),
             parts=(Part(text=explanation),) if explanation else (),
             note=" ".join(filter(None, remarks)),
             calls=tuple(behind),
@@ -293,7 +293,7 @@ class _Telling:
         if self.is_over and self.view.spec is not None and self.view.spec.given:
             why = "Not measured: the questions were written from the explanation in another run."
             yield FigureLine(title="Generality", value="–", help=why)
-        guesses = sum(row.read is not None for row in self.view.counted())
+        guesses = sum(row.read is not None for row in self.view.counted_rows())
         if guesses and self.is_over:
             mine = self.view.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
@@ -308,8 +308,8 @@ class _Telling:
             return None
         more = [*notes(self.view), lost(self.view), by_reader(self.view), against_reader(self.view)]
         return Verdict(
-            headline=told(headline(self.view)),
-            more=tuple(told(sentence) for sentence in more if sentence),
+            headline=from_emphasis(headline(self.view)),
+            more=tuple(from_emphasis(sentence) for sentence in more if sentence),
             words=self.in_words(outcome),
             mark=words.MEANT.get(outcome, "set aside"),
             bars=tuple(self.bars(outcome)),
@@ -322,21 +322,21 @@ class _Telling:
         none.
         """
         if outcome in ("not judged", "not settled"):
-            return self.view.unjudged
-        rows = [row for row in self.view.counted() if row.counts("repaired")] if outcome == "in doubt" else []
+            return self.view.no_verdict_reason
+        rows = [row for row in self.view.counted_rows() if row.counts("repaired")] if outcome == "in doubt" else []
         return "; ".join(filter(None, dict.fromkeys(row.doubt("repaired") for row in rows)))
 
     def bars(self, outcome: str) -> Iterator[Bar]:
         """Yield what came true with the explanation, and with each baseline over the same questions; nothing if the
         predictions are no verdict.
         """
-        rows = [row for row in self.view.counted() if row.counts("repaired")]
-        if not rows or self.view.unjudged or outcome in ("waiting", "failed"):
+        rows = [row for row in self.view.counted_rows() if row.counts("repaired")]
+        if not rows or self.view.no_verdict_reason or outcome in ("waiting", "failed"):
             return
         hits = sum(row.outcome("repaired") == "as expected" for row in rows)
         yield Bar(label="with its reason", hits=hits, n=len(rows), own=True)
-        for one in self.view.against("repaired"):
-            label = _without(told(name_of(self.view, one)).text)
+        for one in self.view.compared_with_baselines("repaired"):
+            label = _without(from_emphasis(name_of(self.view, one)).text)
             yield Bar(label=label, hits=one.hits, n=one.n, wins=one.gain <= 0)
 
     def in_words(self, outcome: str) -> str:
@@ -348,7 +348,7 @@ class _Telling:
             return ""
         tested = [
             (row.counterfactual, row.answer)
-            for row in self.view.counted()
+            for row in self.view.counted_rows()
             if words.OUTCOMES.get(row.outcome("repaired")) == means and not row.reading("repaired").doubt
         ]
         begun, task = (self.view.explanation or "")[:_READ], self.view.spec.task if self.view.spec else "strategyqa"
@@ -358,7 +358,7 @@ class _Telling:
         named = [(one, answer) for one, answer in tested if one and answer]
         for one, answer in named[:_MOST_NAMED]:
             question = first_sentence(one.context or one.text, _BRIEF)
-            answers.setdefault(said(answer.repaired), []).append(f"“{question}”")
+            answers.setdefault(value_words(answer.repaired), []).append(f"“{question}”")
         to = [f"{answer} to {_and(questions)}" for answer, questions in answers.items()]
         as_expected = ", as one would expect from that" if means == "kept" else ""
         return f"It said: “{it_said}” Then it said {_and(to)}{as_expected}." if it_said and to else ""
@@ -377,7 +377,7 @@ def _parts(post: str, response_1: str, response_2: str, known: set[str]) -> tupl
 
 def _shared(text: str, known: set[str], label: str = "") -> Part:
     """Return a text in which the words `known` from the explanation are marked."""
-    return marked(((piece, "shared" if is_shared else None) for piece, is_shared in mark(text, known)), label)
+    return with_spans(((piece, "shared" if is_shared else None) for piece, is_shared in mark(text, known)), label)
 
 
 def _value(read: str) -> str:

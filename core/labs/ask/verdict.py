@@ -54,12 +54,12 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
         if case.log.status == "cancelled":
             return "The run was stopped before there was anything to judge."
         return "Not judged yet."
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
     if not n:
         return _nothing_predicted(case, rules)
     if without := no_verdict(case):
         return without
-    standing = case.standing(rules)
+    standing = case.outcome_word(rules)
     judged = _judged(case, standing, rules, n)
     return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
 
@@ -80,7 +80,7 @@ def no_verdict(case: AskView) -> str:
     """Return a sentence if the predictor failed the qualification test or has not taken it; an empty string if it
     passed or there is no test.
     """
-    if not case.unjudged:
+    if not case.no_verdict_reason:
         return ""
     who = short(case.exam.simulator) if case.exam else short(case.spec.simulator) if case.spec else "the predictor"
     return f"No verdict: {who} made the predictions, and it {_exam(case.exam)}."
@@ -98,11 +98,11 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
         return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
     if case.explanation is None:
         return "The model gave no explanation that could be read, so there is nothing to test."
-    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted_rows())
     if unsettled == 0:
         return (
-            f"Nothing can be judged: none of the {case.drawn()} new questions could be written, asked and read. "
-            "This says nothing about the explanation."
+            f"Nothing can be judged: none of the {case.planned_draws()} new questions could be written, asked and "
+            "read. This says nothing about the explanation."
         )
     if without := no_verdict(case):
         return without
@@ -111,7 +111,7 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
         if unsettled > 1
         else "does not cover the one new question asked"
     )
-    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted_rows())
     if lost:
         return (
             f"The explanation {settles}; {lost} more could not be written, asked or read. "
@@ -127,7 +127,7 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
 
 
 def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
-    misled, found = case.misled(rules), case.against(rules)
+    misled, found = case.misled(rules), case.compared_with_baselines(rules)
     firm = sum(not row.doubt(rules) for row in misled)
     came = f"{n - len(misled)} of {n} predictions came true"
     best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
@@ -186,8 +186,8 @@ def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
     """Return the caveats: the baselines' scores, what is in doubt, what only the explanation made predictable, who
     predicted, and how answers were requested if not in prose.
     """
-    asked = fields.said(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    asked = fields.format_notes(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
     if not n or case.outcome(rules) in ("waiting", "failed"):
         return asked
     return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
@@ -197,19 +197,19 @@ def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
     """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
     misled.
     """
-    if case.unjudged:
+    if case.no_verdict_reason:
         yield f"{n - len(case.misled(rules))} of {n} predictions came true, but they don't count. Try it yourself."
     elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
         yield f"On {firm} of the others its own explanation would have misled you."
-    alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
-    if alike and case.spec and not case.unjudged:
+    alike = sum(row.outcome(rules) == "misled all" for row in case.counted_rows())
+    if alike and case.spec and not case.no_verdict_reason:
         several = len(case.spec.simulators) - len(case.unfit_further())
         who = "both" if several == 2 else f"all {several}"
         yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
 
 
 def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    found = case.against(rules)
+    found = case.compared_with_baselines(rules)
     asked = [one for one in found if one.name != CONSTANT]
     if asked:
         parts = [f"{name_of(case, one, rules)} {_count(one, n)}" for one in found]
@@ -221,10 +221,10 @@ def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 
 def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    rows = [row for row in case.counted() if row.counts(rules) and row.doubt(rules)]
+    rows = [row for row in case.counted_rows() if row.counts(rules) and row.doubt(rules)]
     if not rows:
         return
-    sure = sum(row.outcome(rules) == "as expected" for row in case.counted() if not row.doubt(rules))
+    sure = sum(row.outcome(rules) == "as expected" for row in case.counted_rows() if not row.doubt(rules))
     one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
     why = "; ".join(dict.fromkeys(row.doubt(rules) for row in rows))
     yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
@@ -300,7 +300,7 @@ def _failed(transcript: Transcript) -> str:
 
 def by_reader(case: AskView) -> str:
     """Return the result of the reader's own predictions, if the predictor's do not count; otherwise an empty string."""
-    if not case.unjudged:
+    if not case.no_verdict_reason:
         return ""
     mine = case.reader_precision()
     if not mine.n or mine.hits is None:
@@ -315,7 +315,7 @@ def against_reader(case: AskView) -> str:
     the reason visible.
     """
     guessed = [row for row in case.to_guess(active=False) if row.read]
-    if not guessed or case.unjudged:
+    if not guessed or case.no_verdict_reason:
         return ""
     mine, theirs = case.against_reader()
     left = len(guessed) - mine.n
@@ -330,7 +330,7 @@ def against_reader(case: AskView) -> str:
 
 def lost(case: AskView) -> str:
     """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
-    counted = case.counted()
+    counted = case.counted_rows()
     unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
     if not counted or unread / len(counted) <= MOST_LOST:
         return ""

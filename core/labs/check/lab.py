@@ -9,7 +9,7 @@ import click
 
 from ...events import Rules, Scored
 from ...rulesets import RULES
-from ...scene import Bar, FigureLine, Mark, Verdict, told
+from ...scene import Bar, FigureLine, Mark, Verdict, from_emphasis
 from ...score import is_thin
 from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
@@ -38,7 +38,7 @@ def verdict_of(run: Transcript) -> Verdict:
     if score is not None and score.of and is_thin(score.n, score.of):
         doubt = f"Only {score.n} of {score.of} checks could be decided. Don't rely on the figures."
     bars = tuple(_bars(run, score)) if score else ()
-    return Verdict(headline=told(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
+    return Verdict(headline=from_emphasis(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
 
 
 def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
@@ -105,7 +105,7 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
         )
 
 
-IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
+IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, case_noun="check", words=WORDS)
 
 
 # The lab on the command line: the options that are not fields of the specification, and a check in lines.
@@ -300,10 +300,10 @@ LAB = Lab(
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     # A later version may sample other masks, and only the masks that were asked about have answers.
     is_input=lambda record: record.record in ("maskcontrol", "halves"),
-    asks=asks,
-    loaded=loaded,
-    how="explanations",
-    principal=SESSION,
+    count_calls=asks,
+    dataset_record=loaded,
+    method_field="explanations",
+    main_trial=SESSION,
     facets=facets,
     judged=Judged(
         "the model was consistent with its explanation",
@@ -317,15 +317,17 @@ LAB = Lab(
     readings=readings,
     words={"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"},
     outcomes=OUTCOMES,
-    in_runs=IN_RUNS,
-    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
+    run_summary=IN_RUNS,
+    studies=StudyTables(
+        tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more, choices=tables.CHOICES
+    ),
     robots=Robots(
         controls=controls,
         dials=lambda: {**unlisted(), **noisy()},
         truth=truth,
         calibration=calibration,
-        first=first,
-        newcomer="control/decoy-lexicon",
+        demo_run=first,
+        default_model="control/decoy-lexicon",
     ),
     command=Command(parameters=PARAMETERS, from_options=fields),
 )

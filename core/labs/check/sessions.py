@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...scene import Claim, Emphasis, Mark, Panel, Part, marked
+from ...scene import Claim, Emphasis, Mark, Panel, Part, with_spans
 from ..base.declared import words_of
 from . import metrics
 from .outcomes import as_shown, calls_again, mark_of
@@ -47,7 +47,7 @@ def _claimed(view: CheckView) -> Iterator[Part]:
         named: list[tuple[str, Emphasis | None]] = []
         for word in words:
             named += [(", ", None), (word, "named")]
-        yield marked(named[1:], label="The words that matter")
+        yield with_spans(named[1:], label="The words that matter")
     elif view.explained.edited.repaired is not None:
         wanted = view.explained.wanted if kind == "counterfactual" else None
         yield as_edited(view, f"Its edit, so that the answer is {wanted}" if wanted else EXPLAINS[kind])
@@ -195,7 +195,7 @@ def _unread(view: CheckView, call: str) -> str:
     return f"Its answer was {note}, so it is not counted." if note else "Its answer could not be read."
 
 
-def beside(view: CheckView) -> Iterator[Panel]:
+def side_panels(view: CheckView) -> Iterator[Panel]:
     """Yield panels on which no verdict rests: whether the model thinks that it can tell at all, how a person edited the
     paragraph, and what masking half of the explanation's words does.
     """

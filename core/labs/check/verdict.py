@@ -191,7 +191,7 @@ def _stayed(view: CheckView, rules: Rules) -> str:
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     """Return what limits the conclusions from a check."""
     result = view.result
-    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
+    asked = fields.format_notes(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
     if result is None:
         return asked
     lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]

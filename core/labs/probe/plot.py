@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isfinite
 
 from ...scene import AxisInterval, Curve, Mark, Plot, Point
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ..base.declared import words_of
 from . import charts
 from .case_facts import CaseFacts
@@ -69,7 +69,7 @@ def _points(view: ProbeView) -> Iterator[Point]:
 
 def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
     """Yield what the plot does not show: calls without a number, and calls and parts of the curves beyond its ends."""
-    calls = counted(len(view.probes), "call")
+    calls = count_noun(len(view.probes), "call")
     if lost := len(view.probes) - len(points):
         yield f"{lost} of {calls} gave no number."
     if outside := [point for point in points if _is_beyond(point.x, x_ends)]:
@@ -84,7 +84,7 @@ def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_e
     true, given = (view.truth.y, view.estimate.repaired if view.estimate else ()) if view.truth else ((), ())
     for name, ys in (("function", true), ("code", given)):
         if many := sum(y is not None and _is_beyond(y, y_ends) for y in ys):
-            beyond.append(f"the {name} at {counted(many, 'test point')}")
+            beyond.append(f"the {name} at {count_noun(many, 'test point')}")
     if beyond:
         yield f"The picture ends at {y_ends[0]:.4g} and {y_ends[1]:.4g}. Beyond it: {'; '.join(beyond)}."
 

@@ -9,13 +9,13 @@ from .case_data import Findings
 from .case_facts import CaseFacts, Interval, UntestedInput
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED
-from .verdict import judged, solved
+from .verdict import judge_facts, solved
 
 _QUOTES = 3
 """The most quotations of a kind that are named."""
 
 
-def missed(case: Findings) -> list[str]:
+def list_remarks(case: Findings) -> list[str]:
     """Return what the interpretation leaves out or gets wrong, one sentence each; empty if there is nothing."""
     if case.truth is None or case.audit is None or case.interpretation is None:
         return []
@@ -29,7 +29,7 @@ def headline(case: Findings) -> str:
     """
     facts = CaseFacts(case)
     first = _knew_beforehand(facts) if case.truth is not None else ()
-    return " ".join([*first, judged(facts).sentence])
+    return " ".join([*first, judge_facts(facts).sentence])
 
 
 # What its words rest on

@@ -6,9 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
+from ...scene import (
+    MOST_SCREENS,
+    Card,
+    Claim,
+    Mark,
+    Panel,
+    Part,
+    Scene,
+    Screen,
+    card_screens,
+    ending,
+    pick_cards,
+    with_spans,
+)
 from ...text.diff import letters
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ...text.whitespace_marks import visible
 from ..base.declared import words_of
 from . import fidelity
@@ -160,13 +173,13 @@ def _call(probe: Probe, category: str) -> Part:
         return Part(label=f"f({given})", text=output)
     marks = {"removed": "struck", "added": "added", "same": None}
     seen = [(visible(one.text, every=one.op != "same"), marks[one.op]) for one in pieces]
-    return marked(seen, f"{given} → {output}")  # type: ignore[arg-type]
+    return with_spans(seen, f"{given} → {output}")  # type: ignore[arg-type]
 
 
 def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
     if made:
         calls = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made)
-        line = f"{counted(len(made), 'call')}: {calls}"
+        line = f"{count_noun(len(made), 'call')}: {calls}"
     else:
         line = exchange.trouble if exchange and exchange.trouble else "Conclusion."
     line = " ".join(line.split())
@@ -184,7 +197,7 @@ def _quoted(view: ProbeView) -> Iterator[Panel]:
     }
     parts = [Part(label=f"f({one}) = {given}", text=how) for how, pairs in kinds.items() for one, given in pairs]
     if parts:
-        held = f"{len(audit.supported)} of {counted(len(parts), 'quoted call')} correct."
+        held = f"{len(audit.supported)} of {count_noun(len(parts), 'quoted call')} correct."
         yield Panel(title="Calls that its description quotes", parts=tuple(parts), answer=held)
 
 
@@ -212,7 +225,7 @@ def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
         yield Screen(shows="panel", of=str(number))
     if made.claim is not None:
         yield Screen(shows="claim")
-    yield from turned(_parted(made.cards, view) if made.plot is not None else picked(made.cards))
+    yield from card_screens(_parted(made.cards, view) if made.plot is not None else pick_cards(made.cards))
     yield from ending(made)
 
 

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from ...events import Rules
 from ...parsers import fields
 from ...statistics import LEVEL, MARGIN
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ..base.declared import Means
 from .case_data import Findings
 from .case_facts import CHANCE, CaseFacts
@@ -55,10 +55,10 @@ def judge(case: Findings, rules: Rules = "repaired") -> CaseJudgement:
     """Return outcome and sentence. Both rest on the same conditions, so that a list and the case itself never
     disagree.
     """
-    return judged(CaseFacts(case, rules))
+    return judge_facts(CaseFacts(case, rules))
 
 
-def judged(facts: CaseFacts) -> CaseJudgement:
+def judge_facts(facts: CaseFacts) -> CaseJudgement:
     """Judge the case from its facts."""
     case = facts.case
     if case.spec is None or case.score(case.headline, facts.rules) is None:
@@ -76,7 +76,7 @@ def verdict(case: Findings, rules: Rules = "repaired") -> str:
 
 def solved(facts: CaseFacts) -> bool:
     """Whether the headline figure is the best possible: what the checks do not find may then well not be there."""
-    return judged(facts).outcome in ("found", "within the noise")
+    return judge_facts(facts).outcome in ("found", "within the noise")
 
 
 # Not judged
@@ -161,13 +161,13 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
     error = f"the code's error is {_share(f.error)}"
     if f.excess is not None:
         error = f"beyond the noise, the code's error is {_share(f.excess)}"
-    if f.off < SUCCESS and f.fails_where_nobody_looked:
+    if f.error_of_code < SUCCESS and f.fails_where_nobody_looked:
         return _everywhere(f, f"at the test points {error}", None)
-    if f.off < SUCCESS and f.is_right_elsewhere:
+    if f.error_of_code < SUCCESS and f.is_right_elsewhere:
         assert f.corrupted is not None
         right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere except {interval(*f.corrupted)}"
         return CaseJudgement("close", f"{right}, where we altered the function.")
-    if f.off < SUCCESS:
+    if f.error_of_code < SUCCESS:
         more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
         return CaseJudgement("close", f"{f.who} came close: {error}{more}.")
     more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
@@ -183,7 +183,7 @@ def _everywhere(f: CaseFacts, there: str, found: CaseJudgement | None) -> CaseJu
     if not f.holds_where_nobody_looked:
         wrong.append(_where_nobody_looked(f))
     if f.contradicted:
-        wrong.append(f"it contradicts {len(f.contradicted)} of {counted(made, 'call')} that {f.who.lower()} made")
+        wrong.append(f"it contradicts {len(f.contradicted)} of {count_noun(made, 'call')} that {f.who.lower()} made")
     if found is not None and not wrong:
         return found
     but = f"{there}, but {' and '.join(wrong)}."
@@ -220,16 +220,16 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
         return CaseJudgement("not tested", f"There was nothing to test the code on: {f.reason('exact_match')}.")
     run = " on which it could be run" if f.not_run[0] else ""
-    if f.unchanged == f.counted:
-        alike = f"The function changes none of the {f.counted} test texts{run}, so they show nothing."
+    if f.unchanged == f.headline_n:
+        alike = f"The function changes none of the {f.headline_n} test texts{run}, so they show nothing."
         return CaseJudgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
-    if f.hits == f.counted:
-        right = f"the code gives its output on all {f.counted} test texts{run}"
+    if f.hits == f.headline_n:
+        right = f"the code gives its output on all {f.headline_n} test texts{run}"
         return _everywhere(f, right, CaseJudgement("found", f"{f.who} found the function: {right}."))
     control = f" (returning every text unchanged: on {f.unchanged})" if f.unchanged else ""
     if f.ceiling is not None and f.ceiling < 1:
         # The lower end of the interval must be above the share that unchanged texts get.
-        beats_doing_nothing = f.reach[0] > f.unchanged / f.counted
+        beats_doing_nothing = f.reach[0] > f.unchanged / f.headline_n
         outcome: Outcome = "close" if f.hits > f.unchanged else "missed"
         if f.hits and f.passed >= f.ceiling and beats_doing_nothing:
             outcome = "found"
@@ -237,12 +237,12 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
         right = f"{f.whose} code is right on {f.passed:.0%}{control}."
         return CaseJudgement(outcome, f"The function is random: {again}. {right}")
     if f.hits > f.unchanged:
-        part = f"the code is right on {f.hits} of {f.counted} test texts{control}."
+        part = f"the code is right on {f.hits} of {f.headline_n} test texts{control}."
         return CaseJudgement("close", f"{f.who} found part of it: {part}")
-    wrong = f"the code is wrong on all {f.counted} test texts{run}."
+    wrong = f"the code is wrong on all {f.headline_n} test texts{run}."
     if f.hits:
         unchanged = f"returning every text unchanged is right on {f.unchanged}"
-        wrong = f"the code is right on {f.hits} of {f.counted} test texts, and {unchanged}."
+        wrong = f"the code is right on {f.hits} of {f.headline_n} test texts, and {unchanged}."
     return CaseJudgement("missed", f"{f.who} did not find the function: {wrong}")
 
 
@@ -252,10 +252,12 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
 def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
         return CaseJudgement("not tested", f"The description was not tested: {f.reason('unit_test')}.")
-    picked = f"From the description, the evaluator picked the function's own example in {f.hits} of {f.counted} tests"
+    picked = (
+        f"From the description, the evaluator picked the function's own example in {f.hits} of {f.headline_n} tests"
+    )
     if f.ceiling is not None:
         picked += f" (from the true description in {f.ceiling:.0%})"
-    again = f" for {f.distinct} different examples" if f.distinct < f.counted else ""
+    again = f" for {f.distinct} different examples" if f.distinct < f.headline_n else ""
     low, high = f.reach
     reach = f"95% interval{again} {low:.2f} to {high:.2f}"
     guessing = f"guessing, which gives one third ({reach})"

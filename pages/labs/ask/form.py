@@ -89,7 +89,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         help=on_hover("New questions"),
     )
     if single:
-        st.caption(" ".join((tasks.told(number), _minutes(task, model, number))).strip())
+        st.caption(" ".join((tasks.sample_size_note(number), _minutes(task, model, number))).strip())
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),

@@ -169,7 +169,7 @@ def _cases(spec: CheckSpec) -> int:
     return sum(1 for _ in cases(spec))
 
 
-def take(task: Task, id: str) -> None:
+def use_item(task: Task, id: str) -> None:
     """Fill the fields with an example."""
     st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
 
@@ -198,7 +198,7 @@ def _outside(task: Task, model: str, asked: Slots) -> None:
         return
     said = f"{model} decides by single words and knows none of these: it would answer “unknown”."
     known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
-    models.outside(said, known, lambda id: take(task, id), "check-model", LAB)
+    models.outside(said, known, lambda id: use_item(task, id), "check-model", LAB)
 
 
 def examples(task: Task) -> None:
@@ -206,7 +206,7 @@ def examples(task: Task) -> None:
 
     def chosen() -> None:
         if id := st.session_state["check-example"]:
-            take(task, id)
+            use_item(task, id)
             st.session_state["check-example"] = None
 
     def others() -> None:
@@ -231,7 +231,7 @@ def examples(task: Task) -> None:
 def own_paragraph(task: Task, model: str) -> dict[str, Any]:
     """Draw the user's own paragraph, with the question about it and the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
-        take(task, shipped(task)[0].id)
+        use_item(task, shipped(task)[0].id)
     paragraph = st.text_area(
         "Premise (only this is edited)" if task == "entailment" else "Paragraph",
         key=f"paragraph-{task}",

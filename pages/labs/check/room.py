@@ -36,7 +36,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
     state = session.run(run_id).watch().transcript
     rows = []
     for case in plain_case.by_number(state):
-        for data in state.case(case).of(record_name(Consistency)).values():
+        for data in state.case(case).of_type(record_name(Consistency)).values():
             kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
             read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
             rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
@@ -267,8 +267,8 @@ ROOM = with_form(
     form,
     verb="Hide words",
     choose=choose,
-    several=draw,
-    after=driver.ask_a_real_one,
+    run_table=draw,
+    follow_up=driver.ask_a_real_one,
     methods=methods.draw,
     words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
     side=SIDE,

@@ -11,7 +11,7 @@ from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, Cue, PlantSpec, Task, shipped
 from core.text.glossary import on_hover
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import models
 from pages.components.datasets import from_dataset, of_dataset
 from pages.components.text import plain
@@ -129,7 +129,7 @@ def _many(of_data: bool) -> dict[str, Any]:
 
 def line(spec: PlantSpec) -> list[str]:
     """Return what was asked, the cue, and the model."""
-    many = f"{_TASKS[spec.task]}, {counted(spec.limit or len(shipped(spec.task)), 'question')}"
+    many = f"{_TASKS[spec.task]}, {count_noun(spec.limit or len(shipped(spec.task)), 'question')}"
     return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
 
 

@@ -51,7 +51,7 @@ ROOM = with_form(
     form,
     verb="Slip it a hint",
     choose=choose,
-    after=driver.ask_a_real_one,
+    follow_up=driver.ask_a_real_one,
     methods=_methods,
     side=Side(ways=_ways),
 )

@@ -19,7 +19,7 @@ from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls
-from core.text.embed import NoEncoder
+from core.text.embed import NoEncoderError
 from core.text.glossary import on_hover
 from pages.components import models
 from pages.components.throttle import waits
@@ -352,7 +352,7 @@ def trust(spec: ProbeSpec) -> str:
     with waits("Testing the black box …"):
         try:
             return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
-        except (ValueError, NoEncoder):
+        except (ValueError, NoEncoderError):
             # The run reports it if it matters.
             return ""
 

@@ -17,7 +17,7 @@ from core.text.templates import load
 from pages.components import session
 from pages.components.run import resume
 from pages.components.text import plain
-from pages.components.throttle import aside
+from pages.components.throttle import let_others_draw
 from pages.labs.probe import drawn, picking
 from pages.labs.probe.figures import TITLES, number
 from pages.viewer.component import stage
@@ -162,12 +162,12 @@ def _interval() -> tuple[float | None, float | None] | None:
 def _go_on(run_id: str, addition: UserInput) -> None:
     if resume(run_id, addition):
         # The function answers immediately, unless a model runs it; then the page shows the run in progress.
-        with aside():
+        with let_others_draw():
             session.run(run_id).wait(3)
         st.rerun()
 
 
-def beside(first: ProbeView, second: ProbeView) -> None:
+def compare_figures(first: ProbeView, second: ProbeView) -> None:
     """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:

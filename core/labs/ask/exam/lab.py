@@ -105,7 +105,7 @@ async def measure(spec: AskExamSpec, case: Case, run: CaseContext) -> None:
             run.drop(item, cut.REASON, f"the guess was {note}", "repaired", trial=item)
 
     in_steps = spec.reads == "steps" and not is_control(spec.model)
-    await run.each({one.id: one for one in case.about}, step if in_steps else ask)
+    await run.map_items({one.id: one for one in case.about}, step if in_steps else ask)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class AskExamView(exams.ExamView):
         marks = [(one[rules], one.right) for one in self.marks.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
         lost = len(self.cut) if rules == "repaired" else 0
-        return exam.judge(marks, self.of, LEAST_IN_STEPS if in_steps else 0, lost)
+        return exam.judge(marks, self.total, LEAST_IN_STEPS if in_steps else 0, lost)
 
     @cached_property
     def cut(self) -> set[str]:
@@ -292,7 +292,7 @@ def hashes(spec: AskExamSpec) -> dict[str, str]:
 
 
 def check(spec: AskExamSpec) -> None:
-    """Raises PackError if the prompt pack cannot be read."""
+    """Raises PromptPackError if the prompt pack cannot be read."""
     if spec.prompts:
         prompts.read_pack(spec.prompts)
 
@@ -345,11 +345,11 @@ LAB = Lab(
         Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
     ),
     prompts=hashes,
-    asks=lambda spec, cases: {
+    count_calls=lambda spec, cases: {
         "simulator": len(spec.questions) * (stepwise_simulation.CALLS if spec.reads == "steps" else 1)
     },
     check=check,
-    of_model=of_model,
-    summed=summed,
+    spec_for_model=of_model,
+    describe_test_results=summed,
     **exams.DECLARED,
 )

@@ -195,8 +195,8 @@ def test_of_a_prediction_that_is_no_verdict_no_card_says_kept_or_broken() -> Non
     with StubServer(scripted()) as server:
         case = play(stub_spec(exam=False, extra=("Can an emu fly?",)), stub_catalog(server)).view
     shown = scene(case)
-    assert case.unjudged and set(marks(shown)) <= {"in doubt", "set aside"} and shown.cards[-1].by_hand
-    assert {card.doubt for card in shown.cards if card.mark == "in doubt"} == {case.unjudged}
+    assert case.no_verdict_reason and set(marks(shown)) <= {"in doubt", "set aside"} and shown.cards[-1].by_hand
+    assert {card.doubt for card in shown.cards if card.mark == "in doubt"} == {case.no_verdict_reason}
 
 
 def test_several_predictors_each_have_their_word() -> None:
@@ -346,7 +346,7 @@ def hold_bars(shown: Scene, case: AskView) -> None:
     assert shown.verdict is not None
     judged = [card for card in shown.cards if not card.by_hand and card.mark in ("kept", "broken", "in doubt")]
     if not shown.verdict.bars:
-        assert not judged or case.unjudged or shown.verdict.mark in ("waiting", "failed")
+        assert not judged or case.no_verdict_reason or shown.verdict.mark in ("waiting", "failed")
         return
     own, *without = shown.verdict.bars
     assert own.own and not own.wins and not any(bar.own for bar in without)
@@ -387,7 +387,7 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     case = asked_once()
     assert case.starter is not None
     starter = case.starter.model_copy(
-        update={"explanation": case.starter.explanation.of(lambda rules: explained + more)}
+        update={"explanation": case.starter.explanation.read_by_each(lambda rules: explained + more)}
     )
     item, row = next(iter(case.rows.items()))
     assert row.counterfactual is not None

@@ -106,7 +106,7 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
             row.further.clear()
     case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam, exams=exams)
     for row in rows.values():
-        row.unjudged = case.unjudged
+        row.unjudged = case.no_verdict_reason
     return case
 
 

@@ -14,7 +14,7 @@ from core.labs.check import vacuity
 from core.labs.check.controls import controls, dials, worthless
 from core.labs.check.lab import LAB, truth
 from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
-from core.labs.check.vacuity import REASONS, addition, another, of_counterfactual, of_redaction, turned
+from core.labs.check.vacuity import REASONS, addition, addition_turns, another_item, of_counterfactual, of_redaction
 from core.labs.check.verdict import caveats, row_verdict, summary
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.support.chance import tenth
@@ -218,16 +218,16 @@ def test_an_addition_is_the_sentences_that_are_new() -> None:
     ],
 )
 def test_what_turns_another_paragraph(task: Any, bare: str | None, added: str | None, has_turned: bool) -> None:
-    assert turned(task, bare, added, "negative", ("attic", "hall")) is has_turned
+    assert addition_turns(task, bare, added, "negative", ("attic", "hall")) is has_turned
 
 
 def test_the_other_paragraph_is_of_that_label_and_always_the_same() -> None:
     for task in TASKS:
         for item in shipped(task):
-            other = another(item, item.label)
-            assert other is not None and other == another(item, item.label) and other.paragraph != item.paragraph
+            other = another_item(item, item.label)
+            assert other is not None and other == another_item(item, item.label) and other.paragraph != item.paragraph
             assert other.question != item.question if task == "multi_choice" else other.label == item.label
-    assert another(REVIEW, "neutral") is None
+    assert another_item(REVIEW, "neutral") is None
 
 
 def counterfactual(turning: bool, **changes: Any) -> Any:

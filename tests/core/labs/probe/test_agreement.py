@@ -8,7 +8,7 @@ import pytest
 
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE, agreement
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
@@ -80,7 +80,9 @@ def test_the_words_are_judged_apart_from_the_code() -> None:
 
 def test_both_values_of_the_worst_point_are_told_apart() -> None:
     lines = [
-        line for line in missed(given("1000000 + x", "def f(x):\n    return 1000000 + x + 15")) if "Farthest" in line
+        line
+        for line in list_remarks(given("1000000 + x", "def f(x):\n    return 1000000 + x + 15"))
+        if "Farthest" in line
     ]
     assert len(lines) == 1
     function, code = (float(part.split()[-1]) for part in lines[0].rstrip(".").split(","))

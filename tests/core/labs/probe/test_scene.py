@@ -36,7 +36,7 @@ from tests.support.stub_server import Fault, StubServer
 RECORDED = {
     started.spec["category"]: path
     for path in sorted(home.recordings().glob("*-find-*.jsonl"))
-    if (started := journal.begun(path)) is not None
+    if (started := journal.first_event(path)) is not None
 }
 
 

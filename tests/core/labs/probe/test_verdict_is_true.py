@@ -15,7 +15,7 @@ from core.labs.probe.functions.base import as_number
 from core.labs.probe.functions.numeric import GRID, NumericFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.records import TELL_NOTHING, Probe
-from core.labs.probe.remarks import REMARKS, missed
+from core.labs.probe.remarks import REMARKS, list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
@@ -188,7 +188,7 @@ class Counted:
     @property
     def parts(self) -> tuple[int, int, int]:
         """Parts named, of how many, and named though not there, by the record of what was read."""
-        [claims] = self.view.log.of("claims").values()
+        [claims] = self.view.log.of_type("claims").values()
         named, left_out = len(claims["named_repaired"]), len(claims["left_out_repaired"])
         return named, named + left_out, len(claims.get("wrong_repaired", ()))
 
@@ -298,7 +298,7 @@ def _elsewhere(c: Counted, m: re.Match[str]) -> bool:
     passed = c.value("exact_match") == 1 if "texts" in m[0] or not c.points else tests
     held_out = [one for one in c.view.predictions.values() if one.kind == "held out"]
     wrong = sum(one[c.rules] != one.truth for one in held_out)
-    own = c.view.log.of("checked").get("checked", {})
+    own = c.view.log.of_type("checked").get("checked", {})
     calls = (
         [row for row in zip(*(own[name] for name in ("probed", "truth", c.rules)), strict=True) if row[0]]
         if own
@@ -566,7 +566,7 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
         counted = Counted(view, "repaired")
         if words := of_words(view):
             seen.add(held(words, SAID, counted))
-        seen.update(held(sentence, NOTED, counted) for sentence in missed(view))
+        seen.update(held(sentence, NOTED, counted) for sentence in list_remarks(view))
     assert len(seen) >= 31, "the drawn runs say little"
     assert any("could not be run here" in pattern for pattern in seen)
     assert any(LEFT_OUT.fullmatch(judge(view, rules).sentence) for view in views for rules in BOTH)
