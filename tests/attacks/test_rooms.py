@@ -20,7 +20,7 @@ from core.rooms import room
 from core.rooms.cards import Source
 from core.rooms.rooms import LETTERS, Rooms
 from core.server.access import cookie_of, name_of_visitor
-from core.server.rate_limits import NoPlace, Rate
+from core.server.rate_limits import NoFreePlaceError, Rate
 from pages import middleware
 from pages.middleware import COOKIE, Door
 from pages.viewer import room_routes
@@ -335,5 +335,5 @@ def test_a_visitor_holds_few_streams_of_a_class(monkeypatch: pytest.MonkeyPatch)
     with ExitStack() as places:
         for _ in range(2):
             middleware._take_places(scope, places)
-        with pytest.raises(NoPlace, match="too many runs"):
+        with pytest.raises(NoFreePlaceError, match="too many runs"):
             middleware._take_places(scope, places)

@@ -178,8 +178,8 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         box = Box(spec, run, load(spec))
         for inputs in (["1", "2", "3"], ["4", "5"], ["6"]):
-            looked.append([probe.output for probe in box.look(inputs, 1)])
-        assert box.left == 0
+            looked.append([probe.output for probe in box.call(inputs, 1)])
+        assert box.calls_left == 0
 
     spec = ProbeSpec(own="2*x", interpreter="fit", probes=4)
     events: list[Event] = []

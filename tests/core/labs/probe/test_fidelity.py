@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
-from core.labs.probe.functions.entities import LEAST, EntityFunction, all_right, concepts, draw_entity, keeps
+from core.labs.probe.functions.entities import (
+    LEAST,
+    EntityFunction,
+    concepts,
+    draw_entity,
+    exemplars_all_correct,
+    keeps,
+)
 from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
@@ -92,9 +99,9 @@ def test_every_relation_keeps_to_its_facts(backbone: Backbone) -> None:
 
 
 def test_the_bound_is_that_ten_exemplars_come_out_right_in_half_of_the_draws() -> None:
-    assert all_right(1.0, 0.0) == 1.0 and all_right(0.0, 0.0) == 0.0
-    assert all_right(0.5, 0.0) == 0.25
-    assert all_right(1.0, 0.5) == 0.5**8
+    assert exemplars_all_correct(1.0, 0.0) == 1.0 and exemplars_all_correct(0.0, 0.0) == 0.0
+    assert exemplars_all_correct(0.5, 0.0) == 0.25
+    assert exemplars_all_correct(1.0, 0.5) == 0.5**8
     # Twenty of 124 words outside above 0.5, as was seen: contradicts. Ten: does not.
     seen = box(["right"] * 10 + ["wrong"] * 20 + ["right"] * 104, [True] * 10 + [False] * 124)
     assert seen.contradicts and seen.all_right == pytest.approx((104 / 124) ** 8)

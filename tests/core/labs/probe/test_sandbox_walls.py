@@ -141,11 +141,11 @@ def test_what_the_app_says_of_the_walls_is_what_the_system_says() -> None:
         assert said.network is (network != Path("/proc/self/ns/net").readlink())
         assert os.geteuid() == 0 or "CapEff:\t0000000000000000" in status, "no rights in an account of its own either"
     assert said.writing and said.workers and said.files is (LANDLOCK >= 1) and said.tcp is (LANDLOCK >= 4)
-    assert [holds for holds, _ in said.told].count(False) == [*said].count(False) - (said.network and not said.tcp)
+    assert [holds for holds, _ in said.described].count(False) == [*said].count(False) - (said.network and not said.tcp)
 
 
 def test_where_nothing_is_known_to_hold_only_the_interpreter_does() -> None:
-    assert [holds for holds, _ in OSLimits().told] == [True] + [False] * 6
+    assert [holds for holds, _ in OSLimits().described] == [True] + [False] * 6
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="needs gdb, to carry out code in another program")
