@@ -40,7 +40,7 @@ def main() -> None:
     """Draw the page."""
     st.title("Blind audit", anchor=False)
     st.markdown(
-        "The audit tells you how often the parser agrees with you. Answers are sampled at random. You see **only the "
+        "How often does the parser read an answer as you do? Answers are sampled at random. You see **only the "
         "raw answer** (or only the reasons, with what they may mention) and say what it says; only then you see how "
         "it was parsed. Rare kinds are sampled more often, and weighted back."
     )
