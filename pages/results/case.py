@@ -37,7 +37,7 @@ STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds for each step of a replay, and at most for all of them."""
 
 SPEEDS = {"1×": 1, "4×": 4, "Instant": 0}
-"""Speeds of a replay; "At once" skips it."""
+"""Speeds of a replay; "Instant" skips it."""
 
 CALLS_A_PAGE = 50
 

@@ -327,6 +327,6 @@ def test_a_replay_needs_no_model(app: Server, page: Page) -> None:
     expect(page.get_by_text("No model is asked")).to_be_visible()
     # The replay of a recording shows that a replay ends by itself; at this pace it takes a minute.
     expect(page.locator(".st-key-replay")).to_contain_text("step 2 of")
-    page.locator(".st-key-speed").get_by_text("At once").click()
+    page.locator(".st-key-speed").get_by_text("Instant").click()
     expect(page.locator(".st-key-actions")).to_be_visible()
     expect(page.get_by_text("Every call")).to_be_visible()

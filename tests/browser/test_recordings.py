@@ -44,7 +44,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
         expect(page.get_by_text("No model is asked")).to_be_visible()
         expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
         expect(page.get_by_text(f" {one.of} such runs")).to_be_visible()
-        page.locator(".st-key-speed").get_by_text("At once").click()
+        page.locator(".st-key-speed").get_by_text("Instant").click()
         expect(page.locator(".st-key-actions")).to_be_visible()
         expect(page.locator(".st-key-ask-it-yourself")).to_contain_text("the largest on this machine")
         assert page.get_by_text("Traceback").count() == 0 and "replay" not in page.url

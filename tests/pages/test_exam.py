@@ -101,7 +101,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     assert scene.verdict and scene.verdict.mark == "in doubt" and not scene.verdict.bars, "the verdict has no colour"
     (exam,) = scene.grid
     assert (exam.title, exam.answer) == ("Predictor: stub-model", "4 of 11")
-    (way,) = (one for one in app.get("page_link") if "exam" in one.proto.label)
+    (way,) = (one for one in app.get("page_link") if "ualification test" in one.proto.label)
     assert f"run={exam.run}" in way.proto.query_string and exam.run == exams()[0]
     entry.keeper().wake()
 

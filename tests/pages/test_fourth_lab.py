@@ -230,7 +230,7 @@ def test_its_runs_are_played_again_and_gone_through_step_by_step(page: Page) -> 
     run = a_run()
     app = page("results/case.py", run=run, case="all/2-no", replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
-    app.segmented_control(key="speed").set_value("At once").run()
+    app.segmented_control(key="speed").set_value("Instant").run()
     assert "replay" not in app.query_params
     assert "It repeated 0 of 2." in words(app)
 

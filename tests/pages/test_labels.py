@@ -127,7 +127,7 @@ def test_an_edited_explanation_goes_on_as_a_run_beside_the_first(page: Page, run
     marked = {after.text[span.start : span.end].strip(): span.mark for span in after.spans}
     assert marked["No bird"] == "added" and marked["All birds"] == "struck"
     assert "with call c0001 edited" in staged(app)[0]["names"][1]
-    assert "the answer of call c0001 was written by a person" in words(page(CASE, run=second))
+    assert "a person wrote the answer of call c0001" in words(page(CASE, run=second))
 
 
 def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) -> None:

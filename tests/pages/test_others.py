@@ -57,7 +57,7 @@ def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) ->
     app = page("results/case.py", run=list_recordings(home.recordings()).of_lab(lab)[0].run, replay="1")
     assert "step 1 of" in app.get("progress")[0].proto.text
     assert "an example, not evidence" in words(app)
-    app.segmented_control(key="speed").set_value("At once").run()
+    app.segmented_control(key="speed").set_value("Instant").run()
     assert not app.exception and "replay" not in app.query_params and "The run stopped" not in words(app)
     assert app.button(key="ask-yourself").label == "Ask it yourself" and "local/smollm2-135m" in words(app)
     assert not list(home.journals().glob("*.jsonl")) and local.running() == []
@@ -168,7 +168,7 @@ def test_a_replay_shows_the_run_again_without_a_model(page: Page) -> None:
     played, since = app.session_state[f"replay-{run}"]
     app.session_state[f"replay-{run}"] = (played, since - 2.6)
     assert "step 2 of" in app.run().get("progress")[0].proto.text, "no step is left out, however late one looks"
-    app.segmented_control(key="speed").set_value("At once").run()
+    app.segmented_control(key="speed").set_value("Instant").run()
     precision = [one.value[:4] for one in scenes(app)[0].figures if one.title == "Precision"]
     assert "replay" not in app.query_params and precision == ["0.50"]
 

@@ -140,7 +140,7 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
             until(lambda code=code: code == "ann" or entry.jobs().people_ahead(runs[code]) is not None)
             until(lambda: server.count == 1)
         cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
-        assert "waiting for its turn: 1 other comes first" in staged(cy)[0]["follow"][0]["words"]
+        assert "waiting for its turn: 1 other is ahead" in staged(cy)[0]["follow"][0]["words"]
         for run in reversed(runs.values()):
             entry.jobs().cancel(run)
 

@@ -269,7 +269,7 @@ def test_a_run_is_a_case_can_be_replayed_and_is_listed(page: Page) -> None:
     assert "Your own numeric function" in told and "It found the function" in told
     app = page("results/case.py", run=run, replay="1")
     assert "No model is asked" in app.get("progress")[0].proto.text
-    app.segmented_control(key="speed").set_value("At once").run()
+    app.segmented_control(key="speed").set_value("Instant").run()
     assert "replay" not in app.query_params
     app = page("results/browse.py", show="runs")
     assert "Your own numeric function" in app.dataframe[0].value["About"].tolist()

@@ -372,7 +372,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
           : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}`
           : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
       : html`<div class="round over">${more
-          ? html`<p class="soft">These are all the cards so far. More are on their way.</p>${more}` : end(guesses)}</div>`}
+          ? html`<p class="soft">These are all the cards so far. More are on their way.</p>${more}`
+          : end(guesses)}</div>`}
     ${round && foot}${note && html`<p class="small picked">${note}</p>`}</article>`;
 }
 
@@ -507,8 +508,9 @@ function Concluded({ pack, rounds, guesses, seed, again, others, guessed, isInAp
 
 /** By whom it was read what the reasons imply, and what became of what they do not agree on. */
 const readTwice = ({ annotated, differed, as_it_came: isAsItCame }) =>
-  `Two readers judged independently what each reason implies, without seeing the answer. On ${differed.toLocaleString("en")} of
-  ${annotated.toLocaleString("en")} they disagree: ${isAsItCame ? "those cards say so" : "those were left out"}.`;
+  `Two readers judged independently what each reason implies, without seeing the answer. On
+  ${differed.toLocaleString("en")} of ${annotated.toLocaleString("en")} they disagree: ${
+    isAsItCame ? "those cards say so" : "those were left out"}.`;
 
 /** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
 function Share({ text }) {

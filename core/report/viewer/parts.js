@@ -37,7 +37,7 @@ export const STATES = {
   empty: ["Nothing has been asked yet.", "Its explanation will appear here, with its later answers next to it."],
   unread: ["It cannot be read.", "Its journal is damaged."],
   waiting: ["Starting…", "If the server is busy, your run waits in the queue."],
-  running: ["Testing…", ""],
+  running: ["Its explanation is being tested…", ""],
   failed: ["It could not be finished.", "The results so far are below."],
   cancelled: ["It was stopped.", "The results so far are below."],
   interrupted: ["It was interrupted.", "Nothing is lost: it can be resumed."],
@@ -215,7 +215,8 @@ export function Calls({ stage, scene, calls }) {
     ${found.calls?.[id] && canFork && html`<button class="link"
         onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
   return ids.length > 0
-    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`Prompts and replies (${counted(ids.length, "call")})`} />`;
+    && html`<${Fetched} ...${{ stage, scene, draw }}
+      title=${`Prompts and replies (${counted(ids.length, "call")})`} />`;
 }
 
 /** Things that were asked alike and follow one another. */

@@ -172,7 +172,8 @@ function Card({ stage, scene, card, isOpened, toggle, judged, judge }) {
         <h4 dir="auto">${shown?.text ? html`<${Marked} part=${shown} />` : html`<span
             class="soft">${capital(scene.one)} ${card.number}</span>`}</h4>
         ${!isOpened && (card.reason || card.doubt ? html`<p class="small" dir="auto">${card.reason || card.doubt}</p>`
-          : card.text && !card.columns?.length && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
+          : card.text && !card.columns?.length
+            && html`<p class="small" dir="auto">“${cutText(card.text, 140)}”</p>`)}
         ${card.guess && html`<p class="small">You said <b>${wordOf(card, card.guess)}</b>${cameTrue(card)}.</p>`}</div>
       <${Outcome} scene=${scene} card=${card} />
       <button class="open" aria-expanded=${isOpened}
@@ -524,8 +525,9 @@ function Rest({ stage, scene }) {
     ${figures.length > 0 && html`<details><summary>All figures</summary><${Figures} figures=${figures} /></details>`}
     ${ledger.length > 0 && html`<details><summary>Excluded (${ledger.length})</summary>
       <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
-        ${one.rules && html`<span class="small"> with the ${one.rules === "paper" ? "original" : "updated"} parser</span>`}${one.detail && html`<${Text}
-            part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
+        ${one.rules
+          && html`<span class="small"> with the ${one.rules === "paper" ? "original" : "updated"} parser</span>`}
+        ${one.detail && html`<${Text} part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
     <${Whole} stage=${stage} scene=${scene} />
     ${how.length > 0 && html`<details><summary>Method</summary>
       ${how.map((text) => html`<${Text} part=${{ text }} />`)}</details>`}</footer>`;
@@ -580,7 +582,8 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
       <span class="hint"><progress value=${at + 1} max=${all} aria-label="Progress"></progress>
           ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
-      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
+      <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1}
+        aria-label="Next">→</button></footer>
   </article>`;
 }
 
