@@ -131,4 +131,4 @@ def test_what_no_page_would_send_writes_a_line_a_message(app: Server) -> None:
 def test_programs_do_not_drive_it_whatever_the_environment_says(app: Server) -> None:
     for path in ("interact", "mcp"):
         reply = send(app, "POST", f"/_stcore/agent/{path}", b"{}", **{"Content-Type": "application/json"})
-        assert reply.status == 403 and "its own pages" in reply.words, path
+        assert reply.status == 403 and "own pages" in reply.words, path

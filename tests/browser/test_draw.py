@@ -35,10 +35,10 @@ def screen(browser: Browser, how: str) -> Iterator[Page]:
 def begin(page: Page, url: str) -> None:
     page.goto(f"{url}/probe?box={BOX}")
     settle(page)
-    page.get_by_role("button", name="Draw the box of 14 March 2026").first.click()
+    page.get_by_role("button", name="Guess the function of 14 March 2026").first.click()
     page.wait_for_url(re.compile("run="))
     expect(page.locator(".draw .lives")).to_have_text(" 10 calls left")
-    expect(page.get_by_text("The box of 14 March 2026").first).to_be_visible()
+    expect(page.get_by_text("The function of 14 March 2026").first).to_be_visible()
 
 
 def place_of(page: Page, x: float, y: float) -> tuple[float, float]:

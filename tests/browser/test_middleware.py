@@ -72,7 +72,7 @@ def test_a_page_of_another_site_opens_no_websocket(app: Server) -> None:
 def test_a_page_of_another_site_changes_nothing(app: Server) -> None:
     here = f"127.0.0.1:{app.port}"
     status, words, _ = get(app, "/_stcore/upload_file/a/b", here, "PUT", Origin="http://evil.example")
-    assert status == 403 and "its own pages" in words
+    assert status == 403 and "own pages" in words
 
 
 def test_a_browser_is_given_one_cookie_that_no_script_reads(app: Server) -> None:

@@ -120,7 +120,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     replayed = page("results/case.py", run=run_named(app), replay="step")
     replayed.session_state[f"step-{run_named(app)}"] = 1_000
     replayed.run()
-    assert "No verdict: stub-model predicts here" in words(replayed)
+    assert "No verdict: stub-model made the predictions" in words(replayed)
 
 
 def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer) -> None:

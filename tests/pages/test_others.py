@@ -93,7 +93,7 @@ def test_browse_lists_runs_and_opens_one(page: Page) -> None:
     assert list(table["About"]) == ["Can a penguin fly?"] * 2
     assert sorted(table["Model"]) == ["fickle", "vague"]
     assert sorted(table["Precision"]) == ["0.50", "undefined"]
-    assert "Tick two to 5" in words(app)
+    assert "Tick 2 to 5" in words(app)
     key = "runs" + app.dataframe[0].proto.id.rpartition("-runs")[2]
     app.session_state[key] = {"selection": {"rows": [0, 1], "columns": [], "cells": []}}
     links = {link.proto.label: parse_qs(link.proto.query_string) for link in app.run().get("page_link")}

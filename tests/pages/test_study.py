@@ -228,7 +228,7 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
         ([], [], "new", "Nothing was asked yet."),
         ([RunStatus("completed")] * 6, [], "done", "All 6 runs completed."),
         ([RunStatus("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
-        ([RunStatus("completed")] * 6, ["It reads 0.2."], "off", "can be relied on. It reads 0.2."),
+        ([RunStatus("completed")] * 6, ["It reads 0.2."], "off", "no figure of this study is reliable. It reads 0.2."),
         ([RunStatus("completed")] * 5 + [RunStatus("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
         (
             [RunStatus("completed", paid=9)] * 2,
@@ -301,8 +301,8 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     assert "Download the file · " in str(app.get("download_button"))
     assert "There is no study named" in alerts(page("study", study="mine"))
     app = page("study", study="dial")
-    assert "only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
-    assert "Runs still to be made 99" in words(app)
+    assert "Only the host runs studies" in alerts(app) and not any(one.key == "study-go" for one in app.button)
+    assert "Runs still to do 99" in words(app)
 
 
 def test_a_data_set_that_is_missing_is_downloaded(

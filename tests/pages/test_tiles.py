@@ -31,7 +31,7 @@ def test_a_strip_numbers_its_tiles_and_says_what_they_mean() -> None:
     marks = [kept.badge("1"), broken.badge("2"), kept.badge("3")]
     linked = [f"[{mark}](#row-{number})" for number, mark in enumerate(marks, start=1)]
     assert [one.value for one in app.markdown] == [" ".join(linked)]
-    assert [one.value for one in app.caption] == [f"One tile a check: {kept.icon} 2 held · {broken.icon} 1 broken"]
+    assert [one.value for one in app.caption] == [f"One tile per check: {kept.icon} 2 held · {broken.icon} 1 broken"]
 
 
 def test_of_many_the_first_are_shown_and_it_is_said() -> None:
