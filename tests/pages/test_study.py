@@ -189,7 +189,7 @@ def test_a_study_is_paused_and_goes_on(page: Callable[..., AppTest], monkeypatch
         left[0] = -1
         assert over().outcome.paused and desired_state.wanted(home.home(), "mine").paused
         app.run()
-        assert "Paused: Nothing is asked now" in alerts(app)
+        assert "Paused: No calls are made now" in alerts(app)
         asked = len(server.seen)
         # Another process would know nothing of the first.
         entry.studies.cache_clear()
