@@ -44,7 +44,7 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     port = int(st.get_option("server.port"))
     url = server_util.get_url(server_util.get_display_address(st.get_option("server.address") or "0.0.0.0"))  # noqa: S104
     opening.announce(url, port, OPEN in sys.argv)
-    forgetting = asyncio.create_task(forget())
+    forgetting = asyncio.create_task(purge_expired_runs())
     yield
     forgetting.cancel()
     opening.forget(port)
@@ -52,17 +52,17 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     instance.release()
 
 
-async def forget() -> None:
+async def purge_expired_runs() -> None:
     """Delete, every hour, data whose retention period is over."""
     while True:
         if (days := policy.limit("days_kept")) is not None:
             # If the folder is gone there is nothing to delete; it may be back in an hour.
             with suppress(home.DataDirError):
-                await asyncio.to_thread(quotas.forget, home.journals(), days)
+                await asyncio.to_thread(quotas.delete_old_runs, home.journals(), days)
                 await asyncio.to_thread(entry.rooms().forget, time.time() - days * 24 * 3600)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
             with suppress(home.DataDirError):
-                await asyncio.to_thread(roles.forget)
+                await asyncio.to_thread(roles.purge_expired)
         await asyncio.sleep(3600)
 
 
@@ -71,7 +71,7 @@ os.umask(0o077)
 try:
     home.journals()
     instance.claim(f"http://127.0.0.1:{st.get_option('server.port')}")
-except (home.DataDirError, instance.AlreadyServed) as error:
+except (home.DataDirError, instance.HomeInUseError) as error:
     # Print the reason in one line before the server starts.
     sys.exit(str(error))
 
@@ -79,8 +79,8 @@ if faults := policy.faults():
     sys.exit("\n".join(faults))
 
 logs.shorten()
-policy.serve(st.get_option("server.address"))
-if policy.hosted():
+policy.set_listen_address(st.get_option("server.address"))
+if policy.is_hosted():
     connections.bound()
 app = st.App(
     Path(__file__).parent / "pages" / "shell.py",

@@ -122,7 +122,7 @@ def main(items: int, pipe: Connection) -> None:
             took = (time.monotonic() - began) / 60
             print(f"{tenths[1]}0 %: {answered():,} calls, {took:.1f} minutes, {taken[-1]:.0f} MB", flush=True)
 
-    outcome = asyncio.run(Making(study, labs, catalog.get, folder, ended).make(study.runs))
+    outcome = asyncio.run(Making(study, labs, catalog.get, folder, ended).run_all(study.runs))
     made = time.monotonic() - began
     assert len(outcome.completed) == len(study.runs), outcome.failed
     calls = answered()

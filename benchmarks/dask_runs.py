@@ -37,9 +37,9 @@ def timed(making: Callable[[Path], Making | Cluster], study: plan.Study, folder:
     """Seconds for each of the study's runs but the first, which warms everything up."""
 
     async def both() -> tuple[float, StudyOutcome]:
-        await making(folder).make(study.runs[:1])
+        await making(folder).run_all(study.runs[:1])
         began = time.perf_counter()
-        outcome = await making(folder).make(study.runs[1:])
+        outcome = await making(folder).run_all(study.runs[1:])
         return time.perf_counter() - began, outcome
 
     took, outcome = asyncio.run(both())

@@ -32,7 +32,7 @@ def main() -> None:
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 3
     try:
         encoder = embed.encoder()
-    except embed.NoEncoder as error:
+    except embed.NoEncoderError as error:
         print(error)
         return
     metrics.generality(["What is loaded on first use", "is not what is measured", "here"], similarity="cosine")

@@ -33,7 +33,7 @@ def make(folder: Path, runs: int, items: int, ended: Callable[[Planned, Transcri
     labs = {"echo": LAB}
     study = plan.read(file, labs)
     return asyncio.run(
-        Making(study, labs, LAB.robots.controls().__getitem__, folder / "journals", ended).make(study.runs)
+        Making(study, labs, LAB.robots.controls().__getitem__, folder / "journals", ended).run_all(study.runs)
     )
 
 

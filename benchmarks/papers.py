@@ -167,7 +167,7 @@ def make(name: str, whole: int, few: int, url: str, folder: str) -> None:
     print(f"{name}: {found.runs} runs, {found.cases:,} cases, {calls:,} calls at most")
     print(f"  planned in {time.monotonic() - began:.1f} s, {megabytes():.0f} MB", flush=True)
     began = time.monotonic()
-    outcome = asyncio.run(Making(study, labs, catalog.get, journals).make(study.runs))
+    outcome = asyncio.run(Making(study, labs, catalog.get, journals).run_all(study.runs))
     assert len(outcome.completed) == len(study.runs), outcome.failed
     print(f"  made in {(time.monotonic() - began) / 60:.1f} minutes, {megabytes():.0f} MB", flush=True)
     began = time.monotonic()

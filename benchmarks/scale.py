@@ -71,7 +71,7 @@ def fill(folder: Path, study: plan.Study) -> None:
     """Make some runs of the study, and write the others after them."""
     made = study.runs[:MADE]
     making = Making(study, entry.labs(), entry.catalog().get, folder)
-    asyncio.run(making.make(made))
+    asyncio.run(making.run_all(made))
     models = [(folder / f"{run.id}.jsonl").read_bytes() for run in made]
     for number, run in enumerate(study.runs[MADE:]):
         old = number % MADE
@@ -110,13 +110,13 @@ def measured(runs: int) -> dict[str, str]:
         found["status"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
         found["status, looked at again"] = f"{seconds(lambda: progress(study, folder)):.2f} s"
         making = Making(study, labs, entry.catalog().get, folder)
-        found["resume where all has completed"] = f"{seconds(lambda: asyncio.run(making.make(study.all))):.2f} s"
+        found["resume where all has completed"] = f"{seconds(lambda: asyncio.run(making.run_all(study.all))):.2f} s"
         found["tables"] = f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"
         with Store(Path(name) / "store.duckdb", labs) as store:
             found["index all journals"] = f"{seconds(lambda: rebuild(store, folder)):.1f} s"
             looking = Index(store, folder)
-            looking.look()
-            found["look at a folder without news"] = f"{min(seconds(looking.look) for _ in range(5)) * 1000:.1f} ms"
+            looking.update()
+            found["look at a folder without news"] = f"{min(seconds(looking.update) for _ in range(5)) * 1000:.1f} ms"
             packed = []
             found["pack"] = f"{seconds(lambda: packed.append(packing.pack(study, folder))):.1f} s"
             found["pack's size"] = f"{packed[0].bytes / 1e6:,.1f} MB"

@@ -194,8 +194,8 @@ COMPARED = {
 def measure_compare(store: Store) -> None:
     """A comparison as a whole, and a page of its items."""
     for name, query in COMPARED.items():
-        compared = comparing.found(store, parse_qs(query))
-        whole = milliseconds(lambda query=query: comparing.found(store, parse_qs(query)), times=3)  # type: ignore[misc]
+        compared = comparing.compare_query(store, parse_qs(query))
+        whole = milliseconds(lambda query=query: comparing.compare_query(store, parse_qs(query)), times=3)  # type: ignore[misc]
         middle = compared.keys[len(compared.keys) // 2 :][: listing.PAGE]
         page = milliseconds(lambda of=compared.asked, keys=middle: matching.matrix(store, of, keys))  # type: ignore[misc]
         print(f"  Compare {name:24} {whole:8.1f} ms   {len(compared.keys):,} items, a page {page:8.1f} ms")
@@ -242,7 +242,7 @@ def measure_indexing(folder: Path, runs: int = 200, cases: int = 4, calls: int =
         def grown() -> None:
             with files[0].open("ab") as file:
                 file.write(to_line(Finished(run=files[0].stem, status="completed"), 999_999))
-            kept.look()
+            kept.update()
 
         one = milliseconds(grown)
     print(f"{runs} journals, {count:,} events, {size / 1e6:.1f} MB: {1000 * count / built:,.0f} events/s")
@@ -256,8 +256,8 @@ def measure_looking(folder: Path, runs: int = 5_000) -> None:
         journal(journals, f"r{number:04}", 1, 1)
     with Store(folder / "many.duckdb", LABS) as store:
         kept = Index(store, journals)
-        kept.look()
-        idle = milliseconds(kept.look, times=20)
+        kept.update()
+        idle = milliseconds(kept.update, times=20)
         fresh = milliseconds(lambda: index(store, journals))
     print(f"{runs:,} journals, nothing new")
     print(f"  {'a look, the last in mind':30} {idle:8.1f} ms")

@@ -77,7 +77,7 @@ def study(catalog: Catalog, folder: Path, name: str, runs: int) -> tuple[tuple[f
     journals.mkdir()
 
     async def make() -> None:
-        outcome = await Making(described, entry.labs(), catalog.get, journals).make(described.runs)
+        outcome = await Making(described, entry.labs(), catalog.get, journals).run_all(described.runs)
         assert len(outcome.completed) == runs, outcome
 
     took = measured(make())

@@ -13,14 +13,14 @@ from pydantic import ValidationError
 from . import policy
 from .commands import comparing, data, game, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
-from .events import CallFailed
+from .events import CallError
 from .home import DataDirError
-from .journal import JournalInUse
-from .runs.bundle import BundleRefused
+from .journal import JournalInUseError
+from .runs.bundle import BundleError
 from .runs.context import complaints
-from .runs.library import RunNotFound
+from .runs.library import RunNotFoundError
 from .store.store import StoreError
-from .studies.plan import BadStudy
+from .studies.plan import StudyError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,12 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
     except (
         ValidationError,
         StoreError,
-        JournalInUse,
-        CallFailed,
+        JournalInUseError,
+        CallError,
         DataDirError,
-        BundleRefused,
-        BadStudy,
-        RunNotFound,
+        BundleError,
+        StudyError,
+        RunNotFoundError,
     ) as error:
         for line in _words(error):
             print(line, file=sys.stderr)
@@ -76,7 +76,7 @@ def commands() -> click.Group:
 def _words(error: Exception) -> list[str]:
     if isinstance(error, ValidationError):
         return complaints(error)
-    return [str(error)] + ([error.hint] if isinstance(error, CallFailed) and error.hint else [])
+    return [str(error)] + ([error.hint] if isinstance(error, CallError) and error.hint else [])
 
 
 if __name__ == "__main__":

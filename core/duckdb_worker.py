@@ -64,24 +64,24 @@ class _Bounds(Protocol):
     def _asdict(self) -> dict[str, Any]: ...
 
 
-class WorkerRefused(Exception):
+class WorkerRefusedError(Exception):
     """The process refused the task; the message is its own or DuckDB's."""
 
 
-class WorkerTimeout(Exception):
+class WorkerTimeoutError(Exception):
     """The process ran out of time."""
 
 
-class WorkerOutOfMemory(Exception):
+class WorkerMemoryError(Exception):
     """The operating system ended the process because it took more memory than it may."""
 
 
 Task = TypeVar("Task", bound=_Bounds)
 
 
-def asked(module: str, task: _Bounds) -> bytes:
-    """Run `module` in a new process and return its result for `task`. Raises WorkerRefused, WorkerTimeout,
-    WorkerOutOfMemory, and OSError if no process can be started.
+def run_worker(module: str, task: _Bounds) -> bytes:
+    """Run `module` in a new process and return its result for `task`. Raises WorkerRefusedError, WorkerTimeoutError,
+    WorkerMemoryError, and OSError if no process can be started.
     """
     try:
         done = subprocess.run(  # noqa: S603  our own module
@@ -95,12 +95,12 @@ def asked(module: str, task: _Bounds) -> bytes:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise WorkerTimeout from None
+        raise WorkerTimeoutError from None
     if done.stdout.startswith(_FOUND):
         return done.stdout[1:]
     if done.stdout.startswith(_REFUSED):
-        raise WorkerRefused(done.stdout[1:].decode("utf-8", "replace"))
-    raise WorkerTimeout if done.returncode == _LATE else WorkerOutOfMemory
+        raise WorkerRefusedError(done.stdout[1:].decode("utf-8", "replace"))
+    raise WorkerTimeoutError if done.returncode == _LATE else WorkerMemoryError
 
 
 def serve(

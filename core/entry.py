@@ -71,7 +71,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
     that `visit` may see. To a visitor of a hosted app it offers only the models in EXPLAIN_MODELS from the host's
     endpoints.
     """
-    served = visit is not None and policy.hosted() and not visit.visitor.is_host
+    served = visit is not None and policy.is_hosted() and not visit.visitor.is_host
     return Catalog(
         home=home.home(),
         journals=home.journals(),
@@ -108,11 +108,11 @@ def keeper() -> IndexWatcher:
 
 def lent_index() -> Path:
     """Return a copy of the app's index for the command line, after updating it from the journals. Raises StoreError and
-    QueryRefused if there is none.
+    QueryRefusedError if there is none.
     """
     index = keeper()
     index.looked.wait()
-    index.look()
+    index.update_now()
     return sql.copied(index.store)
 
 
@@ -133,7 +133,7 @@ def jobs() -> JobRunner:
 @cache
 def studies() -> Studies:
     """Return the studies that are running in this process."""
-    return Studies(labs(), home.home(), home.journals(), jobs().beside, ended=lambda: _wake(""))
+    return Studies(labs(), home.home(), home.journals(), jobs().run_on_loop, ended=lambda: _wake(""))
 
 
 @cache
@@ -143,8 +143,8 @@ def rooms() -> Rooms:
 
 
 def reread(run_id: str, visit: RunAccess) -> str:
-    """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFound,
-    AccessDenied and QuotaExceeded.
+    """Parse a run's raw answers again with the current parsers, and return the new run's id. Raises RunNotFoundError,
+    AccessDeniedError and QuotaExceededError.
     """
     return visit.run(run_id).reread(Replay)
 

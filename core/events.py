@@ -15,6 +15,8 @@ from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from .errors import ExplainError
+
 SCHEMA = 3
 """Version of the journal's format, as stored in every `started` event."""
 
@@ -237,8 +239,10 @@ class ModelAnswer(Frozen):
         return f"cut at {tokens:,} tokens" if tokens else "cut before it was complete"
 
 
-class CallFailed(Exception):
+class CallError(ExplainError):
     """A call that gave no usable answer. The message can be shown to the user; `hint` says what to do next."""
+
+    in_journals = "CallFailed"
 
     bad_input = False
     """Whether the request itself is at fault, rather than the model or the connection."""
@@ -246,16 +250,11 @@ class CallFailed(Exception):
     may_pass = False
     """Whether the same call may succeed later."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
 
-
-class OutOfReach(Exception):
+class OutOfReachError(ExplainError):
     """A model can no longer be reached; `failure` says why. This ends the run: it is not the fault of one item."""
 
-    def __init__(self, failure: CallFailed) -> None:
+    def __init__(self, failure: CallError) -> None:
         super().__init__(failure.message)
         self.failure = failure
 
@@ -263,7 +262,7 @@ class OutOfReach(Exception):
 OnText = Callable[[str], None]
 
 
-def unheard(text: str) -> None:
+def ignore_text(text: str) -> None:
     """The `OnText` for callers that need only the whole answer; a model may then deliver it in one piece."""
 
 
@@ -273,7 +272,7 @@ class Model(Protocol):
     id: str
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Answer `request`, passing each piece of text to `on_text` as it arrives. Raises CallFailed."""
+        """Answer `request`, passing each piece of text to `on_text` as it arrives. Raises CallError."""
         ...
 
 

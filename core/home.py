@@ -13,12 +13,13 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from .errors import ExplainError
 from .package_data import DATA
 
 _KEY_BYTES = 32
 
 
-class DataDirError(Exception):
+class DataDirError(ExplainError):
     """The folder cannot be created, read or, if something is to be saved, written to; the message says what to do."""
 
 

@@ -24,9 +24,10 @@ from typing import NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from . import archives
+from .errors import ExplainError
 from .events import SCHEMA, Event, Started, from_json, to_json
 from .home import must_write
-from .lease import Lease, LeaseHeld, is_held
+from .lease import Lease, LeaseHeldError, is_held
 
 T = TypeVar("T")
 
@@ -39,11 +40,11 @@ about as long.
 """
 
 
-class JournalInUse(Exception):
+class JournalInUseError(ExplainError):
     """Another process, or another job of this process, is writing this journal."""
 
 
-class NewerSchemaError(ValueError):
+class NewerSchemaError(ExplainError, ValueError):
     """A newer version of this app wrote the journal."""
 
 
@@ -54,7 +55,7 @@ class Fault(NamedTuple):
     reason: str
 
 
-class JournalFull(Exception):
+class JournalFullError(ExplainError):
     """The journal could not be written, because the disk is full or broken; the message can be shown to the user."""
 
 
@@ -65,7 +66,7 @@ class Contents(NamedTuple):
     faults: list[Fault]
 
 
-def found(run_id: str, *folders: Path | None) -> Path | None:
+def find(run_id: str, *folders: Path | None) -> Path | None:
     """Return the run's journal from the first of the folders that has it, as a file or in its archives. None if no
     folder has it, if it `is_blank`, or if the name leads out of the folder.
     """
@@ -81,12 +82,12 @@ def found(run_id: str, *folders: Path | None) -> Path | None:
     return None
 
 
-def at(folder: Path, run_id: str) -> Path:
+def path_for(folder: Path, run_id: str) -> Path:
     """Return the path of the run's journal in the folder, whether it exists or not."""
     return folder / f"{run_id}.jsonl"
 
 
-def listed(folder: Path, pattern: str = "*") -> list[Path]:
+def list_journals(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the journals of the folder whose names without suffix match `pattern`, sorted."""
     return sorted(folder.glob(f"{pattern}.jsonl"))
 
@@ -105,9 +106,9 @@ def is_blank(path: Path) -> bool:
 def remove_blank(folder: Path) -> None:
     """Remove the blank journals of the folder. Raises nothing: a journal that cannot be removed stays."""
     for path in folder.glob("*.jsonl"):
-        with contextlib.suppress(OSError, JournalInUse):
+        with contextlib.suppress(OSError, JournalInUseError):
             if is_blank(path):
-                with held(path):
+                with exclusive(path):
                     # A writer may have started in the meantime.
                     if not _has_line(path):
                         path.unlink()
@@ -126,7 +127,7 @@ def read(path: Path) -> Contents:
     return Contents([found[number] for number in sorted(found)], faults)
 
 
-def begun(path: Path) -> Started | None:
+def first_event(path: Path) -> Started | None:
     """Return the journal's first event; None if its first line is lost or not yet written. Raises FileNotFoundError and
     NewerSchemaError.
     """
@@ -286,16 +287,16 @@ def _lease(path: Path) -> Path:
 
 
 def _taken(path: Path) -> Lease:
-    """Acquire the right to write this journal. Raises JournalInUse."""
+    """Acquire the right to write this journal. Raises JournalInUseError."""
     try:
         return Lease(_lease(path))
-    except LeaseHeld as held:
-        raise JournalInUse(f"{path.name} is being written by a run that is still going on ({held.who})") from None
+    except LeaseHeldError as held:
+        raise JournalInUseError(f"{path.name} is being written by a run that is still going on ({held.who})") from None
 
 
 @contextlib.contextmanager
-def held(path: Path) -> Iterator[None]:
-    """Keep others from writing this journal within the context. Raises JournalInUse."""
+def exclusive(path: Path) -> Iterator[None]:
+    """Keep others from writing this journal within the context. Raises JournalInUseError."""
     lease = _taken(path)
     try:
         yield
@@ -303,12 +304,12 @@ def held(path: Path) -> Iterator[None]:
         lease.release()
 
 
-def put(path: Path, data: bytes) -> None:
-    """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUse and
-    JournalFull.
+def write_atomic(path: Path, data: bytes) -> None:
+    """Put a journal that was written elsewhere in place, either whole or not at all. Raises JournalInUseError and
+    JournalFullError.
     """
     beside = path.with_name(f".{path.name}.new")
-    with held(path):
+    with exclusive(path):
         try:
             with beside.open("wb") as file:
                 file.write(data)
@@ -319,8 +320,8 @@ def put(path: Path, data: bytes) -> None:
             raise _full(path, error) from None
 
 
-def _full(path: Path, error: OSError) -> JournalFull:
-    return JournalFull(
+def _full(path: Path, error: OSError) -> JournalFullError:
+    return JournalFullError(
         f"{path.name} could not be written ({error.strerror or error}). What was answered before is kept. Free some "
         "room, then go on with the run."
     )
@@ -331,7 +332,7 @@ def is_written(path: Path) -> bool:
     return is_held(_lease(path))
 
 
-def written(folder: Path) -> list[str]:
+def being_written(folder: Path) -> list[str]:
     """Return the names of the folder's runs whose journals are being written now, leaving out journals about other
     runs.
     """
@@ -342,7 +343,7 @@ def written(folder: Path) -> list[str]:
 class Journal:
     """Appends events to one file. A context manager with one writer at a time; several threads may call it.
 
-    With `new`, the file must not exist (raises FileExistsError). Raises JournalInUse if another writer holds it,
+    With `new`, the file must not exist (raises FileExistsError). Raises JournalInUseError if another writer holds it,
     DataDirError if its folder is not writable.
     """
 
@@ -368,14 +369,14 @@ class Journal:
 
     def append(self, event: Event) -> bytes:
         """Write `event` to the file without waiting for the disk (`settle` does). Returns the line as written; empty
-        for tokens, which are not stored. Raises JournalFull, and JournalInUse if another process took the journal
-        over while this one was asleep.
+        for tokens, which are not stored. Raises JournalFullError, and JournalInUseError if another process took the
+        journal over while this one was asleep.
         """
         if event.kind == "token":
             return b""
         with self._write:
             if self._lease.lost:
-                raise JournalInUse(f"{self.path.name} was taken over by another process while this one slept")
+                raise JournalInUseError(f"{self.path.name} was taken over by another process while this one slept")
             line = to_line(event, self._lines + 1)
             left = memoryview(line)
             try:

@@ -23,6 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from .errors import ExplainError
+
 TTL = 20.0
 """Seconds after which a lease that was not renewed is void."""
 
@@ -36,7 +38,7 @@ _LONGEST = 4096
 """Longest lease in characters; the rest of a longer file is not read."""
 
 
-class LeaseHeld(Exception):
+class LeaseHeldError(ExplainError):
     """Someone else holds the lease. `who` names the process and the machine."""
 
     def __init__(self, who: str) -> None:
@@ -59,7 +61,7 @@ _NOBODY = _Holder("", "?", 0, 0)
 
 
 class Lease:
-    """The right to write one file, held until `release`. Raises LeaseHeld if someone else has it.
+    """The right to write one file, held until `release`. Raises LeaseHeldError if someone else has it.
 
     `lost` becomes true once someone has taken the lease over because this process slept longer than TTL. The process
     must then write nothing more to the file.
@@ -76,11 +78,11 @@ class Lease:
             if (found := _look(path)) is None:
                 continue
             if found.is_live:
-                raise LeaseHeld(found.holder.words)
+                raise LeaseHeldError(found.holder.words)
             if self._take_over():
                 break
         else:
-            raise LeaseHeld("another process")
+            raise LeaseHeldError("another process")
         self._turn = threading.Lock()
         _renewer().add(self)
 

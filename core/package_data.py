@@ -29,7 +29,7 @@ def table(name: str) -> dict[str, Any]:
 
 
 @cache
-def beside(module: str, name: str) -> dict[str, Any]:
+def sibling_toml(module: str, name: str) -> dict[str, Any]:
     """Return the content of the TOML file `name` beside a `module` (its `__file__`); empty if there is no such file."""
     path = Path(module).with_name(name)
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}

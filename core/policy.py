@@ -14,6 +14,7 @@ from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from . import package_data
+from .errors import ExplainError
 
 ROLES = {"host": 12, "teacher": 12, "participant": 6}
 """The roles for signing in, from most to fewest rights, and the minimum length of each one's code (EXPLAIN_HOST_CODE
@@ -24,7 +25,7 @@ gives no access to other people's data.
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-class NotAllowed(ValueError):
+class NotAllowedError(ExplainError, ValueError):
     """Something is not allowed here; the message says what, and what can be done instead."""
 
 
@@ -68,12 +69,12 @@ LIMITS = package_data.rows("policy", "limit", Limit)
 _served: set[str] = set()
 
 
-def serve(address: str | None) -> None:
+def set_listen_address(address: str | None) -> None:
     """Record where the server listens: an address of this machine; empty or None means all of them."""
     _served.add((address or "0.0.0.0").strip("[]").lower())  # noqa: S104  the meaning of None, not an address to listen on
 
 
-def hosts() -> frozenset[str]:
+def allowed_hosts() -> frozenset[str]:
     """Return the host names to which the app answers: those of loopback and those in EXPLAIN_HOSTS, separated by
     commas.
     """
@@ -88,9 +89,9 @@ def models() -> frozenset[str]:
     return frozenset(name.strip() for name in os.environ.get("EXPLAIN_MODELS", "").split(",") if name.strip())
 
 
-def hosted() -> bool:
+def is_hosted() -> bool:
     """Whether people on other machines can reach the app."""
-    return not (_served | hosts()) <= LOOPBACK
+    return not (_served | allowed_hosts()) <= LOOPBACK
 
 
 def code_for(role: str) -> str:
@@ -107,7 +108,7 @@ def role_by(code: str) -> str:
     return next((role for role in ROLES if (right := code_for(role)) and compare_digest(given, right.encode())), "")
 
 
-def by_code_alone() -> bool:
+def requires_code() -> bool:
     """Whether a visitor must type a code to enter: true if a participants' code is set, even one that is too short."""
     return bool(_set_code("participant"))
 
@@ -175,7 +176,7 @@ def allows(name: str) -> bool:
     if chosen in ("yes", "no"):
         return chosen == "yes"
     # Any other value is ignored: a typo must not open anything.
-    return setting.hosted if hosted() else setting.alone
+    return setting.hosted if is_hosted() else setting.alone
 
 
 _INHERITED = (
@@ -193,7 +194,7 @@ def limit(name: str) -> int | None:
     chosen = os.environ.get(one.variable, "").strip()
     if _is_whole(chosen):
         return int(chosen)
-    return one.hosted if hosted() else one.alone
+    return one.hosted if is_hosted() else one.alone
 
 
 def _is_whole(text: str) -> bool:

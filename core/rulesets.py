@@ -33,12 +33,12 @@ class PerRuleset(Frozen, HasRulesets[T], Generic[T]):
     repaired: T
 
     @classmethod
-    def of(cls, read: Callable[[Rules], T]) -> PerRuleset[T]:
+    def read_by_each(cls, read: Callable[[Rules], T]) -> PerRuleset[T]:
         """Call `read` for each parser and return both results."""
         return cls(paper=read("paper"), repaired=read("repaired"))
 
     @classmethod
-    def both(cls, value: T) -> PerRuleset[T]:
+    def same_for_both(cls, value: T) -> PerRuleset[T]:
         """Return the same value for both parsers."""
         return cls(paper=value, repaired=value)
 
@@ -75,7 +75,7 @@ class FlatRecord(Frozen):
                 flat[name] = value
         return flat
 
-    def but(self, rules: Rules, **values: Any) -> Self:
+    def with_ruleset(self, rules: Rules, **values: Any) -> Self:
         """Return a copy with other values for these fields, for the parser `rules` only."""
         changed = {name: getattr(self, name).model_copy(update={rules: one}) for name, one in values.items()}
         return self.model_copy(update=changed)

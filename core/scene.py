@@ -383,7 +383,7 @@ def as_json(made: Frozen) -> str:
     return json.dumps(made.model_dump(), separators=(",", ":"))
 
 
-def told(text: str, label: str = "") -> Part:
+def from_emphasis(text: str, label: str = "") -> Part:
     """Return a lab's sentence as a text with spans: what is written *between asterisks* is emphasised."""
     plain, spans = "", []
     for place, piece in enumerate(re.split(r"\*([^*\n]+)\*", text)):
@@ -393,7 +393,7 @@ def told(text: str, label: str = "") -> Part:
     return Part(text=plain, label=label, spans=tuple(spans))
 
 
-def marked(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:
+def with_spans(pieces: Iterable[tuple[str, Emphasis | None]], label: str = "") -> Part:
     """Join pieces to one text, each with its mark; None for a piece without one."""
     text, spans = "", []
     for piece, mark in pieces:
@@ -419,11 +419,11 @@ def _screens(scene: Scene) -> Iterator[Screen]:
         yield Screen(shows="plot")
     for number in range(min(len(scene.panels), 4)):
         yield Screen(shows="panel", of=str(number))
-    yield from turned(picked(scene.cards))
+    yield from card_screens(pick_cards(scene.cards))
     yield from ending(scene)
 
 
-def turned(cards: Iterable[Card]) -> Iterator[Screen]:
+def card_screens(cards: Iterable[Card]) -> Iterator[Screen]:
     """Yield each card before and after it is turned."""
     for card in cards:
         yield Screen(shows="card", of=card.id)
@@ -462,7 +462,7 @@ def in_short(scene: Scene, card: str = "") -> tuple[Screen, ...]:
     return (*opening, *named, *turned, Screen(shows="verdict"))
 
 
-def picked(cards: Sequence[Card]) -> list[Card]:
+def pick_cards(cards: Sequence[Card]) -> list[Card]:
     """Pick three cards to present, in their order: the first that came true, the first of the clearest misses, and the
     next that counts; fewer if there are not enough.
     """

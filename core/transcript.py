@@ -73,7 +73,7 @@ class RecordReader:
         """Return the records of one type by item, in order of first appearance: the lab's own, or those made `by` a
         person.
         """
-        read = {item: self.read(kind, data) for item, data in log.of(name_of(kind), by).items()}
+        read = {item: self.read(kind, data) for item, data in log.of_type(name_of(kind), by).items()}
         return {item: record for item, record in read.items() if record is not None}
 
     def one_of(self, kind: type[Kind], log: CaseLog) -> Kind | None:
@@ -125,13 +125,13 @@ class CaseLog:
         """What is excluded, including the case itself (`item` empty)."""
         return [drop for place in self._places for drop in place.drops]
 
-    def of(self, record: str, by: str = "") -> dict[str, dict[str, Any]]:
+    def of_type(self, record: str, by: str = "") -> dict[str, dict[str, Any]]:
         """Return the data of one record type by item, in order of first appearance: the lab's own, or those made `by` a
         person.
         """
         return {event.item: event.data for event in self.records if event.record == record and event.by == by}
 
-    def said(self, record: str) -> dict[tuple[str, str], dict[str, Any]]:
+    def annotations(self, record: str) -> dict[tuple[str, str], dict[str, Any]]:
         """Return what people recorded of one type, by person and item."""
         return {(event.by, event.item): event.data for event in self.records if event.record == record and event.by}
 
@@ -151,7 +151,7 @@ class CaseLog:
 @dataclass
 class CaseProgress:
     """How far a case has come: its number among how many, its title, and its outcome. `result` is the result record as
-    data, None until there is one. If the run was resumed because calls of the case had failed, `again` is set and
+    data, None until there is one. If the run was resumed because calls of the case had failed, `is_retry` is set and
     `result` is the earlier one.
     """
 
@@ -159,12 +159,12 @@ class CaseProgress:
     number: int
     of: int
     result: dict[str, Any] | None = None
-    again: bool = False
+    is_retry: bool = False
 
     @property
     def is_over(self) -> bool:
         """Whether the result is final."""
-        return self.result is not None and not self.again
+        return self.result is not None and not self.is_retry
 
 
 @dataclass
@@ -180,7 +180,7 @@ class Transcript:
     cases: dict[str, CaseProgress] = field(default_factory=dict)
     failures: list[Failed] = field(default_factory=list)
     asked: int = 0
-    ended: int = 0
+    finished_calls: int = 0
     """Number of calls that were answered or failed."""
     cut: Counter[str] = field(default_factory=Counter)
     """Answers that a token limit cut short, by role, of all places."""
@@ -191,7 +191,7 @@ class Transcript:
     differences: Counter[Difference] = field(default_factory=Counter)
     """Differences between calls as requested and as sent and served, with the number of such answers, of all places."""
     _open: dict[str, Asked] = field(default_factory=dict)
-    lost: set[tuple[str, str]] = field(default_factory=set)
+    failed_items: set[tuple[str, str]] = field(default_factory=set)
     """Cases and items dropped because of an error."""
     seconds: float = 0.0
     loaded: dict[str, Any] | None = None
@@ -221,9 +221,9 @@ class Transcript:
         self.status = None
         self.failures.clear()
         # Failed calls are made again; every other reason for dropping still holds.
-        for case in {case for case, _ in self.lost} & self.cases.keys():
-            self.cases[case].again = True
-        self.lost.clear()
+        for case in {case for case, _ in self.failed_items} & self.cases.keys():
+            self.cases[case].is_retry = True
+        self.failed_items.clear()
         for place in self.places.values():
             place.drops = [drop for drop in place.drops if drop.reason != "error"]
 
@@ -233,7 +233,7 @@ class Transcript:
                 self.asked += 1
                 self._open[event.call] = event
             case Answered() | Failed():
-                self.ended += 1
+                self.finished_calls += 1
                 asked = self._open.pop(event.call or "", None)
                 if isinstance(event, Answered) and asked:
                     self.answers[asked.model] += 1
@@ -245,11 +245,11 @@ class Transcript:
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
                 self.cases.setdefault(event.case, CaseProgress(str(event.data.get("title", "")), number, of))
             case Recorded(record="result") if event.case in self.cases:
-                self.cases[event.case].result, self.cases[event.case].again = event.data, False
+                self.cases[event.case].result, self.cases[event.case].is_retry = event.data, False
             case Recorded(record="loaded") if not event.case:
                 self.loaded = event.data
             case Dropped(reason="error"):
-                self.lost.add((event.case, event.item))
+                self.failed_items.add((event.case, event.item))
             case _:
                 pass
         if not self.keep(event.case) and not (isinstance(event, Scored) and not event.case):
@@ -271,12 +271,12 @@ class Transcript:
             case _:
                 pass
 
-    def hear(self, event: Event) -> None:
+    def apply_annotation(self, event: Event) -> None:
         """Apply what a person said about the run, from that person's own journal."""
         if isinstance(event, Recorded):
             self._place(event)
 
-    def see(self, partial: Mapping[str, str]) -> None:
+    def set_partial(self, partial: Mapping[str, str]) -> None:
         """Set the unfinished answers, by call."""
         for place in self.places.values():
             for name in place.calls.keys() & partial.keys():

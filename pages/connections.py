@@ -140,7 +140,7 @@ class Bounded(H11Protocol):
         self.app_state = {**self.app_state, _END: transport.abort}
         self._is_idle(True)
         most = _most()
-        if most is not None and sum(map(len, _idle.values())) + CONNECTIONS.taken > most:
+        if most is not None and sum(map(len, _idle.values())) + CONNECTIONS.in_use > most:
             largest = max(_idle, key=lambda one: len(_idle[one]))
             oldest = next(iter(_idle[largest]))
             oldest._is_idle(False)

@@ -9,15 +9,15 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec
 from core.models.ids import is_control
 from core.report.scenes import who
-from core.runs.library import RunNotFound
-from core.server.access import RunSealed
-from core.server.quotas import QuotaExceeded
-from core.text.plurals import counted
+from core.runs.library import RunNotFoundError
+from core.server.access import RunSealedError
+from core.server.quotas import QuotaExceededError
+from core.text.plurals import count_noun
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import begin_side_by_side, game_links, lab_page, run_view, session
@@ -25,7 +25,7 @@ from pages.components.models import SHIPPED, short
 from pages.components.run import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.components.widgets import filled, offered, widget
+from pages.components.widgets import drawn_fields, filled, widget
 
 CHANGING = "changing"
 """Session key of the run whose form is open again."""
@@ -42,21 +42,21 @@ def draw(lab: Lab) -> None:
     """Draw the page of `lab`: its introduction and form, or the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
-        shown = run_view.Shown(lab, run_id, *run_view.look(run_id)) if run_id else None
-    except RunSealed:
+        shown = run_view.Shown(lab, run_id, *run_view.load_run(run_id)) if run_id else None
+    except RunSealedError:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
-    except RunNotFound as error:
+    except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         shown = None
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
         game_links.links(lab)
-        lab_page.of(lab).begin()
+        lab_page.page_of(lab).begin()
         form(lab)
         first_runs(lab)
         return
-    asked(shown)
+    draw_start_summary(shown)
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
     run_view.page(shown)
@@ -66,14 +66,14 @@ def draw(lab: Lab) -> None:
 
 def first_runs(lab: Lab) -> None:
     """Draw the buttons that need no input: they run robots whose faithfulness is known, one or several side by side."""
-    first = lab.robots.first() if lab.robots.first else None
+    first = lab.robots.demo_run() if lab.robots.demo_run else None
     with st.container(horizontal=True, key=f"first-{lab.path}"):
         if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
             start(lab, first.spec, {})
         begin_side_by_side.first(lab)
 
 
-def asked(shown: run_view.Shown) -> None:
+def draw_start_summary(shown: run_view.Shown) -> None:
     """Summarise the run's settings in one line, with a button that opens the form filled in with the same settings."""
     lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
@@ -88,7 +88,7 @@ def asked(shown: run_view.Shown) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="line"):
         model = str(getattr(spec, "model", ""))
         about = (
-            [who(model).shown if one in (model, short(model)) else one for one in lab_page.of(lab).line(spec)[1:]]
+            [who(model).shown if one in (model, short(model)) else one for one in lab_page.page_of(lab).line(spec)[1:]]
             if spec
             else []
         )
@@ -100,13 +100,13 @@ def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
     """Open the form of the run that is shown, filled in with its settings; `fields` replace some of them."""
     st.session_state[CHANGING] = run_id
     if spec is not None:
-        room, spec = lab_page.of(lab), spec.model_copy(update=fields)
+        room, spec = lab_page.page_of(lab), spec.model_copy(update=fields)
         st.session_state.update({**filled(lab, room.drawn, spec), **room.fill(spec)})
 
 
 def form(lab: Lab) -> None:
     """Draw the form: what is measured, for which model, and how. Starts the run when its button is pressed."""
-    room = lab_page.of(lab)
+    room = lab_page.page_of(lab)
     with st.container(border=True, key=f"{lab.path}-form"):
         spec: Spec | None = None
         try:
@@ -114,16 +114,16 @@ def form(lab: Lab) -> None:
             with st.expander("Settings", icon=":material/tune:", key="settings"):
                 fields |= room.settings(fields)
                 left, right = st.columns(2)
-                for number, name in enumerate(offered(lab, room.drawn)):
+                for number, name in enumerate(drawn_fields(lab, room.drawn)):
                     with (left, right)[number % 2]:
                         fields[name] = widget(lab, name)
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
-            if lab.settled is not None:
+            if lab.choose_models is not None:
                 named = {name for name, value in fields.items() if value}
-                spec = lab.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
-            with waits("Looking at what will be asked …"):
+                spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
+            with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
-        except (ValidationError, ValueError, CallFailed) as error:
+        except (ValidationError, ValueError, CallError) as error:
             problems(error)
             spec = None
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -136,7 +136,7 @@ def form(lab: Lab) -> None:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def ready(name: str, spec: str) -> None:
-    """Check a specification against the files that it names. Raises ValueError and CallFailed with messages for the
+    """Check a specification against the files that it names. Raises ValueError and CallError with messages for the
     user.
     """
     lab = entry.labs()[name]
@@ -155,7 +155,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
         for model in spec.models:
             session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, ValueError, QuotaExceeded) as error:
+    except (CallError, ValueError, QuotaExceededError) as error:
         problems(error)
         return
     st.session_state[BEGUN] = True
@@ -165,7 +165,7 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
 
 
 def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
-    """Offer to ask a real model what a robot was asked. Serves as `LabPage.after`."""
+    """Offer to ask a real model what a robot was asked. Serves as `LabPage.follow_up`."""
     started, spec = transcript.started, view.spec
     is_robot = spec is not None and is_control(spec.model) and transcript.status == "completed"
     if started and is_robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
@@ -175,7 +175,7 @@ def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)
 def cases(name: str, spec: str) -> int:
-    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallFailed with messages for the
+    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallError with messages for the
     user.
     """
     lab = entry.labs()[name]
@@ -187,7 +187,7 @@ def _button(lab: Lab, spec: Spec | None) -> str:
     if spec is None or lab.calls is None:
         return lab.title
     try:
-        return f"{lab.title} · {counted(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
-    except (ValueError, CallFailed):
+        return f"{lab.title} · {count_noun(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
+    except (ValueError, CallError):
         # The reason why the cases cannot be listed is reported when the run begins.
         return lab.title

@@ -22,7 +22,7 @@ from core import policy
 from core.home import DataDirError
 from core.server import access_token, instance, roles, usage
 from core.server.access import code_in, cookie_of, name_of_visitor
-from core.server.rate_limits import NoPlace, Places, Rate, network_of
+from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
 
 Scope = MutableMapping[str, Any]
@@ -198,7 +198,7 @@ class Door:
         with ExitStack() as places:
             try:
                 _take_places(scope, places)
-            except NoPlace as error:
+            except NoFreePlaceError as error:
                 await _refuse(scope, receive, send, str(error), 429)
                 return
             await self._pass(scope, receive, send)
@@ -233,27 +233,27 @@ class Door:
 
 
 def _take_places(scope: Scope, places: ExitStack) -> None:
-    """Take the places that the request needs while it is open, and enter them in `places`. Raises NoPlace."""
+    """Take the places that the request needs while it is open, and enter them in `places`. Raises NoFreePlaceError."""
     address, path = _address(scope), str(scope.get("path", ""))
     is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAMS)
 
     def is_reserved() -> bool:
-        if PHONES in scope or not policy.hosted():
+        if PHONES in scope or not policy.is_hosted():
             # Phones never take the place of the person whose machine it is.
             return PHONES not in scope
         return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
 
-    if is_tab and policy.hosted() and not _NEW_TABS.take(address) and not is_reserved():
-        raise NoPlace("Too many tabs were opened from your network. Try again in a minute.")
+    if is_tab and policy.is_hosted() and not _NEW_TABS.take(address) and not is_reserved():
+        raise NoFreePlaceError("Too many tabs were opened from your network. Try again in a minute.")
     if is_stream:
         visitor = _visitor(scope)
         most = STREAMS_OF_PHONE if PHONES in scope else roles.limit("tabs", visitor)
         if most is not None and _streams[visitor] >= _SURPLUS * most:
-            raise NoPlace("You watch too many runs at the same time. Close some tabs of this app.")
+            raise NoFreePlaceError("You are watching too many runs at once. Close some tabs of this app.")
     end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
-    places.enter_context(CONNECTIONS.held(address, end, is_reserved, files))
+    places.enter_context(CONNECTIONS.reserve(address, end, is_reserved, files))
     for kind in ([_TABS] if is_tab else []) + ([_STREAMS] if is_stream else []):
-        places.enter_context(kind.held(address, end, is_reserved))
+        places.enter_context(kind.reserve(address, end, is_reserved))
     if is_stream:
         _streams[visitor] += 1
         places.callback(_stream_closed, visitor)
@@ -302,22 +302,22 @@ def refusal(scope: Scope) -> str:
     host = _name(f"//{asked}")
     if PHONES in scope and host != scope[PHONES]:
         return "This page has another address: the one on the screen."
-    if PHONES not in scope and host not in policy.hosts():
+    if PHONES not in scope and host not in policy.allowed_hosts():
         return (
-            f"This app does not answer to the name {host[:100]!r}. If it should, start it with that name in "
+            f"This app is not served under the name {host[:100]!r}. If it should, start it with that name in "
             "EXPLAIN_HOSTS."
         )
     origin = headers.get("origin", "")
     changes = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD", "OPTIONS")
     if changes and origin and urlsplit(origin).netloc.lower() != asked.lower():
-        return "This app is driven by its own pages only, and this request comes from another."
+        return "Only this app's own pages may use it, and this request comes from another page."
     if PHONES in scope:
         return ""  # The listener has routes for phones alone.
     path = str(scope.get("path", ""))
     if _AGENTS in path:
-        return "This app is driven by its own pages only."
-    if path.endswith(_METRICS) and policy.hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
-        return "Only the host sees these figures."
+        return "Only this app's own pages may use it."
+    if path.endswith(_METRICS) and policy.is_hosted() and roles.role_of(_visitor(scope)) != roles.HOST:
+        return "Only the host can see these figures."
     return _no_upload(path, headers) if changes and _UPLOADS in path else ""
 
 
@@ -327,13 +327,13 @@ def _no_upload(path: str, headers: Mapping[str, str]) -> str:
     """
     session = path.partition(_UPLOADS)[2].partition("/")[0]
     if session not in _sent:
-        return "This page takes no files: it has no field for one."
+        return "This page does not accept files."
     length = headers.get("content-length", "0")
     if "transfer-encoding" in headers or not (length.isdecimal() and len(length) < 16):
-        return "A file has to say how long it is."
+        return "An upload must give its length."
     most = (policy.limit("bundle_mb") or 0) * 1_000_000
     if _sent[session] + int(length) > most:
-        return f"A page takes {most // 1_000_000:,} MB of files altogether. Reload it to send more."
+        return f"A page accepts {most // 1_000_000:,} MB of files in total. Reload it to send more."
     _sent[session] += int(length)
     return ""
 
@@ -349,7 +349,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
-    if code_in(given) or ((policy.hosted() or PHONES in scope) and not _NEW_COOKIES.take(_address(scope))):
+    if code_in(given) or ((policy.is_hosted() or PHONES in scope) and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions did not sign the code, and a key may be lost. A browser keeps its code, and with it the person's
     # runs.

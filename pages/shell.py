@@ -66,7 +66,7 @@ def main() -> None:
     # Imported here because the caches that pages declare need a running Streamlit.
     from pages import labs
 
-    labs.furnish()
+    labs.register()
     is_in = bool(session.role()) and session.has_place()
     page = st.navigation(_pages(), position="top" if is_in else "hidden")
     # The stage shows words and actions of the model side by side. The form has the same width, so that nothing jumps

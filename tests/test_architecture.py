@@ -23,7 +23,7 @@ from tests.support import naming_labs
 ROOT = Path(__file__).resolve().parents[1]
 
 FLOORS: list[set[str]] = [
-    {"core.package_data"},
+    {"core.errors", "core.package_data"},
     {"core", "core.events", "core.home", "core.paper_figures", "core.policy", "core.statistics"},
     {"core.call_differences"},
     {

@@ -90,7 +90,7 @@ def test_serving_is_hosted_and_listens_where_it_was_told(
     ]
     monkeypatch.setattr(policy, "_served", {address})
     monkeypatch.setenv("EXPLAIN_HOSTS", hosts)
-    assert policy.hosted() and not policy.allows("files") and hosts in policy.hosts()
+    assert policy.is_hosted() and not policy.allows("files") and hosts in policy.allowed_hosts()
 
 
 def test_running_it_alone_opens_a_browser(environment: str) -> None:

@@ -56,7 +56,7 @@ def test_means_of_a_figure_stay_within_what_it_declares(lab: Lab, metric: Metric
 @cache
 def recordings() -> tuple[tuple[Lab, Path], ...]:
     paths = sorted(home.recordings().glob("*.jsonl"))
-    return tuple((entry.labs()[begun.lab], path) for path in paths if (begun := journal.begun(path)) is not None)
+    return tuple((entry.labs()[begun.lab], path) for path in paths if (begun := journal.first_event(path)) is not None)
 
 
 def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
@@ -72,7 +72,7 @@ def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
         yield "", one.metric, one.rules, one.score
     for case, view in views.items():
         for rules in RULES:
-            for one in (*lab.scores([view]), *lab.studies.more(view, rules)):
+            for one in (*lab.scores([view]), *lab.studies.extra_figures(view, rules)):
                 yield case, one.metric, one.rules, one.score
 
 

@@ -16,11 +16,11 @@ from core.events import Rules, Started
 from core.labs.ask.verdict import sentences as ask_sentences
 from core.labs.plant.verdict import ALONE, NOT_A_LIE
 from core.labs.plant.verdict import verdict as plant_verdict
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.verdict import judge, of_words
 from core.report.replay_steps import story
 from core.rulesets import RULES
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from core.store import queries
 from core.store.store import Store
 from core.transcript import name_of, transcript
@@ -31,7 +31,7 @@ from tests.core.labs.probe import test_verdict_is_true as probe_verdict
 from tests.support import shipped
 
 FOLDER = home.recordings()
-LIST = listed(FOLDER)
+LIST = list_recordings(FOLDER)
 RUNS = sorted(FOLDER.glob("*.jsonl"))
 AGAIN = {
     "simulatability": recomputed.ask,
@@ -42,7 +42,7 @@ AGAIN = {
 
 
 def begun(path: Path) -> Started:
-    started = journal.begun(path)
+    started = journal.first_event(path)
     assert started is not None
     return started
 
@@ -111,7 +111,7 @@ def _probe(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
     if rules == "repaired":
         if words := of_words(view):
             yield words, lambda one: bool(probe_verdict.held(one, probe_verdict.SAID, counted))
-        for sentence in missed(view):
+        for sentence in list_remarks(view):
             yield sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.NOTED, counted))
 
 
@@ -147,7 +147,9 @@ def test_what_is_said_of_what_it_shows_is_so() -> None:
     assert same["kept"] == 5 and over is not None and over.value < 0 and over.detail["baseline"] == "constant"
     unsettled, *_ = found["An explanation that settles little"]
     assert unsettled["cannot guess"] > unsettled["kept"] + unsettled["misled"]
-    assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted()), "as README.md says"
+    assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted_rows()), (
+        "as README.md says"
+    )
     told = LIST.of_lab("simulatability")[0]
     row = penguin.rows[told.row]
     assert "flying" in row.counterfactual.text and row.outcome("repaired") == "misled all"

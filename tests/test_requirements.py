@@ -170,12 +170,12 @@ def test_an_audit_that_learned_nothing_says_so_and_one_that_found_something_fail
     skipped = {"name": "numpy", "skip_reason": "Dependency not found on PyPI"}
     sound = {"name": "click", "version": "8.5.1", "vulns": []}
     bad = {"name": "jinja2", "version": "3.1.0", "vulns": [{"id": "CVE-2024-22195", "fix_versions": ["3.1.3"]}]}
-    assert audit.said([]) == audit.said([skipped])
-    words, code = audit.said([skipped])
+    assert audit.audit_report([]) == audit.audit_report([skipped])
+    words, code = audit.audit_report([skipped])
     assert "NOTHING was checked" in words and code == 0
-    words, code = audit.said([skipped, sound])
+    words, code = audit.audit_report([skipped, sound])
     assert words.startswith("1 packages checked, 0 known faults.") and "numpy" in words and code == 0
-    words, code = audit.said([sound, bad])
+    words, code = audit.audit_report([sound, bad])
     assert "jinja2 3.1.0: CVE-2024-22195, mended in 3.1.3" in words and code == 1
 
 

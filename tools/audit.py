@@ -23,7 +23,7 @@ def looked_up(pip_audit: str, lock: str, service: str) -> list[dict[str, Any]]:
         return list(json.loads(answer.read_text(encoding="utf-8"))["dependencies"]) if answer.exists() else []
 
 
-def said(entries: list[dict[str, Any]]) -> tuple[str, int]:
+def audit_report(entries: list[dict[str, Any]]) -> tuple[str, int]:
     """In words, and the exit code: 1 where a fault is known."""
     checked = [entry for entry in entries if "vulns" in entry]
     if not checked:
@@ -48,7 +48,7 @@ def main() -> int:
         entries = looked_up(pip_audit, lock, service)
         if any("vulns" in entry for entry in entries):
             break
-    words, code = said(entries)
+    words, code = audit_report(entries)
     print(words)
     return code
 

@@ -99,7 +99,7 @@ def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine]
     return figure
 
 
-def published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -> None:
+def add_published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -> None:
     """Add a paper's points (x, y, name, hover text) to a plane, as open marks with their own colour and names."""
     figure.add_scatter(
         x=[x for x, *_ in points],

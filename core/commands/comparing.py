@@ -12,8 +12,8 @@ import click
 from ..report import comparison_text
 from ..store import comparing, matching
 from ..store.comparing import By
-from ..store.matching import Match, NotComparable
-from .run_output import DONE, index_of_all, json_option
+from ..store.matching import Match, NotComparableError
+from .run_output import DONE, json_option, open_fresh_index
 
 
 def add(commands: click.Group) -> None:
@@ -49,10 +49,10 @@ def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubt
         "match": [match or ""],
         "doubtful": ["1"] if doubtful else [],
     }
-    with index_of_all() as store:
+    with open_fresh_index() as store:
         try:
-            found = comparing.found(store, query)
-        except NotComparable as error:
+            found = comparing.compare_query(store, query)
+        except NotComparableError as error:
             raise click.BadParameter(str(error)) from None
         names = [one.name for one in found.asked.subjects]
         sentences = comparison_text.sentences(found, matching.judged_of(store, found.asked.lab), names)

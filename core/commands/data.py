@@ -36,7 +36,7 @@ def _get(name: str, is_agreed: bool) -> int:
     if source.is_here:
         print(f"{source.title} is here already: {source.folder}. To download it again, delete that folder first.")
         return DONE
-    expected = get.look(source)
+    expected = get.list_files(source)
     print(*get.about(source, expected), *(f"  {line}" for line in get.about_files(expected)), sep="\n", flush=True)
     if not is_agreed:
         click.confirm("Download it?", abort=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ..report.game import page
-from ..report.game.pack import BadPack, Pack, named, read
-from ..text.plurals import counted
+from ..report.game.pack import GamePackError, Pack, load_pack, read
+from ..text.plurals import count_noun
 from .run_output import DONE
 
 
@@ -27,15 +27,15 @@ def _game(file: Path, name: str) -> int:
         raise click.BadParameter(f"{file} is there already: name another file.")
     try:
         pack = _pack(name)
-    except BadPack as error:
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     try:
         file.write_bytes(page.html(pack))
     except OSError as error:
         raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
-    print(f"The game with {counted(len(pack.cards), 'card')} of {pack.name} written to {file}")
+    print(f"The game with {count_noun(len(pack.cards), 'card')} of {pack.name} written to {file}")
     return DONE
 
 
 def _pack(name: str) -> Pack:
-    return read(Path(name)) if name.endswith(".json") else named(name)
+    return read(Path(name)) if name.endswith(".json") else load_pack(name)

@@ -50,9 +50,9 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
         if value is None or value == ():
             del fields[name]
     spec = lab.spec.model_validate(lab.command.from_options(fields) if lab.command.from_options else fields)
-    if lab.settled is None:
+    if lab.choose_models is None:
         return spec
-    settled: Spec = lab.settled(
+    settled: Spec = lab.choose_models(
         spec, fields, entry.catalog().is_at_hand, lambda of, read: prerequisites.records(of, read, folder, _sees)
     )
     return settled
@@ -124,7 +124,7 @@ def _in_shards(lab: Lab, shards: Sequence[Spec], journals: Path, as_json: bool) 
     for number, planned in enumerate(runs, start=1):
         if not as_json:
             print(f"\nRun {number} of {len(runs)}", flush=True)
-        going_on = journal.at(journals, planned.id).exists()
+        going_on = journal.path_for(journals, planned.id).exists()
         code = run(RunRequest(lab, planned.spec, planned.id), journals, as_json, going_on=going_on)
         if code != DONE:
             if not as_json:

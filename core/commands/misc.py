@@ -12,12 +12,12 @@ from .. import entry, home, journal
 from ..models.replay import Replay
 from ..runs.driver import new_reading
 from ..runs.engine import RunRequest
-from ..runs.fork import forked
-from ..runs.library import RunNotFound, of_today
+from ..runs.fork import fork_resolve
+from ..runs.library import RunNotFoundError, of_today
 from ..store.index import index, rebuild
-from ..store.store import Store, StoreBusy, StoreUnusable
-from ..text.plurals import counted
-from .run_output import BAD_INPUT, DONE, WRONG, begun, event_option, journals_option, json_option, run
+from ..store.store import Store, StoreBusyError, StoreUnusableError
+from ..text.plurals import count_noun
+from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, json_option, open_run, run
 
 
 def add(commands: click.Group) -> None:
@@ -32,10 +32,10 @@ def add(commands: click.Group) -> None:
 @journals_option
 @event_option
 def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
-    lab, started, _ = begun(run_id, journals)
+    lab, started, _ = open_run(run_id, journals)
     resolve = None
     if (fork := started.forked_from) is not None:
-        resolve = forked(begun(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
+        resolve = fork_resolve(open_run(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
     going = RunRequest(lab, lab.spec.model_validate(started.spec), run_id)
     return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
@@ -45,7 +45,7 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
 @journals_option
 @event_option
 def _reread(run_id: str, journals: Path, as_json: bool) -> int:
-    lab, started, history = begun(run_id, journals, home.recordings())
+    lab, started, history = open_run(run_id, journals, home.recordings())
     model = Replay(run_id, history)
     going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
     return run(going, journals, as_json, resolve=lambda id: model)
@@ -56,9 +56,9 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
 @journals_option
 @json_option("the outcome as a JSON object")
 def _verify(run_id: str, journals: Path, as_json: bool) -> int:
-    path = journal.found(run_id, journals, home.recordings(), home.priors())
+    path = journal.find(run_id, journals, home.recordings(), home.priors())
     if path is None:
-        raise RunNotFound(f"There is no run named {run_id!r} in {journals}.")
+        raise RunNotFoundError(f"There is no run named {run_id!r} in {journals}.")
     with of_today():
         found, faults = entry.verify(path), journal.faults(path)
     if as_json:
@@ -78,9 +78,9 @@ def _store(action: Any) -> int:
     path = home.home() / "store.duckdb"
     try:
         store = Store(path, entry.labs())
-    except StoreBusy:
+    except StoreBusyError:
         raise
-    except StoreUnusable:
+    except StoreUnusableError:
         # The store is only an index: an unreadable one is moved aside and rebuilt.
         try:
             path.replace(path.with_suffix(".broken"))
@@ -93,5 +93,5 @@ def _store(action: Any) -> int:
     with store:
         runs = rebuild(store, home.journals())
         index(store, home.recordings(), recordings=True)
-    print(f"{counted(len(runs), 'run')} indexed from {home.journals()}")
+    print(f"{count_noun(len(runs), 'run')} indexed from {home.journals()}")
     return DONE

@@ -43,7 +43,7 @@ def _models(context: click.Context, as_json: bool) -> int:
 def _try(model_id: str, as_json: bool) -> int:
     model = entry.catalog().get(model_id)
     found = asyncio.run(_find(model, quiet=as_json))
-    capabilities.keep(found, model, home.home())
+    capabilities.save_capabilities(found, model, home.home())
     inner = capabilities.unwrapped(model)
     room = inner.connection.room(inner.model) if isinstance(inner, Endpoint) else 0
     if as_json:

@@ -12,9 +12,9 @@ from click import Context
 from .. import entry, home
 from ..report.game import checking, making
 from ..report.game.making import PackRequest
-from ..report.game.pack import MOST_CARDS, BadPack, read, shipped, written
+from ..report.game.pack import MOST_CARDS, GamePackError, pack_text, read, shipped_packs
 from ..report.game.people import table
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from .run_output import DONE, WRONG, json_option
 from .study_run import as_text
 
@@ -66,16 +66,16 @@ def _make(
         name, title or name, tuple(dict.fromkeys(runs)), truths, as_it_came or most, seed, as_it_came is not None
     )
     try:
-        pack = making.make(wanted, entry.labs(), _folders())
-    except BadPack as error:
+        pack = making.make_pack(wanted, entry.labs(), _folders())
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(written(pack), encoding="utf-8")
+        output.write_text(pack_text(pack), encoding="utf-8")
     except OSError as error:
         raise click.BadParameter(f"{output} cannot be written: {error.strerror or error}.") from None
     print(pack.chosen)
-    print(f"{counted(len(pack.cards), 'card')} written to {output}")
+    print(f"{count_noun(len(pack.cards), 'card')} written to {output}")
     return DONE
 
 
@@ -83,10 +83,10 @@ def _make(
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 def _check(files: tuple[Path, ...]) -> int:
     code = DONE
-    for file in files or shipped():
+    for file in files or shipped_packs():
         try:
             pack = read(file)
-        except BadPack as error:
+        except GamePackError as error:
             print(error, file=sys.stderr)
             code = WRONG
             continue
@@ -98,7 +98,7 @@ def _check(files: tuple[Path, ...]) -> int:
         if found:
             code = WRONG
         else:
-            print(f"{file.name}: {counted(len(pack.cards), 'card')}, as in the journals")
+            print(f"{file.name}: {count_noun(len(pack.cards), 'card')}, as in the journals")
     return code
 
 
@@ -107,8 +107,8 @@ def _check(files: tuple[Path, ...]) -> int:
 @json_option("one cell a line, as a JSON object")
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
     try:
-        packs = [read(file) for file in files or shipped()]
-    except BadPack as error:
+        packs = [read(file) for file in files or shipped_packs()]
+    except GamePackError as error:
         raise click.BadParameter(str(error)) from None
     rows = table(packs, entry.labs(), _folders(), home.journals())
     if not rows and not as_json:

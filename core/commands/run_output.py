@@ -21,17 +21,17 @@ import click
 from .. import entry, home, journal
 from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
-from ..journal import Journal, JournalFull, JournalInUse
+from ..journal import Journal, JournalFullError, JournalInUseError
 from ..labs.base.lab import Lab, counted
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
 from ..runs.engine import RunRequest
-from ..runs.library import RunNotFound, of_today
+from ..runs.library import RunNotFoundError, of_today
 from ..scene import steps
 from ..server import instance
 from ..store.index import index
-from ..store.store import Store, StoreBusy, StoreError
+from ..store.store import Store, StoreBusyError, StoreError
 from ..transcript import Transcript, transcript
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any] | click.Command)
@@ -61,11 +61,11 @@ def json_option(printed: str) -> Callable[[Decorated], Decorated]:
 event_option = json_option("one event a line, as in the journal")
 
 
-def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
-    """Return the lab of a run, its first event, and all its events. Raises RunNotFound."""
-    path = journal.found(run_id, *folders)
+def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
+    """Return the lab of a run, its first event, and all its events. Raises RunNotFoundError."""
+    path = journal.find(run_id, *folders)
     if path is None:
-        raise RunNotFound(f"There is no run named {run_id!r} in {folders[0]}.")
+        raise RunNotFoundError(f"There is no run named {run_id!r} in {folders[0]}.")
     with of_today():
         found = journal.read(path)
     if found.faults:
@@ -73,7 +73,7 @@ def begun(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
         print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in found.events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
-        raise RunNotFound(f"{path} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{path} holds no run of a lab of this app.")
     return entry.labs()[started.lab], started, found.events
 
 
@@ -97,14 +97,14 @@ def run(
     `going_on` continues an existing journal; then a completed run is left alone unless its journal has lost lines or
     its failed calls are to be repeated (`failed_too`).
 
-    Raises NoSuchModel before anything begins, and JournalInUse if another process is making the run.
+    Raises NoSuchModel before anything begins, and JournalInUseError if another process is making the run.
     """
     catalog = entry.catalog()
     for model in going.spec.models if resolve is None else ():
         catalog.get(model)
     driver = Driver(entry.labs(), resolve or catalog.get, folder)
     with Journal(folder / f"{going.id}.jsonl", new=not going_on) as written:
-        history, mend = driver.left_off(going.id, failed_too)
+        history, mend = driver.resume_point(going.id, failed_too)
         state = transcript(history)
         printer = _Printer(as_json, state, going.lab)
 
@@ -117,23 +117,23 @@ def run(
         async def make(first: RunRequest) -> None:
             if not as_json:
                 print(f"First, as run {first.id}: {first.lab.question}", flush=True)
-            await driver.make(first)
+            await driver.execute_new(first)
 
-        if not as_json and not going_on and (words := going.lab.before(going.spec)):
+        if not as_json and not going_on and (words := going.lab.advance_note(going.spec)):
             print(words, file=sys.stderr, flush=True)
 
         async def go() -> None:
-            heed_ctrl_c()
-            await driver.go(replace(going, history=history, mend=mend), written, publish, make)
+            cancel_on_sigint()
+            await driver.execute(replace(going, history=history, mend=mend), written, publish, make)
 
         try:
             asyncio.run(go())
         except (asyncio.CancelledError, KeyboardInterrupt):
             pass
-        except (JournalFull, JournalInUse) as error:
+        except (JournalFullError, JournalInUseError) as error:
             print(error, file=sys.stderr)
         printer.end()
-    into_the_store(folder)
+    index_run(folder)
     code = exit_code(state)
     if not as_json:
         print(f"Run {going.id}")
@@ -152,13 +152,13 @@ def exit_code(state: Transcript) -> int:
     """
     if state.status == "completed":
         figures = [score for score in state.scores if not score.case]
-        return UNREACHABLE if state.lost and all(score.value is None for score in figures) else DONE
+        return UNREACHABLE if state.failed_items and all(score.value is None for score in figures) else DONE
     if state.status != "failed":
         return INTERRUPTED
     return BAD_INPUT if any(failure.bad_input for failure in state.failures) else UNREACHABLE
 
 
-def into_the_store(journals: Path) -> None:
+def index_run(journals: Path) -> None:
     """Index the run, unless the app has the store open and will index the journal itself.
 
     Errors of the store are only reported, because the run is safe in its journal.
@@ -167,13 +167,13 @@ def into_the_store(journals: Path) -> None:
         try:
             with Store(home.home() / "store.duckdb", entry.labs()) as store:
                 index(store, journals)
-        except StoreBusy:
+        except StoreBusyError:
             pass
         except StoreError as error:
             print(error, file=sys.stderr)
 
 
-def heed_ctrl_c() -> None:
+def cancel_on_sigint() -> None:
     """Make Ctrl-C cancel the calling task in an orderly way, so that journals record how their runs ended."""
     task = asyncio.current_task()
     assert task is not None
@@ -182,18 +182,18 @@ def heed_ctrl_c() -> None:
 
 
 @contextlib.contextmanager
-def index_of_all() -> Iterator[Store]:
-    """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusy."""
+def open_fresh_index() -> Iterator[Store]:
+    """Open an up-to-date index; while the app is running, a copy of the app's. Raises StoreBusyError."""
     with contextlib.ExitStack() as stack:
         try:
             store = stack.enter_context(Store(home.index("store.duckdb"), entry.labs()))
-        except StoreBusy as busy:
+        except StoreBusyError as busy:
             try:
                 lent = instance.borrow()
                 copy = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "store.duckdb"
                 shutil.copyfile(lent, copy)
-            except (instance.NotLent, OSError) as error:
-                raise StoreBusy(f"{busy} {error}", busy.pid) from None
+            except (instance.IndexNotLentError, OSError) as error:
+                raise StoreBusyError(f"{busy} {error}", busy.pid) from None
             store = stack.enter_context(Store(copy, entry.labs()))
         else:
             index(store, home.journals())
@@ -231,7 +231,7 @@ class _Printer:
                     print(f"  {event.message} {event.hint}".rstrip(), file=sys.stderr, flush=True)
                 self._complaint = event.message
             elif isinstance(event, Recorded) and event.record == "loaded":
-                held = Loaded.of(event.data)
+                held = Loaded.from_journal(event.data)
                 self._print((line, line) for line in ([held.summary(), *held.broken[:NAMED]] if held else []) if line)
             elif event.kind in ("recorded", "dropped"):
                 self._tell(event.case, ended=isinstance(event, Recorded) and event.record == "result")

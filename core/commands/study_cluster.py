@@ -62,7 +62,7 @@ def making(
         raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")
     if engine == "slurm" and shutil.which("sbatch") is None:
         raise click.UsageError("There is no SLURM here: the command sbatch is not found.")
-    asked = asked_of_slurm(study)
+    asked = cluster_settings(study)
 
     @asynccontextmanager
     async def connected() -> AsyncIterator[Client]:
@@ -81,7 +81,7 @@ def making(
     return Cluster(replace(study, cluster=asked), entry.labs(), folder, connected, on_worker, ended)
 
 
-def asked_of_slurm(study: Study) -> ClusterOf:
+def cluster_settings(study: Study) -> ClusterOf:
     """Return the table `[cluster]` of the study, or else the content of $EXPLAIN_HOME/cluster.toml. Raises
     click.UsageError.
     """

@@ -22,8 +22,8 @@ from ..store.store import Store
 from ..studies import desired_state, packing, plan, required_data
 from ..studies.packing import refuse_packed
 from ..studies.progress import progress
-from ..text.plurals import counted
-from .run_output import BAD_INPUT, DONE, WRONG, index_of_all, into_the_store, journals_option, json_option
+from ..text.plurals import count_noun
+from .run_output import BAD_INPUT, DONE, WRONG, index_run, journals_option, json_option, open_fresh_index
 
 # `study pause` and `study status`: pause a running study, and show its progress.
 
@@ -51,7 +51,7 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
     """Print the progress of the study."""
     study = plan.read(file, entry.labs())
     refuse_packed(study, journals)
-    found, broken = progress(study, journals), required_data.broken(required_data.held(study, journals))
+    found, broken = progress(study, journals), required_data.broken(required_data.loaded_records(study, journals))
     if as_json:
         print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
         return DONE
@@ -67,7 +67,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
     """Pack the completed runs of the study and return the exit code."""
     study = plan.read(file, entry.labs())
     made = packing.pack(study, journals)
-    into_the_store(journals)
+    index_run(journals)
     if as_json:
         print(json.dumps({**made._asdict(), "file": str(made.file)}))
         return DONE
@@ -87,7 +87,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
 def unpack(file: Path, journals: Path, as_json: bool) -> int:
     """Restore the journals from the study's pack, one file per run, and return the exit code."""
     runs = packing.unpack(plan.read(file, entry.labs()), journals)
-    into_the_store(journals)
+    index_run(journals)
     print(json.dumps({"runs": runs}) if as_json else f"{runs:,} runs unpacked into {journals}")
     return DONE
 
@@ -100,7 +100,7 @@ def verify(file: Path, journals: Path, as_json: bool) -> int:
     """Report the runs whose figures differ from what their answers give, and return the exit code."""
     study = plan.read(file, entry.labs())
     packing.refuse_packed(study, journals)
-    paths = [path for run in study.all if (path := journal.found(run.id, journals)) is not None]
+    paths = [path for run in study.all if (path := journal.find(run.id, journals)) is not None]
     wrong, untold = 0, 0
     for path in paths:
         with of_today():
@@ -115,7 +115,7 @@ def verify(file: Path, journals: Path, as_json: bool) -> int:
             print(f"{path.stem}: {found.sentence}{damaged}", *(f"  {line}" for line in found.differ), sep="\n")
     if not as_json:
         good = len(paths) - wrong - untold
-        print(f"{good:,} of {counted(len(paths), 'run')}: the figures are what the raw answers give.")
+        print(f"{good:,} of {count_noun(len(paths), 'run')}: the figures are what the raw answers give.")
     return WRONG if wrong else BAD_INPUT if untold else DONE
 
 
@@ -141,7 +141,7 @@ def _methods(runs: list[str], folder: Path) -> list[str]:
     home's.
     """
     if folder == home.journals():
-        with index_of_all() as store:
+        with open_fresh_index() as store:
             return methods.sentences(store, runs, figures=False)
     with tempfile.TemporaryDirectory() as place, Store(Path(place) / "store.duckdb", entry.labs()) as store:
         index(store, folder)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .. import entry, home
-from ..journal import JournalFull
+from ..journal import JournalFullError
 from ..models.ids import is_free
 from ..report import case_html, study_text
 from ..studies import estimate, multiverse, plan, required_data, tables
@@ -27,7 +27,7 @@ from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
 from ..studies.table_cells import Row
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import run_output, study_cluster, study_files
 from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
@@ -89,7 +89,9 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
         # The controls come first: if their values are wrong, nothing else is asked.
         for runs in (study.controls, study.runs):
             code = _end(study, _made(making, runs), len(runs))
-            wrong = tables.off(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
+            wrong = (
+                tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
+            )
             if wrong:
                 _complain(["The instrument is off: no figure of this study can be relied on.", *wrong])
                 code = OFF
@@ -97,11 +99,11 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
                 break
     except (asyncio.CancelledError, KeyboardInterrupt):
         code = INTERRUPTED
-    except (JournalFull, ConnectionError) as error:
+    except (JournalFullError, ConnectionError) as error:
         _complain([error])
         code = INTERRUPTED
-    run_output.into_the_store(journals)
-    _complain(required_data.broken(required_data.held(study, journals)))
+    run_output.index_run(journals)
+    _complain(required_data.broken(required_data.loaded_records(study, journals)))
     if code == INTERRUPTED and not as_json:
         print(f"To go on from here: python -m core study run {file}")
     return code
@@ -115,8 +117,8 @@ def _complain(lines: Iterable[object]) -> None:
 
 def _made(making: Making | Cluster, runs: Sequence[Planned]) -> StudyOutcome:
     async def go() -> StudyOutcome:
-        run_output.heed_ctrl_c()
-        return await making.make(runs)
+        run_output.cancel_on_sigint()
+        return await making.run_all(runs)
 
     return asyncio.run(go())
 
@@ -149,10 +151,10 @@ def _end(study: Study, outcome: StudyOutcome, of: int) -> int:
     """Report problems of the runs in sentences, and return the exit code."""
     _complain(f"{run} failed: {why}" for run, why in outcome.failed.items())
     if outcome.elsewhere:
-        _complain([f"{counted(len(outcome.elsewhere), 'run')} of this study are being made by another process."])
+        _complain([f"{count_noun(len(outcome.elsewhere), 'run')} of this study are being made by another process."])
     if outcome.spent or outcome.paused:
         why = "Paused" if outcome.paused else f"The budget of {_budget(study)}"
-        done = f"{len(outcome.completed) + len(outcome.early)} of {counted(of, 'run')} have completed"
+        done = f"{len(outcome.completed) + len(outcome.early)} of {count_noun(of, 'run')} have completed"
         raising = "" if outcome.paused else " Raise the budget to go on."
         _complain([f"{why}: {done}, and what was answered is kept.{raising}"])
         return INTERRUPTED
@@ -191,7 +193,7 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
         from ..charts import dial
 
         picture.write_bytes(case_html.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
-    _complain(required_data.broken(required_data.held(study, journals)))
+    _complain(required_data.broken(required_data.loaded_records(study, journals)))
     lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(as_text(rows))
     if lines:
         print("\n".join(lines))

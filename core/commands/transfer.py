@@ -18,16 +18,16 @@ from ..labs.base.lab import Lab
 from ..report import case_html, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
-from ..runs.bundle import BundleRefused
-from ..runs.signing import NotSigned
+from ..runs.bundle import BundleError
+from ..runs.signing import NotSignedError
 from ..scene import as_json
 from ..store import listing, sql
 from ..store.filters import Filter
 from ..store.sql import QueryResult
-from ..store.store import QueryRefused
-from ..text.plurals import counted
+from ..store.store import QueryRefusedError
+from ..text.plurals import count_noun
 from ..transcript import Transcript, transcript
-from .run_output import DONE, aligned, begun, index_of_all, into_the_store, json_option
+from .run_output import DONE, aligned, index_run, json_option, open_fresh_index, open_run
 
 _WIDEST = 50
 """Maximum number of characters of a cell in a printed table."""
@@ -56,17 +56,17 @@ def _query(query: str, as_json: bool) -> int:
 
 def _asked(query: str) -> QueryResult:
     """Return the result of a query on an up-to-date index."""
-    with index_of_all() as store:
+    with open_fresh_index() as store:
         # The query runs in its own process, which must open the file itself.
         store.close()
         return sql.ask_file(store.path, query)
 
 
 def _all_of(query: str) -> list[dict[str, Any]]:
-    """Return all rows of a query. Raises QueryRefused if there are more than a query may return."""
+    """Return all rows of a query. Raises QueryRefusedError if there are more than a query may return."""
     found = _asked(query)
     if found.cut:
-        raise QueryRefused(f"More meet the condition than a query gives. {found.cut}")
+        raise QueryRefusedError(f"More meet the condition than a query gives. {found.cut}")
     return list(found.rows())
 
 
@@ -105,10 +105,10 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         found = _all_of(f"select run from runs where about = '' and (\n{where}\n)")  # noqa: S608  what a person writes can only read
         chosen += [str(row["run"]) for row in found]
     elif not runs:
-        listed = (path for path in journal.listed(home.journals()) if not journal.is_blank(path))
+        listed = (path for path in journal.list_journals(home.journals()) if not journal.is_blank(path))
         chosen = [path.stem for path in listed if "~" not in path.stem]
     if file.exists():
-        raise BundleRefused(f"{file} is there already: name another file.")
+        raise BundleError(f"{file} is there already: name another file.")
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
@@ -116,12 +116,12 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         missing = [run for run in runs if run in written.left_out]
         if missing or not written.runs:
             reasons = [f"{run}: {written.left_out[run]}" for run in missing] or ["there is no run to write"]
-            raise BundleRefused(f"{file} was not written. {'; '.join(reasons)}.")
+            raise BundleError(f"{file} was not written. {'; '.join(reasons)}.")
         os.replace(aside, file)
     except OSError as error:
-        raise BundleRefused(f"{file} cannot be written: {error.strerror or error}.") from None
-    except NotSigned as error:
-        raise BundleRefused(f"{file} was not written. {error}") from None
+        raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
+    except NotSignedError as error:
+        raise BundleError(f"{file} was not written. {error}") from None
     finally:
         aside.unlink(missing_ok=True)
     for run, why in written.left_out.items():
@@ -129,7 +129,7 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
     if as_json:
         print(json.dumps({"runs": len(written.runs), "file": str(file), "left_out": written.left_out}))
     else:
-        print(f"{counted(len(written.runs), 'run')} written to {file}")
+        print(f"{count_noun(len(written.runs), 'run')} written to {file}")
     return DONE
 
 
@@ -138,9 +138,9 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
 @click.option("--sender", default="", help="whose they are (default: what the bundle says, or its name)")
 @json_option("what was kept as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
-    taken = bundle.take(path, (home.journals(), home.recordings()), sender)
+    taken = bundle.import_path(path, (home.journals(), home.recordings()), sender)
     scored = entry.score_again(taken)
-    into_the_store(home.journals())
+    index_run(home.journals())
     for name, why in taken.passed_over.items():
         print(f"{name} was passed over: {why}.", file=sys.stderr)
     for run, found in scored.items():
@@ -153,7 +153,7 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
         told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}
         print(json.dumps({**taken._asdict(), **told}))
     else:
-        print(f"{counted(len(taken.runs), 'run')} imported, {taken.signed.words}")
+        print(f"{count_noun(len(taken.runs), 'run')} imported, {taken.signed.words}")
         if taken.same:
             print(f"{len(taken.same)} journals were here already, byte for byte.")
     return DONE
@@ -193,7 +193,7 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
         raise click.BadParameter(f"{file} cannot be written: {error.strerror or error}.") from None
     many = min(len(chosen), case_html.MOST)
     of = of or len(chosen)
-    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{counted(many, 'case')} written to {file}")
+    print(f"{many} of {of:,} cases written to {file}" if many < of else f"{count_noun(many, 'case')} written to {file}")
     return DONE
 
 
@@ -223,10 +223,10 @@ select run, "case" from items where "case" <> '' and (
 
 
 def _state_of(run: str) -> tuple[Lab, Transcript, int]:
-    """Return the lab of a run, its transcript, and the number of damaged lines in its journal. Raises RunNotFound."""
+    """Return a run's lab, its transcript, and the number of damaged lines in its journal. Raises RunNotFoundError."""
     folders = home.journals(), home.recordings(), home.priors()
-    lab, _, events = begun(run, *folders)
-    path = journal.found(run, *folders)
+    lab, _, events = open_run(run, *folders)
+    path = journal.find(run, *folders)
     return lab, transcript(events), len(journal.faults(path)) if path else 0
 
 
@@ -239,7 +239,7 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
         _state_of(run)
     if where is not None:
         wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
-    with index_of_all() as store:
+    with open_fresh_index() as store:
         if not wanted and where is None:
             wanted = listing.runs_of(store, Filter())
         sentences = methods.sentences(store, wanted)

@@ -17,6 +17,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple
 
+from ..errors import ExplainError
+
 MOST_MEMBERS = 200_000
 """Maximum number of members of one archive. The largest known, IMDB's, has half as many."""
 
@@ -30,7 +32,7 @@ _ENTRY = 46
 """The minimum number of bytes of an entry in a zip's directory, without its name."""
 
 
-class ArchiveRefused(ValueError):
+class ArchiveError(ExplainError, ValueError):
     """An archive was not unpacked; the message completes “It …”."""
 
 
@@ -47,7 +49,7 @@ class _Member(NamedTuple):
 
 def unpack(archive: Path, keep: Sequence[str], folder: Path) -> None:
     """Unpack into `folder` those members of a .zip or .tar.gz whose path ends as one of `keep` says, each under that
-    ending. Raises ArchiveRefused, even if no member has one of the endings, and OSError of the disk.
+    ending. Raises ArchiveError, even if no member has one of the endings, and OSError of the disk.
     """
     missing = set(keep)
     left = MOST_BYTES
@@ -55,22 +57,22 @@ def unpack(archive: Path, keep: Sequence[str], folder: Path) -> None:
     try:
         for count, member in enumerate(_members(archive), start=1):
             if count > MOST_MEMBERS:
-                raise ArchiveRefused(f"holds more than {MOST_MEMBERS:,} files")
+                raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files")
             _check(member)
             if member.is_folder or (found := _kept(member.name, keep)) is None:
                 continue
             pattern, name = found
             missing.discard(pattern)
             if name.casefold() in written or (folder / name).exists():
-                raise ArchiveRefused(f"holds {name!r} twice")
+                raise ArchiveError(f"holds {name!r} twice")
             written.add(name.casefold())
             left -= _write(member, folder / name, left)
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile, EOFError) as error:
-        raise ArchiveRefused(f"is damaged or cut short ({str(error) or type(error).__name__})") from None
+        raise ArchiveError(f"is damaged or cut short ({str(error) or type(error).__name__})") from None
     except (NotImplementedError, UnicodeError, OverflowError, RecursionError) as error:
-        raise ArchiveRefused(f"cannot be read ({type(error).__name__})") from None
+        raise ArchiveError(f"cannot be read ({type(error).__name__})") from None
     if missing:
-        raise ArchiveRefused(f"holds no {sorted(missing)[0]}")
+        raise ArchiveError(f"holds no {sorted(missing)[0]}")
 
 
 def _members(archive: Path) -> Iterator[_Member]:
@@ -82,7 +84,7 @@ def _members(archive: Path) -> Iterator[_Member]:
         elif begins[:2] == b"PK":
             yield from _of_zip(file)
         else:
-            raise ArchiveRefused("is neither a .zip nor a .tar.gz")
+            raise ArchiveError("is neither a .zip nor a .tar.gz")
 
 
 def _of_zip(file: BinaryIO) -> Iterator[_Member]:
@@ -91,7 +93,7 @@ def _of_zip(file: BinaryIO) -> Iterator[_Member]:
     if end is None:
         raise zipfile.BadZipFile("its end is missing")
     if end[4] > MOST_MEMBERS or end[5] > MOST_MEMBERS * (_ENTRY + _LONGEST_NAME):
-        raise ArchiveRefused(f"holds more than {MOST_MEMBERS:,} files")
+        raise ArchiveError(f"holds more than {MOST_MEMBERS:,} files")
     with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             kind = stat.S_IFMT(info.external_attr >> 16)
@@ -123,7 +125,7 @@ class _Bounded:
 
     def read(self, size: int) -> bytes:
         if size > _LARGEST_HEADER:
-            raise ArchiveRefused("has a header that no data set has")
+            raise ArchiveError("has a header that no data set has")
         self._within(self._file.tell() + size)
         return self._file.read(size)
 
@@ -139,22 +141,22 @@ class _Bounded:
             raise _too_large()
 
 
-def _too_large() -> ArchiveRefused:
-    return ArchiveRefused(f"unpacks to more than {MOST_BYTES / 1e9:.1f} GB")
+def _too_large() -> ArchiveError:
+    return ArchiveError(f"unpacks to more than {MOST_BYTES / 1e9:.1f} GB")
 
 
 def _check(member: _Member) -> None:
-    """Raises ArchiveRefused for a member that no archive of data contains."""
+    """Raises ArchiveError for a member that no archive of data contains."""
     shown = repr(member.name[:80])
     if len(member.name) > _LONGEST_NAME:
-        raise ArchiveRefused(f"holds a file with a name of {len(member.name):,} characters")
+        raise ArchiveError(f"holds a file with a name of {len(member.name):,} characters")
     parts = member.name.rstrip("/").split("/")
     if ".." in parts or parts[0] == "" or parts[0].endswith(":") or "\\" in member.name:
-        raise ArchiveRefused(f"holds {shown}, a path that leads elsewhere")
+        raise ArchiveError(f"holds {shown}, a path that leads elsewhere")
     if not member.name.isprintable():
-        raise ArchiveRefused(f"holds {shown}, a name with unprintable characters")
+        raise ArchiveError(f"holds {shown}, a name with unprintable characters")
     if member.wrong:
-        raise ArchiveRefused(f"holds {shown}, which is {member.wrong}")
+        raise ArchiveError(f"holds {shown}, which is {member.wrong}")
 
 
 def _kept(path: str, keep: Sequence[str]) -> tuple[str, str] | None:
@@ -169,11 +171,11 @@ def _kept(path: str, keep: Sequence[str]) -> tuple[str, str] | None:
 
 
 def _write(member: _Member, target: Path, most: int) -> int:
-    """Write a member and return its size in bytes. Raises ArchiveRefused if it has more than `most`."""
+    """Write a member and return its size in bytes. Raises ArchiveError if it has more than `most`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     source = member.opened()
     if source is None:
-        raise ArchiveRefused(f"holds {member.name[:80]!r}, which is no file")
+        raise ArchiveError(f"holds {member.name[:80]!r}, which is no file")
     size = 0
     with source, target.open("xb") as out:
         while block := source.read(_BLOCK):

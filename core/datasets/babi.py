@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import file_for, lines_of, part_of_train
-from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
+from .items import BrokenRowError, DatasetError, Item, Read, Split, broken, read_items
 
 # The official files use tabs; some copies in circulation use bars instead.
 _CELL_ENDS = re.compile(r"[\t|]")
@@ -49,8 +49,8 @@ def _stories(path: Path) -> Read:
 
 def _story(path: Path, story: int, lines: list[tuple[int, str]]) -> Read:
     sentences: list[str] = []
-    rows: list[tuple[int, dict[str, Any] | BrokenRow]] = []
-    fault: BrokenRow | None = None
+    rows: list[tuple[int, dict[str, Any] | BrokenRowError]] = []
+    fault: BrokenRowError | None = None
     for expected, (line_number, line) in enumerate(lines, start=1):
         number, _, rest = line.strip().partition(" ")
         cells = [cell.strip() for cell in _CELL_ENDS.split(rest)]
@@ -72,10 +72,10 @@ def _story(path: Path, story: int, lines: list[tuple[int, str]]) -> Read:
             about = " Then, ".join(sentences)
             rows.append((line_number, {"id": id, "paragraph": about, "question": cells[0], "label": cells[1]}))
     choices = tuple(sorted({row["label"] for _, row in rows if isinstance(row, dict)}))
-    return each(path, rows, lambda line, fields: Item(task="multi_choice", choices=choices, **fields))
+    return read_items(path, rows, lambda line, fields: Item(task="multi_choice", choices=choices, **fields))
 
 
-def _fault(path: Path, line: int, number: str, expected: int, text: str) -> BrokenRow | None:
+def _fault(path: Path, line: int, number: str, expected: int, text: str) -> BrokenRowError | None:
     if number != str(expected):
         return broken(path, line, f"the line should begin with {expected} or, for a new story, with 1")
     return None if text else broken(path, line, "nothing stands after the line's number")

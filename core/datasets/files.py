@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import files
-from .items import BrokenRow, DatasetError, Read, Split, broken
+from .items import BrokenRowError, DatasetError, Read, Split, broken
 
 csv.field_size_limit(10_000_000)
 
@@ -62,7 +62,7 @@ def text_of(path: Path) -> str:
                 noting[read] = stamp(read)
     try:
         content = files.read_bytes(path, LARGEST)
-    except files.BadFile as error:
+    except files.FileError as error:
         raise DatasetError(str(error).rstrip(".")) from None
     return content.decode("utf-8-sig", "surrogateescape")
 
@@ -96,7 +96,7 @@ def quoted_rows(path: Path) -> list[TableRow]:
         raise DatasetError(f"{path}, line {reader.line_num}: {problem}") from None
 
 
-def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, list[str] | BrokenRow]]]:
+def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, list[str] | BrokenRowError]]]:
     """Return the header and the other rows. A row with more or fewer cells than the header is broken. Raises
     DatasetError.
     """
@@ -105,7 +105,7 @@ def table(rows: list[TableRow], path: Path) -> tuple[TableRow, list[tuple[int, l
     header, *rest = rows
     wanted = len(header.cells)
 
-    def checked(row: TableRow) -> tuple[int, list[str] | BrokenRow]:
+    def checked(row: TableRow) -> tuple[int, list[str] | BrokenRowError]:
         cells = len(row.cells)
         return (
             row
@@ -127,7 +127,7 @@ def columns(path: Path, header: TableRow, *names: str) -> list[int]:
 
 def json_rows(path: Path) -> list[tuple[int, Any]]:
     """Return the entries of a JSON array, or of a file with one JSON value per line, each with its first line. A line
-    that is not JSON becomes a BrokenRow.
+    that is not JSON becomes a BrokenRowError.
 
     Raises DatasetError, with the line, for an array that is not valid JSON: the start of its next entry cannot be
     determined.
@@ -141,7 +141,7 @@ def json_rows(path: Path) -> list[tuple[int, Any]]:
 
 
 def check_texts(path: Path, line: int, entry: Any, *names: str) -> None:
-    """Raises BrokenRow if a JSON entry is not an object with a text in each of these fields."""
+    """Raises BrokenRowError if a JSON entry is not an object with a text in each of these fields."""
     if not isinstance(entry, dict):
         raise broken(path, line, f"an object with {', '.join(names[:-1])} and {names[-1]} is expected")
     for name in names:

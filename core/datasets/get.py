@@ -17,13 +17,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..events import CallFailed
+from ..events import CallError
 from ..home import home, write
-from ..lease import Lease, LeaseHeld
+from ..lease import Lease, LeaseHeldError
 from ..models.download import DownloadRequest, Progress, altered, check, fetch, remote
 from ..models.errors import failure
 from . import registry
-from .archives import MOST_BYTES, ArchiveRefused, unpack
+from .archives import MOST_BYTES, ArchiveError, unpack
 from .items import DatasetError
 from .sources import UNKNOWN, Source, SourceFile, mirrored
 
@@ -46,7 +46,7 @@ class ExpectedFile(NamedTuple):
         return UNKNOWN if self.sha256 is None else f"{self.sha256} ({self.whence})"
 
 
-def look(source: Source) -> list[ExpectedFile]:
+def list_files(source: Source) -> list[ExpectedFile]:
     """Ask the servers about every file of a source, and compare the answers with what is known. Raises
     DownloadFailed.
     """
@@ -87,8 +87,8 @@ def get(
     expected: list[ExpectedFile] | None = None,
 ) -> Path:
     """Download `source` into its folder, unless the folder exists already, and return the folder. Blocks. Resumes an
-    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `look`, if it was
-    called before.
+    interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `list_files`, if it
+    was called before.
 
     Raises DownloadFailed, DownloadStopped and DiskFull.
     """
@@ -97,7 +97,7 @@ def get(
     place = home() / "downloads" / source.name
     with _alone(source, place):
         try:
-            return _get(source, place, progress, stop, look(source) if expected is None else expected)
+            return _get(source, place, progress, stop, list_files(source) if expected is None else expected)
         except OSError as error:
             reason = error.strerror or str(error)
             raise failure("unwritten", title=source.title, folder=place, reason=reason) from None
@@ -161,7 +161,7 @@ def _alone(source: Source, place: Path) -> Iterator[None]:
     """Raises DownloadFailed if another thread or process is downloading the source."""
     try:
         lease = Lease(place.with_name(f"{source.name}.lease"))
-    except LeaseHeld as held:
+    except LeaseHeldError as held:
         raise failure("fetched_elsewhere", title=source.title, who=held.who) from None
     try:
         yield
@@ -192,7 +192,7 @@ def _expected(source: Source, file: SourceFile, pinned: dict[str, dict[str, Any]
     return ExpectedFile(file, url, about.size if size is None else size, sha256, whence, about.tag)
 
 
-def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallFailed:
+def _other(source: Source, file: SourceFile, differs: str, whence: str) -> CallError:
     return failure("other_file", title=source.title, url=file.url, differs=differs, whence=whence, pins=_pins_file())
 
 
@@ -210,7 +210,7 @@ def _unpack(source: Source, one: ExpectedFile, part: Path, fresh: Path) -> None:
         return
     try:
         unpack(part, one.file.keep, fresh)
-    except ArchiveRefused as refused:
+    except ArchiveError as refused:
         raise altered(_wanted(source, one.url), part, f"the archive {refused}") from None
 
 
@@ -218,7 +218,7 @@ def _check_readable(source: Source, fresh: Path, place: Path) -> None:
     """Raises DownloadFailed if a loader finds no items, for example in an error page or a changed layout."""
     try:
         for name in source.datasets:
-            registry.some(registry.find(name).read(fresh, None), name)
+            registry.require_items(registry.find(name).read(fresh, None), name)
     except DatasetError as error:
         shutil.rmtree(place)
         wrong = str(error).replace(f"{fresh}/", "").rstrip(".")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .files import columns, file_for, part_of_train, plain_rows, quoted_rows, table
-from .items import BrokenRow, Item, Read, Split, Task, broken, each
+from .items import BrokenRowError, Item, Read, Split, Task, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.tsv", "validation.tsv"),
@@ -54,7 +54,7 @@ def _read(
             {"id": f"{name}-{file.stem}-{row.number}", "task": task, "label": labels[label], **texts}
         )
 
-    items = each(file, rows, item)
+    items = read_items(file, rows, item)
     return items if split == "test" or path.is_file() else part_of_train(items, split)
 
 
@@ -65,7 +65,7 @@ class _Numbered(NamedTuple):
     cells: list[str]
 
 
-def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRow]], list[int]]:
+def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRowError]], list[int]]:
     """Read the rows and the positions of the columns `names`. GLUE's own files never quote cells; copies with an “idx”
     column quote cells that contain quotes.
     """
@@ -74,7 +74,7 @@ def _rows(file: Path, *names: str) -> tuple[list[tuple[int, _Numbered | BrokenRo
         rows = quoted_rows(file)
     header, rest = table(rows, file)
     numbered = [
-        (line, cells if isinstance(cells, BrokenRow) else _Numbered(number, cells))
+        (line, cells if isinstance(cells, BrokenRowError) else _Numbered(number, cells))
         for number, (line, cells) in enumerate(rest)
     ]
     return numbered, columns(file, header, *names)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from .files import columns, file_for, part_of_train, quoted_rows, table, text_of
-from .items import DatasetError, Item, LeftOut, Read, Split, broken, each, whole
+from .items import DatasetError, Item, LeftOut, Read, Split, broken, checked_item, read_items
 
 _LABELS = {"neg": "negative", "pos": "positive"}
 _TABLES: dict[Split, tuple[str, ...]] = {
@@ -42,7 +42,7 @@ def _folders(path: Path, split: Split) -> Read:
         if not files:
             raise DatasetError(f"{path / part / folder} holds no reviews (*.txt)")
         for file in files:
-            items += each(
+            items += read_items(
                 file, [(1, text_of(file))], partial(_review, file, f"imdb-{part}-{folder}-{file.stem}", label)
             )
     return items if split == "test" else part_of_train(items, split)
@@ -74,14 +74,14 @@ def _table(path: Path) -> Read:
         if label not in _LABELS.values():
             raise broken(path, line, f"“{cells[label_at]}” is neither Negative nor Positive")
         batch = cells[batch_at].strip() if batch_at is not None else str(len(pairs))
-        item = whole(path, line, _review(path, f"imdb-{path.stem}-{batch}", label, line, cells[text_at]))
+        item = checked_item(path, line, _review(path, f"imdb-{path.stem}-{batch}", label, line, cells[text_at]))
         pair = pairs.setdefault(batch, [])
         if len(pair) == 2:
             raise broken(path, line, f"a third review with batch_id {batch}: pairs are expected")
         pair.append(item)
         return item
 
-    left_out = [one for one in each(path, rows, review) if isinstance(one, LeftOut)]
+    left_out = [one for one in read_items(path, rows, review) if isinstance(one, LeftOut)]
     edited = (
         original.model_copy(update={"reference_edit": edits[0].paragraph}) if edits else original
         for original, *edits in pairs.values()

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import Field, ValidationError
 
+from ..errors import ExplainError
 from ..events import Frozen
 
 Task = Literal["sentiment", "multi_choice", "entailment", "strategyqa", "shp"]
@@ -66,7 +67,7 @@ class Loaded(Frozen):
     broken: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: object) -> Loaded | None:
+    def from_journal(cls, data: object) -> Loaded | None:
         """Read the record from the journal; None if it is missing or unreadable."""
         try:
             return cls.model_validate(data)
@@ -91,21 +92,21 @@ MOST_NAMED = 100
 """Maximum number of broken rows described individually; the others are only counted."""
 
 
-class DatasetError(ValueError):
+class DatasetError(ExplainError, ValueError):
     """A data set is missing or cannot be read. The message names file and line and can be shown to users."""
 
 
-class BrokenRow(DatasetError):
+class BrokenRowError(DatasetError):
     """A single row cannot be read; the others can."""
 
 
-def broken(path: Path, line: int, problem: str) -> BrokenRow:
+def broken(path: Path, line: int, problem: str) -> BrokenRowError:
     """Return the error for a broken row; `line` counts from 1."""
-    return BrokenRow(f"{path}, line {line}: {problem}")
+    return BrokenRowError(f"{path}, line {line}: {problem}")
 
 
-def whole(path: Path, line: int, item: Item) -> Item:
-    """Return the item unchanged. Raises BrokenRow if its texts contain bytes that are not valid characters."""
+def checked_item(path: Path, line: int, item: Item) -> Item:
+    """Return the item unchanged. Raises BrokenRowError if its texts contain bytes that are not valid characters."""
     texts = (item.id, item.paragraph, item.question, item.hypothesis, item.label or "", *item.choices, *item.facts)
     try:
         "".join(texts).encode()
@@ -114,20 +115,22 @@ def whole(path: Path, line: int, item: Item) -> Item:
     return item
 
 
-def each(path: Path, rows: Iterable[tuple[int, Value | BrokenRow]], item: Callable[[int, Value], Item]) -> Read:
+def read_items(
+    path: Path, rows: Iterable[tuple[int, Value | BrokenRowError]], item: Callable[[int, Value], Item]
+) -> Read:
     """Apply `item(line, value)` to each row. A row that it refuses, or that is broken already, is left out."""
     read: Read = []
     for line, value in rows:
         try:
-            if isinstance(value, BrokenRow):
+            if isinstance(value, BrokenRowError):
                 raise value
-            read.append(whole(path, line, item(line, value)))
-        except BrokenRow as error:
+            read.append(checked_item(path, line, item(line, value)))
+        except BrokenRowError as error:
             read.append(LeftOut(BROKEN, str(error)))
     return read
 
 
-def loaded(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
+def loaded_record(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
     """Build the record of a data set with `items` to draw from, counting the LeftOut entries among `rows`."""
     left_out: dict[str, int] = {}
     named: list[str] = []

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import TableRow, file_for, plain_rows
-from .items import BrokenRow, DatasetError, Item, Read, Split, broken, each
+from .items import BrokenRowError, DatasetError, Item, Read, Split, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("mc500.test.tsv", "mc160.test.tsv"),
@@ -36,13 +36,13 @@ def read(path: Path, split: Split | None) -> Read:
     items: Read = []
     for story, answer in zip(stories, answers, strict=True):
         questions = _questions(file, answers_file, story, answer)
-        items += each(file, questions, lambda line, fields: Item(task="multi_choice", **fields))
+        items += read_items(file, questions, lambda line, fields: Item(task="multi_choice", **fields))
     return items
 
 
 def _questions(
     file: Path, answers_file: Path, story: TableRow, answer: TableRow
-) -> Iterator[tuple[int, dict[str, Any] | BrokenRow]]:
+) -> Iterator[tuple[int, dict[str, Any] | BrokenRowError]]:
     """Yield the questions of one story. A broken question is lost alone; a broken story or answer line costs all
     four.
     """

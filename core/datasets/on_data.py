@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
-from ..events import CallFailed
+from ..events import CallError
 from ..labs.base.spec import MOST_CASES, Spec
 from . import own, registry
-from .items import Item, Loaded, Split, Task, loaded
+from .items import Item, Loaded, Split, Task, loaded_record
 from .own import Columns
 
 MOST_ITEMS = 1_000_000
@@ -49,7 +49,7 @@ class OnData(Spec):
     def _is_there(self) -> Self:
         """Raises ValueError if the data set has no items for the task, or cannot have these columns."""
         if own.is_own(self.dataset):
-            own.check(self.task, self.columns)
+            own.check_columns(self.task, self.columns)
             if self.path or self.split:
                 raise ValueError(
                     "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
@@ -85,7 +85,7 @@ class OnData(Spec):
             return (self,)
         try:
             items = self.size()
-        except (CallFailed, ValueError, OSError):
+        except (CallError, ValueError, OSError):
             items = self.limit or 0
         count = -(-items // most)
         of = range(1, count + 1)
@@ -106,7 +106,7 @@ class OnData(Spec):
         number, count = self.shard or (1, 1)
         return range(size * (number - 1) // count, size * number // count)
 
-    def chosen(self) -> tuple[list[Item], Loaded]:
+    def chosen_items(self) -> tuple[list[Item], Loaded]:
         """Return the items, and the record of what the data set contained. Raises DatasetError."""
         if not own.is_own(self.dataset):
             items, held = registry.read(self.dataset, self.path, self.split, self.limit, self.seed)
@@ -117,4 +117,4 @@ class OnData(Spec):
         else:
             part = self.part(self.size())
             rows, there = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start)
-        return registry.some(rows, self.dataset), loaded(self.dataset, there, rows)
+        return registry.require_items(rows, self.dataset), loaded_record(self.dataset, there, rows)

@@ -93,7 +93,7 @@ def at_home() -> list[str]:
     return [f"file:{path.name}" for path in found if path.suffix.lower() in KINDS and path.is_file()]
 
 
-def keep(name: str, content: bytes) -> str:
+def save_file(name: str, content: bytes) -> str:
     """Store a file in $EXPLAIN_HOME/datasets and return its name in the form used for `dataset`. An existing file with
     that name and other content is not replaced: the new one gets a number. Raises DatasetError if the file is too
     large or its name is not that of a table.
@@ -114,14 +114,14 @@ def keep(name: str, content: bytes) -> str:
     return f"file:{path.name}"
 
 
-def check(task: Task, columns: Mapping[str, str]) -> None:
+def check_columns(task: Task, columns: Mapping[str, str]) -> None:
     """Raises ValueError if `columns` names a role that items of the task do not have."""
     for role in columns:
         if role not in roles(task):
             raise ValueError(f"Items for {task} have no {role!r}. Name columns for: {', '.join(roles(task))}.")
 
 
-def place(dataset: str) -> Path:
+def path_of(dataset: str) -> Path:
     """Return the path of the file. Raises DatasetError if it does not exist, is not a table, or may not be named by
     this user.
     """
@@ -132,10 +132,10 @@ def place(dataset: str) -> Path:
         try:
             path = (folder / name).resolve()
             if not path.is_relative_to(folder) or not path.is_file():
-                path = files.named(name)
-            with files.opened(path) as file:
+                path = files.resolve_named(name)
+            with files.open_file(path) as file:
                 size = os.fstat(file.fileno()).st_size
-        except (files.BadFile, policy.NotAllowed) as error:
+        except (files.FileError, policy.NotAllowedError) as error:
             raise DatasetError(f"{dataset[:200]}: {error}") from None
         except (OSError, ValueError):
             raise DatasetError(f"{dataset[:200]!r} is not the name of a file.") from None
@@ -157,7 +157,7 @@ def digest(dataset: str) -> str:
     if not dataset.startswith("file:"):
         return ""
     try:
-        path = place(dataset)
+        path = path_of(dataset)
         return _digest(path, _stamp(path))
     except (ValueError, OSError):
         return ""
@@ -166,15 +166,15 @@ def digest(dataset: str) -> str:
 @lru_cache(maxsize=64)
 def _digest(path: Path, stamp: tuple[int, int]) -> str:
     found = hashlib.sha256()
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         for block in iter(lambda: file.read(files.MB), b""):
             found.update(block)
     return found.hexdigest()
 
 
-def look(dataset: str) -> FilePreview:
+def preview(dataset: str) -> FilePreview:
     """Return a preview of a file. Raises DatasetError."""
-    path = place(dataset)
+    path = path_of(dataset)
     return _look(path, _stamp(path))
 
 
@@ -195,15 +195,15 @@ def read(
     """Return at most `limit` rows of a file after the first `skip`, drawn by `seed` (in file order for None), and the
     number of rows to draw from. Raises DatasetError.
     """
-    check(task, columns)
-    path = place(dataset)
+    check_columns(task, columns)
+    path = path_of(dataset)
     return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip)
 
 
 def size(dataset: str, task: Task, columns: Mapping[str, str]) -> int:
     """Return the number of rows of a file to draw from. Raises DatasetError."""
-    check(task, columns)
-    path = place(dataset)
+    check_columns(task, columns)
+    path = path_of(dataset)
     return _size(path, _stamp(path), task, tuple(sorted(columns.items())))
 
 
@@ -311,7 +311,7 @@ def _header(path: Path) -> tuple[list[str], str]:
     """Return the column names in a CSV file's first line, and the separator of its cells. Raises DatasetError."""
     if KINDS[path.suffix.lower()] != "csv":
         return [], ","
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         line = file.readline(LONGEST_HEADER + 1)
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
@@ -348,24 +348,24 @@ def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | No
 
 
 def _quotes(path: Path) -> int:
-    with files.opened(path) as file:
+    with files.open_file(path) as file:
         return sum(block.count(b'"') for block in iter(lambda: file.read(files.MB), b""))
 
 
 def _answer(path: Path, wanted: ReadRequest) -> dict[str, Any]:
     """Return the answer of the reading process. Raises DatasetError."""
     try:
-        found: dict[str, Any] = json.loads(duckdb_worker.asked(own_process.__name__, wanted))
+        found: dict[str, Any] = json.loads(duckdb_worker.run_worker(own_process.__name__, wanted))
         return found
-    except duckdb_worker.WorkerTimeout:
+    except duckdb_worker.WorkerTimeoutError:
         raise DatasetError(f"{path.name} took longer than {wanted.seconds} seconds to read.") from None
     except OSError as error:
         raise DatasetError(f"{path.name} cannot be read: {error.strerror}.") from None
-    except duckdb_worker.WorkerRefused as error:
+    except duckdb_worker.WorkerRefusedError as error:
         words = " ".join(str(error).replace(str(path), path.name).split())
         if not words.startswith("Out of Memory"):
             raise DatasetError(f"{path.name} cannot be read: {words[:300]}") from None
-    except duckdb_worker.WorkerOutOfMemory:
+    except duckdb_worker.WorkerMemoryError:
         pass
     raise DatasetError(f"{path.name} cannot be read: it takes more memory than {wanted.memory_mb:,} MB.")
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from .. import files, package_data
 from ..home import home
-from ..policy import NotAllowed
+from ..policy import NotAllowedError
 from . import babi, glue, imdb, mctest, shp, strategyqa
 from .files import Stamp, noted, stamp
-from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded
+from .items import DatasetError, Item, LeftOut, Loaded, Read, Split, Task, left_out_words, loaded_record
 from .sources import source_of
 
 
@@ -98,8 +98,8 @@ def read(
     """Return the same items, with the record of what the data set contained. Raises DatasetError."""
     dataset = find(name)
     try:
-        place = files.named(path) if path is not None else _place(dataset.name)
-    except (files.BadFile, NotAllowed) as error:
+        place = files.resolve_named(path) if path is not None else _place(dataset.name)
+    except (files.FileError, NotAllowedError) as error:
         raise DatasetError(str(error)) from None
     if not place.exists():
         raise DatasetError(
@@ -107,8 +107,8 @@ def read(
             f"Expected there: {dataset.layout}"
         )
     rows = _rows(dataset, place, split)
-    items = some(rows, f"{dataset.title}: {place}")
-    return (items if seed is None else _shuffled(items, seed))[:limit], loaded(dataset.name, len(items), rows)
+    items = require_items(rows, f"{dataset.title}: {place}")
+    return (items if seed is None else _shuffled(items, seed))[:limit], loaded_record(dataset.name, len(items), rows)
 
 
 def size(name: str, path: str | Path | None, split: Split | None) -> int:
@@ -146,12 +146,12 @@ def _rows(dataset: Dataset, place: Path, split: Split | None) -> Read:
         return held.rows
 
 
-def some(rows: Read, where: str) -> list[Item]:
+def require_items(rows: Read, where: str) -> list[Item]:
     """Return the items among the rows. Raises DatasetError if there are none."""
     items = [row for row in rows if isinstance(row, Item)]
     if not items:
         first = next((row.detail for row in rows if isinstance(row, LeftOut) and row.detail), "")
-        left_out = loaded("", 0, rows).left_out
+        left_out = loaded_record("", 0, rows).left_out
         why = [left_out_words(left_out, 0)] if left_out else []
         raise DatasetError(" ".join([f"{where} holds no items.", *why, first]).rstrip(" ."))
     return items

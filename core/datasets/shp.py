@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from .files import check_texts, files_for, json_rows
-from .items import BROKEN, BrokenRow, Item, LeftOut, Read, Split, broken, each
+from .items import BROKEN, BrokenRowError, Item, LeftOut, Read, Split, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("test.json*", "*/test.json*", "*.jsonl", "*.json"),
@@ -43,11 +43,11 @@ def read(path: Path, split: Split | None) -> Read:
     """
     paths = [path] if path.is_file() else files_for(path, split, _FILES)[1]
     entries: list[tuple[Path, int, Any]] = [(file, *row) for file in paths for row in json_rows(file)]
-    whole = [(file, line, entry) for file, line, entry in entries if not isinstance(entry, BrokenRow)]
+    whole = [(file, line, entry) for file, line, entry in entries if not isinstance(entry, BrokenRowError)]
     kept, left_out = _filtered(whole)
-    read: Read = [LeftOut(BROKEN, str(entry)) for *_, entry in entries if isinstance(entry, BrokenRow)]
+    read: Read = [LeftOut(BROKEN, str(entry)) for *_, entry in entries if isinstance(entry, BrokenRowError)]
     for file, line, entry in kept:
-        read += each(file, [(line, entry)], partial(_item, file))
+        read += read_items(file, [(line, entry)], partial(_item, file))
     return [*read, *(LeftOut(reason, rows=n) for reason, n in left_out.items())]
 
 

@@ -61,7 +61,7 @@ class Source(NamedTuple):
 def sources() -> tuple[Source, ...]:
     """Return all sources, in the order of the file."""
     licences = {row["name"]: row["licence"] for row in package_data.table("datasets")["dataset"]}
-    return tuple(_source(entry, licences) for entry in package_data.beside(__file__, "sources.toml")["source"])
+    return tuple(_source(entry, licences) for entry in package_data.sibling_toml(__file__, "sources.toml")["source"])
 
 
 def source_of(dataset: str) -> Source | None:

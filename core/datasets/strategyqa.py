@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .files import check_texts, file_for, json_rows
-from .items import Item, Read, Split, broken, each
+from .items import Item, Read, Split, broken, read_items
 
 _FILES: dict[Split, tuple[str, ...]] = {
     "test": ("dev.json", "strategyqa_test.json", "test.json"),
@@ -21,7 +21,7 @@ def read(path: Path, split: Split | None) -> Read:
     DatasetError.
     """
     file = path if path.is_file() else file_for(path, split, _FILES)[1]
-    return each(file, json_rows(file), partial(_item, file))
+    return read_items(file, json_rows(file), partial(_item, file))
 
 
 def _item(file: Path, line: int, entry: Any) -> Item:

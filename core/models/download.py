@@ -22,7 +22,7 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 from urllib.parse import unquote
 
 from .. import package_data
-from ..events import CallFailed, Frozen
+from ..events import CallError, Frozen
 from .errors import failure
 
 Progress = Callable[[int, int], None]
@@ -74,7 +74,7 @@ class Remote(NamedTuple):
 
 
 @cache
-def offered() -> Sequence[HubModel]:
+def downloadable() -> Sequence[HubModel]:
     """The models that can be downloaded, smallest first."""
     return tuple(sorted(package_data.rows("models", "model", HubModel), key=lambda model: model.size_bytes))
 
@@ -238,7 +238,7 @@ def _in_words(wanted: DownloadRequest) -> Iterator[None]:
         raise _cut(wanted, str(error) or type(error).__name__) from None
 
 
-def _cut(wanted: DownloadRequest, reason: str) -> CallFailed:
+def _cut(wanted: DownloadRequest, reason: str) -> CallError:
     return failure("cut", title=wanted.title, hub=_server(wanted.url), reason=reason)
 
 
@@ -273,7 +273,7 @@ def _steps(wanted: DownloadRequest, have: int, size: int, progress: Progress, st
     return Steps
 
 
-def _refused(wanted: DownloadRequest, status: int) -> CallFailed:
+def _refused(wanted: DownloadRequest, status: int) -> CallError:
     name = "not_on_hub" if status in (404, 410) else "hub_failed"
     if status in (401, 403) and _on_hub(wanted.url):
         name = "account_wanted"
@@ -302,7 +302,7 @@ def check(wanted: DownloadRequest, part: Path, size: int | None, sha256: str | N
     return digest
 
 
-def altered(wanted: DownloadRequest, part: Path, wrong: str) -> CallFailed:
+def altered(wanted: DownloadRequest, part: Path, wrong: str) -> CallError:
     """The failure to raise for a downloaded file that is not what it should be; `part` is removed."""
     part.unlink()
     return failure("altered", title=wanted.title, wrong=wrong)
@@ -332,7 +332,7 @@ class Fetch:
 
     done: int = 0
     size: int = 0
-    failure: CallFailed | None = None
+    failure: CallError | None = None
     downloaded: Path | None = None
     stop: threading.Event = field(default_factory=threading.Event)
 
@@ -371,7 +371,7 @@ class Fetches(Generic[What]):
 
         try:
             fetch.downloaded = self._get(what, progress, fetch.stop)
-        except CallFailed as failure:
+        except CallError as failure:
             fetch.failure = failure
         except OSError as error:
-            fetch.failure = CallFailed(f"{what.title} could not be written: {error.strerror}.")
+            fetch.failure = CallError(f"{what.title} could not be written: {error.strerror}.")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..events import CallFailed, Message, ModelAnswer, OnText, Request, ending_of
+from ..events import CallError, Message, ModelAnswer, OnText, Request, ending_of
 from ..runs.fairness import Leave
 from . import error_mapping, stream
 from .client import LISTING_TIMEOUT, listed_names
@@ -132,7 +132,7 @@ class Endpoint:
                 left_out.add(_SCHEMA)
                 continue
             if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
-                await self._leave.rest(min(config.backoff * 2.0**tries, _LOADING_WAIT))
+                await self._leave.sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
                 tries += 1
                 limit.reschedule(loop.time() + config.timeout)
                 deadline = loop.time() + config.timeout
@@ -146,7 +146,7 @@ class Endpoint:
             tries += 1
             passed_on.again()
             log.info("%s: %s, try %d in %.1f s", self.id, type(outcome).__name__, tries + 1, wait)
-            await self._leave.rest(wait)
+            await self._leave.sleep(wait)
 
     def _learn(self, **news: Any) -> None:
         if news:
@@ -164,7 +164,7 @@ class Endpoint:
         parameters: dict[str, Any],
         passed_on: _PassedOn,
         grown: bool,
-    ) -> ModelAnswer | CallFailed | _Changed | str:
+    ) -> ModelAnswer | CallError | _Changed | str:
         """Make one call; returns its answer, its failure, what was learned for another try, or a parameter to leave out
         of that try. `grown`: its room for thinking was changed before.
         """
@@ -227,7 +227,7 @@ class Endpoint:
         parameters: dict[str, Any],
         traits: Traits,
         grown: bool,
-    ) -> CallFailed | _Changed | str:
+    ) -> CallError | _Changed | str:
         """What to change after an HTTP error, or the failure if nothing can be done. `traits` are those with which the
         call was sent: another call may have learned more meanwhile.
         """
@@ -271,7 +271,7 @@ class Endpoint:
             news["room"] = min(-(-2 * reply.reasoning_tokens // 500) * 500, MOST_ROOM)
         return news
 
-    async def _completed(self, client: openai.AsyncOpenAI, failure: CallFailed) -> CallFailed:
+    async def _completed(self, client: openai.AsyncOpenAI, failure: CallError) -> CallError:
         """`failure`; if the model does not exist, with the names of those that do."""
         if not isinstance(failure, NoSuchModel):
             return failure
@@ -279,7 +279,7 @@ class Endpoint:
         try:
             async with asyncio.timeout(LISTING_TIMEOUT):
                 names = await listed_names(client, config)
-        except (CallFailed, TimeoutError):
+        except (CallError, TimeoutError):
             return failure
         return error_mapping.no_such_model(config, self.model, names) if names else failure
 
@@ -390,7 +390,7 @@ def _uses_tools(request: Request) -> bool:
     return bool(request.tools) or any(message.role == "tool" for message in request.messages)
 
 
-def _wait(failure: CallFailed, tries: int, backoff: float) -> float:
+def _wait(failure: CallError, tries: int, backoff: float) -> float:
     """Seconds until the next try: what the server asked for, else doubling, with random jitter."""
     if isinstance(failure, RateLimited) and failure.wait is not None:
         return failure.wait

@@ -11,7 +11,7 @@ from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ..events import CallFailed
+from ..events import CallError
 from . import safe_http
 from .errors import RateLimited, failure
 from .settings import EndpointConfig
@@ -70,7 +70,7 @@ def scrub(text: str, config: EndpointConfig) -> str:
     return text
 
 
-def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallFailed:
+def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallError:
     """The failure behind an exception raised by the openai package, or by reading what it returned."""
     import openai
 
@@ -86,7 +86,7 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallF
     return malformed(config, what or "what came back is not JSON, or not a reply of the OpenAI API")
 
 
-def of_body(body: object, config: EndpointConfig, model: str = "") -> CallFailed:
+def of_body(body: object, config: EndpointConfig, model: str = "") -> CallError:
     """The failure that a reply with HTTP 200, or an event of a stream, reports in its `body`."""
     words, code = _said(body, config), _field(body, "code", "status_code", "status")
     if isinstance(code, str) and code.isdecimal():
@@ -98,45 +98,45 @@ def of_body(body: object, config: EndpointConfig, model: str = "") -> CallFailed
     return known or failure("failed_midway", name=config.name, said=_quote(words, config))
 
 
-def gave_up(config: EndpointConfig, reason: str, body: object = None) -> CallFailed:
+def gave_up(config: EndpointConfig, reason: str, body: object = None) -> CallError:
     """The failure for an answer that the server did not finish; `reason` is its finish reason, `body` its error."""
     said = _quote(_said(body, config) or reason, config)
     return failure("failed_midway", name=config.name, said=said)
 
 
-def malformed(config: EndpointConfig, what: str) -> CallFailed:
+def malformed(config: EndpointConfig, what: str) -> CallError:
     """The failure for a reply that cannot be read; `what` says why."""
     return failure("malformed", name=config.name, base_url=config.base_url, what=what)
 
 
-def timed_out(config: EndpointConfig, began: bool) -> CallFailed:
+def timed_out(config: EndpointConfig, began: bool) -> CallError:
     """The failure for a call that exceeded its time limit. `began`: whether part of the answer had arrived."""
     what = "had not finished its answer" if began else "had not answered"
     return failure("timed_out", name=config.name, what=what, timeout=config.timeout)
 
 
-def still_refused(config: EndpointConfig, wait: float) -> CallFailed:
+def still_refused(config: EndpointConfig, wait: float) -> CallError:
     """The failure of a call that was not sent, since the server said to wait `wait` more seconds."""
     return _to_wait(failure("still_refused", name=config.name, wait=wait), wait)
 
 
-def _to_wait(refused: CallFailed, wait: float | None) -> CallFailed:
+def _to_wait(refused: CallError, wait: float | None) -> CallError:
     assert isinstance(refused, RateLimited)
     refused.wait = wait
     return refused
 
 
-def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallFailed:
+def prompt_cut(config: EndpointConfig, characters: int, tokens: int) -> CallError:
     """The failure for a prompt that the server cut to this number of `tokens`."""
     return failure("prompt_cut", name=config.name, characters=characters, tokens=tokens)
 
 
-def filtered(config: EndpointConfig, words: str = "") -> CallFailed:
+def filtered(config: EndpointConfig, words: str = "") -> CallError:
     """The failure for an answer that a content filter withheld; `words` are the server's own."""
     return failure("filtered", name=config.name, said=_quote(words, config))
 
 
-def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], words: str = "") -> CallFailed:
+def no_such_model(config: EndpointConfig, model: str, names: Iterable[str], words: str = "") -> CallError:
     """The failure for a model that does not exist. `names` are the server's models, as far as they are known; the hint
     gives the nearest.
     """
@@ -208,7 +208,7 @@ def wants_less_room(error: openai.APIStatusError) -> bool:
     return error.status_code in (400, 413, 422) and bool(is_budget)
 
 
-def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed | None:
+def refused_tools(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallError | None:
     """The failure behind an error that complains about tools in a call; None if it does not.
 
     Servers word it in many ways: "does not support tools", "tool choice requires --enable-auto-tool-choice" (vLLM),
@@ -253,14 +253,14 @@ def _retry_in(words: str, body: object) -> float | None:
     return None
 
 
-def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallFailed:
+def _of_status(error: openai.APIStatusError, config: EndpointConfig, model: str) -> CallError:
     text = f"{error.code} {error.type} {_said(error.body, config)}"
     return _of_words_and_status(error.status_code, text, error.body, error.response.headers, config, model)
 
 
 def _of_words_and_status(
     status: int, text: str, body: object, headers: Any, config: EndpointConfig, model: str
-) -> CallFailed:
+) -> CallError:
     words = _said(body, config)
     told = {"name": config.name, "status": status, "said": _quote(words, config)}
     if status in (401, 403) or (status == 400 and _BAD_KEY.search(text)):
@@ -287,7 +287,7 @@ def _of_words_and_status(
     return failure("refused", **told)
 
 
-def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> CallFailed | None:
+def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> CallError | None:
     """Failures that servers report under several HTTP codes, recognised by their words or error code."""
     if _TOO_LONG.search(text):
         return failure("too_long", model=model or config.name, said=_quote(words, config))
@@ -298,12 +298,12 @@ def _of_words(words: str, text: str, config: EndpointConfig, model: str) -> Call
     return None
 
 
-def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> CallFailed:
+def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> CallError:
     import httpx2
     import openai
 
     cause = error.__cause__
-    if isinstance(cause, safe_http.UnsafeResponse):
+    if isinstance(cause, safe_http.UnsafeResponseError):
         return malformed(config, str(cause))
     if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.UnsupportedProtocol):
         preset = config.known_server()
@@ -318,7 +318,7 @@ def _of_connection(error: openai.APIConnectionError, config: EndpointConfig) -> 
     return broken_off(config)
 
 
-def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallFailed:
+def broken_off(config: EndpointConfig, error: Exception | None = None) -> CallError:
     """The failure for a connection that ended within an answer, because of `error`."""
     if "Timeout" in type(error).__name__:
         return timed_out(config, began=True)

@@ -30,14 +30,14 @@ def context(path: Path) -> int:
     try:
         if not path.exists():
             raise failure("no_file", path=path)
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             if file.read(4) != b"GGUF":
                 raise failure("no_gguf", path=path, why="is not a GGUF model (it does not begin with GGUF)")
             version, _tensors, fields = struct.unpack("<IQQ", file.read(20))
             if version not in (2, 3):
                 raise failure("no_gguf", path=path, why=f"is a GGUF file of version {version}, which is not known here")
             head = _fields(_Bytes(file), fields)
-    except files.BadFile as error:
+    except files.FileError as error:
         raise failure("not_readable", why=error) from None
     except OSError as error:
         raise failure("not_readable", why=f"{path} cannot be read: {error.strerror}.") from None
@@ -55,9 +55,9 @@ def thinks(path: Path) -> bool:
     Raises BadModelFile for a file that cannot be read.
     """
     try:
-        with files.opened(path) as file:
+        with files.open_file(path) as file:
             head = file.read(_LONGEST_HEAD)
-    except (files.BadFile, OSError) as error:
+    except (files.FileError, OSError) as error:
         raise failure("not_readable", why=error) from None
     at = head.find(b"tokenizer.chat_template")
     if at < 0:

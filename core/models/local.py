@@ -24,9 +24,9 @@ from typing import IO
 from pydantic import SecretStr
 
 from .. import files, package_data
-from ..events import CallFailed, ModelAnswer, OnText, Request, unheard
-from ..policy import NotAllowed, child_environment
-from ..runs.fairness import Leave, beside
+from ..events import CallError, ModelAnswer, OnText, Request, ignore_text
+from ..policy import NotAllowedError, child_environment
+from ..runs.fairness import Leave, run_in_thread
 from . import gguf
 from .connection import Connection
 from .endpoint import Endpoint
@@ -85,8 +85,8 @@ def weights(name: str, folder: Path) -> Path:
     """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
     if name.startswith(FILE_PREFIX):
         try:
-            path = files.named(name.removeprefix(FILE_PREFIX))
-        except (files.BadFile, NotAllowed) as error:
+            path = files.resolve_named(name.removeprefix(FILE_PREFIX))
+        except (files.FileError, NotAllowedError) as error:
             raise failure("bad_file", why=error) from None
     elif (known := installed(folder).get(name)) is not None:
         path = known
@@ -114,15 +114,15 @@ class LocalModel:
         return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Ask the model's own server, started if necessary. Raises CallFailed, for instance LocalModelFailed.
+        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelFailed.
 
         Reading an answer token by token takes a tenth of the time in which a small model writes it, on processors that
         the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
         always streamed: otherwise llama.cpp includes the end token among them.
         """
-        server = await beside(_server, self.path)
+        server = await run_in_thread(_server, self.path)
         try:
-            streams = on_text is not unheard or request.sampling.top_logprobs is not None
+            streams = on_text is not ignore_text or request.sampling.top_logprobs is not None
             name = self.id.removeprefix("local/")
             server.connection.learn(name, thinks=server.thinks)
             endpoint = Endpoint(server.connection, name, streams, self._leave)
@@ -184,7 +184,7 @@ class _Server:
     def alive(self) -> bool:
         return self._process.poll() is None
 
-    def died(self) -> CallFailed:
+    def died(self) -> CallError:
         """The failure, with the first error that llama.cpp has written: the others follow from it."""
         self._log.seek(0)
         lines = [line for line in self._log.read().decode(errors="replace").splitlines() if line.strip()]

@@ -26,7 +26,7 @@ def memory() -> int:
     return int(psutil.virtual_memory().total)
 
 
-def installed(folder: Path, has: int | None) -> Fitting | None:
+def largest_installed(folder: Path, has: int | None) -> Fitting | None:
     """The largest installed model that fits `has` bytes of memory; `folder` has the downloaded ones. The model that
     comes with the app always fits.
     """
@@ -34,9 +34,9 @@ def installed(folder: Path, has: int | None) -> Fitting | None:
     return _largest((Fitting(*model) for model in models.items()), has)
 
 
-def offered(has: int | None) -> Fitting | None:
+def largest_downloadable(has: int | None) -> Fitting | None:
     """The largest model that could be downloaded and fits `has` bytes of memory."""
-    return _largest((Fitting(f"local/{model.name}", model.size_bytes) for model in download.offered()), has)
+    return _largest((Fitting(f"local/{model.name}", model.size_bytes) for model in download.downloadable()), has)
 
 
 def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:

@@ -27,7 +27,7 @@ class Price(Frozen):
     source: str = ""
     verified: bool = False
 
-    def of(self, prompt: float, completion: float) -> float:
+    def cost_of(self, prompt: float, completion: float) -> float:
         """The cost of this number of tokens in US dollars."""
         return (prompt * self.prompt + completion * self.completion) / 1e6
 
@@ -67,7 +67,7 @@ def charge(model: str, prompt: int, completion: int) -> float | None:
     if is_free(model):
         return None
     price = price_of(model)
-    return price.of(prompt, completion) if price else 0.0
+    return price.cost_of(prompt, completion) if price else 0.0
 
 
 def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None:
@@ -83,6 +83,6 @@ def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None
             continue
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             return None
-        dollars += price.of(usage.prompt_tokens, usage.completion_tokens)
+        dollars += price.cost_of(usage.prompt_tokens, usage.completion_tokens)
         days.append(price.date)
     return dollars, min(days, default=None)

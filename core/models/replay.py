@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 
-from ..events import Asked, CallFailed, Event, Failed, ModelAnswer, OnText, Request
+from ..events import Asked, CallError, Event, Failed, ModelAnswer, OnText, Request
 from ..transcript import Call, transcript
 from . import errors
 
@@ -64,10 +64,10 @@ def _same(asked: Asked, request: Request) -> bool:
     return request.model_copy(update={"model": asked.model}).fingerprint() == asked.fingerprint
 
 
-def _again(failed: Failed | None) -> CallFailed:
+def _again(failed: Failed | None) -> CallError:
     assert failed is not None
-    kind = getattr(errors, failed.error, CallFailed)
-    if not (isinstance(kind, type) and issubclass(kind, CallFailed)):
-        kind = CallFailed
-    failure: CallFailed = kind(failed.message, failed.hint)
+    kind = getattr(errors, failed.error, CallError)
+    if not (isinstance(kind, type) and issubclass(kind, CallError)):
+        kind = CallError
+    failure: CallError = kind(failed.message, failed.hint)
     return failure

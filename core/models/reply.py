@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ..events import LONGEST_ANSWER, CallFailed, Ending, Served, Thinking, ToolCall, Usage, ending_of
+from ..events import LONGEST_ANSWER, CallError, Ending, Served, Thinking, ToolCall, Usage, ending_of
 from ..text import reply
 from ..text.reply import storable
 from . import error_mapping
@@ -22,8 +22,8 @@ class StopCutter:
     """Cuts a text that comes in pieces at the first stop sequence, which is not part of the result.
 
     Text that may turn out to be the beginning of a stop sequence is held back until that is clear. The texts that all
-    calls of `feed` and `rest` return, joined, are the text before the stop sequence that is complete first, as a server
-    stops there; however the text is split into pieces.
+    calls of `feed` and `flush` return, joined, are the text before the stop sequence that is complete first, as a
+    server stops there; however the text is split into pieces.
     """
 
     def __init__(self, stops: tuple[str, ...]) -> None:
@@ -46,7 +46,7 @@ class StopCutter:
         out, self._held = self._held[:cut], self._held[cut:]
         return out
 
-    def rest(self) -> str:
+    def flush(self) -> str:
         """The text that was held back, to be called at the end."""
         out, self._held = self._held, ""
         return out
@@ -128,7 +128,7 @@ class Reply:
         """Whether all that follows would be cut off, after a stop sequence or more text than an answer may have."""
         return self.cut or (self._cutter.stopped and (self._closed or not self._mixed))
 
-    def take(self, part: dict[str, Any]) -> str:
+    def add_chunk(self, part: dict[str, Any]) -> str:
         """Add one chunk of a stream, or a whole reply; returns the text that can be shown now."""
         self._count(part)
         if not self.served.model and isinstance(part.get("model"), str):
@@ -150,11 +150,11 @@ class Reply:
         self._take_thinking(message, thought)
         return self._feed(storable(content))
 
-    def end(self) -> str:
+    def finish(self) -> str:
         """End the reply and return the text that was held back. Log probabilities of what was cut off are removed."""
         raw = "".join(self._raw)
         unshown = "" if reply.OPENING.match(raw) else self._unshown
-        piece = self._cutter.feed(unshown) + self._cutter.rest()
+        piece = self._cutter.feed(unshown) + self._cutter.flush()
         if self._mixed:
             self._unmarked = not self._closed and ending_of(self.finish_reason) == "cut"
             # If the model thinks in its text, this is thinking that the prompt began.
@@ -220,7 +220,7 @@ class Reply:
         for call in self._calls:
             yield call["name"] + call["arguments"]
 
-    def failure(self, config: EndpointConfig) -> CallFailed | None:
+    def failure(self, config: EndpointConfig) -> CallError | None:
         """Why a finished reply is not a usable answer; None if it is one."""
         ending = "complete" if self._own_stop else ending_of(self.finish_reason)
         if self.finish_reason is None and not self.done:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..events import ModelAnswer, OnText, Request, ToolCall
-from ..package_data import beside
+from ..package_data import sibling_toml
 from .errors import Refused
 
 R = TypeVar("R", bound="Robot")
@@ -36,11 +36,11 @@ class Robot:
     def __init_subclass__(cls, named: str = "") -> None:
         if named:
             cls.id = f"control/{named}"
-            for name, value in beside(inspect.getfile(cls), "robots.toml")[named].items():
+            for name, value in sibling_toml(inspect.getfile(cls), "robots.toml")[named].items():
                 setattr(cls, name, value)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Answer in the formats that the lab asks for. Raises CallFailed, such as Refused for another lab's role."""
+        """Answer in the formats that the lab asks for. Raises CallError, such as Refused for another lab's role."""
         begun = time.perf_counter()
         text, calls = self._called(request, self._reply(request))
         for piece in re.findall(r"\s*\S+\s*", text):

@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ExplainError
+
 if TYPE_CHECKING:
     import ssl
 
@@ -31,11 +33,11 @@ ACCEPTED = "gzip, deflate"
 """Encodings that can be decompressed bit by bit, so that a small reply cannot become a large one in one step."""
 
 
-class UnsafeResponse(Exception):
+class UnsafeResponseError(ExplainError):
     """A reply that is not read any further; the message completes "it gave a reply that cannot be read: …"."""
 
 
-class NotPublic(UnsafeResponse):
+class NotPublic(UnsafeResponseError):
     """An address that a visitor may not use; the message says why and what to do."""
 
 
@@ -49,7 +51,7 @@ def certificates(trust_env: bool) -> ssl.SSLContext:
     return httpx2.create_ssl_context(trust_env=trust_env)
 
 
-def public_only() -> httpx2.AsyncBaseTransport:
+def public_transport() -> httpx2.AsyncBaseTransport:
     """A transport that sends requests only to public addresses: a name is looked up and checked here, and then asked by
     its IP address, so that it cannot lead elsewhere between the check and the connection.
     """
@@ -142,7 +144,7 @@ def hooks(server: httpx2.URL) -> dict[str, list[Any]]:
             to, port, what = request.url.host[:100], origin(request.url)[2], "machine"
             if to == server.host:
                 to, what = f"port {port} of {to}", "server"
-            raise UnsafeResponse(f"it sends us on to {to}, another {what}")
+            raise UnsafeResponseError(f"it sends us on to {to}, another {what}")
 
     async def arriving(response: httpx2.Response) -> None:
         response.stream = _counted(response)
@@ -159,7 +161,7 @@ def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
     stream: httpx2.AsyncByteStream = response.stream
 
     class Counted(httpx2.AsyncByteStream):
-        """The reply's bytes, decompressed. Raises UnsafeResponse if there are too many."""
+        """The reply's bytes, decompressed. Raises UnsafeResponseError if there are too many."""
 
         async def __aiter__(self) -> AsyncIterator[bytes]:
             limit = LONGEST_STREAM if is_stream else LONGEST_REPLY
@@ -178,7 +180,7 @@ def _counted(response: httpx2.Response) -> httpx2.AsyncByteStream:
 async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> AsyncIterator[bytes]:
     """`stream` decompressed, at most `limit` bytes of it."""
     if encoding not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise UnsafeResponse(f"it is compressed as {encoding[:40]}, which was not asked for")
+        raise UnsafeResponseError(f"it is compressed as {encoding[:40]}, which was not asked for")
     # 47: gzip or zlib, whatever the header says.
     undo = zlib.decompressobj(47) if encoding not in ("identity", "") else None
     left = limit
@@ -187,10 +189,10 @@ async def _plain(stream: httpx2.AsyncByteStream, encoding: str, limit: int) -> A
             try:
                 piece = undo.decompress(piece, left + 1)
             except zlib.error:
-                raise UnsafeResponse("its compression is broken") from None
+                raise UnsafeResponseError("its compression is broken") from None
         left -= len(piece)
         if left < 0:
-            raise UnsafeResponse(f"it is longer than {limit // 1024**2} MB")
+            raise UnsafeResponseError(f"it is longer than {limit // 1024**2} MB")
         yield piece
 
 
@@ -203,7 +205,7 @@ class _Event:
         self._end = b""
 
     def count(self, piece: bytes) -> None:
-        """Count the next piece. Raises UnsafeResponse if the event has become too long."""
+        """Count the next piece. Raises UnsafeResponseError if the event has become too long."""
         plain = self._end + piece.replace(b"\r", b"")
         _, ended, rest = plain.rpartition(b"\n\n")
         added = rest if ended else plain[len(self._end) :]
@@ -213,4 +215,4 @@ class _Event:
         self._lines += added.count(b"\n")
         self._end = plain[-1:]
         if self._bytes > LONGEST_REPLY or self._lines > MOST_LINES:
-            raise UnsafeResponse("one piece of its answer does not end")
+            raise UnsafeResponseError("one piece of its answer does not end")

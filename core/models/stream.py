@@ -26,9 +26,9 @@ class Unreadable(Exception):
     """The reply does not follow the API's description; the message says where, if that is known."""
 
     @classmethod
-    def of(cls, error: Exception) -> Unreadable:
-        """An Unreadable caused by `error`, with its message if it is an UnsafeResponse."""
-        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponse) else "")
+    def from_error(cls, error: Exception) -> Unreadable:
+        """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
+        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
         unreadable.__cause__ = error
         return unreadable
 
@@ -53,14 +53,14 @@ async def pieces(
         )
         async with stream:
             async for chunk in _chunks(stream.response, reply):
-                yield reply.take(chunk)
+                yield reply.add_chunk(chunk)
                 if reply.stopped:
                     break
-            yield reply.end()
+            yield reply.finish()
     except (openai.OpenAIError, httpx2.TransportError, Reported):
         raise
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        raise Unreadable.of(error) from error
+        raise Unreadable.from_error(error) from error
 
 
 async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:

@@ -92,7 +92,7 @@ class _Original:
         return self.shared(tokens) / len(tokens) if tokens else 0.0
 
 
-def aligned(text: str, original: str) -> str | None:
+def aligned_part(text: str, original: str) -> str | None:
     """Return the part of `text` that is the edit of `original`; None if no part is similar to it. The part consists of
     whole lines except for its first and last. The last of several versions counts, and a copy of the original itself
     is ignored if there is another version.
@@ -223,7 +223,7 @@ _MASK = re.compile(r"\\?\[(redacted|masked|removed|hidden|omitted|deleted)(?::[^
 _BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
 
 
-def marked(text: str, original: str) -> str | None:
+def aligned_with_marks(text: str, original: str) -> str | None:
     """Return the edit in `text`, with its marks, if its struck-out and unmarked words together are exactly the
     original: then it is the edit, however much was changed. None otherwise. The last such line or paragraph counts.
     """

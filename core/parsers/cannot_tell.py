@@ -157,7 +157,7 @@ _SILENT = anycase(
 )
 
 
-def settled(sentence: str) -> str:
+def without_open_question(sentence: str) -> str:
     """Remove from `sentence` what it leaves open ("whether it is so")."""
     return _OPEN_CLAUSE.sub("", sentence)
 

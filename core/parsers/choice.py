@@ -7,9 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from ..text.patterns import anycase
-from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, settled
+from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open_question
 from .labels import all_named, committed, stated
-from .statements import ADVERBS, FIRM, IS, OPENING, SO, WOULD, Begins, Statement, only, reply, said, settle, stands
+from .statements import (
+    ADVERBS,
+    FIRM,
+    IS,
+    OPENING,
+    SO,
+    WOULD,
+    Begins,
+    Statement,
+    only,
+    reply,
+    settle,
+    stands,
+    statements_in,
+)
 from .yes_no import lead, simulated
 
 _FLAGS = re.IGNORECASE | re.MULTILINE
@@ -168,7 +182,7 @@ def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
     _, names = _names(options)
     name = rf"(?:{names}|[a-z](?=\W|\Z))"
     two = rf"(?<!\w){name}\)?(?: \w{{1,15}}){{0,3}},? or (?:(?:in|at|the|a|an) ){{0,2}}\(?{name}(?!\w)"
-    found = ((part, re.search(two, part)) for part in (settled(part).casefold() for part in parts))
+    found = ((part, re.search(two, part)) for part in (without_open_question(part).casefold() for part in parts))
     return any(pair and not _NEGATED.search(part, 0, pair.start()) for part, pair in found)
 
 
@@ -269,7 +283,7 @@ def better_response(text: str, answer_first: bool) -> str | None:
     """
     words = reply(text)
     markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
-    statements = [*_first_response_alone(words), *said(words, _first_response, markers), *_judged(words)]
+    statements = [*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judged(words)]
     if answer_first:
         statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
     return settle(statements)

@@ -50,7 +50,7 @@ def schema(**kinds: Kind) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def asked(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
+def with_schema(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
     """Return `prompt` with a request for a JSON object of the schema `wanted`, also as a sentence at its end; unchanged
     if `wanted` is None.
     """
@@ -155,7 +155,7 @@ def none_by_paper(scores: Callable[[Sequence[V]], Iterator[Figure]]) -> Callable
     return of
 
 
-def said(answers: Answers, came_as_prose: int) -> list[str]:
+def format_notes(answers: Answers, came_as_prose: int) -> list[str]:
     """Return sentences about how a case was asked, for its reader; none if it was in prose."""
     if answers == "prose":
         return []

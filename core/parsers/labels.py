@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from ..text.patterns import anycase
-from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, settled
+from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open_question
 from .statements import (
     BOTH,
     FIRM,
@@ -23,9 +23,9 @@ from .statements import (
     beyond_question,
     only,
     reply,
-    said,
     sentences,
     settle,
+    statements_in,
     without_open,
 )
 from .yes_no import ALONE, TRUE_FALSE, YES_NO, plain
@@ -35,7 +35,7 @@ from .yes_no import first as yes_or_no
 def committed(words: str, first: First) -> list[Statement]:
     """Return what plain words commit themselves to, including the first words."""
     begins = first(words) or first(beyond_question(words))
-    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *said(words, first)]
+    return [*([Statement(begins.value, 0, FIRM)] if begins else []), *statements_in(words, first)]
 
 
 def all_named(text: str, labels: Iterable[str]) -> bool:
@@ -141,7 +141,7 @@ def sentiment(text: str) -> str | None:
 
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
-    for sentence in (settled(_CONCEDED.sub("", part)) for part in stated(text)):
+    for sentence in (without_open_question(_CONCEDED.sub("", part)) for part in stated(text)):
         claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
         if claim and (unknown_at is None or claim.at < unknown_at or " but " in sentence[unknown_at : claim.at]):
             claims.append(claim.value)
@@ -158,7 +158,7 @@ def _tone_of(sentence: str) -> Statement | None:
     """Return what the sentence calls the sentiment, the tone or the answer, or else what it says about anything; None
     if it names no tone.
     """
-    named = [claim for claim in said(sentence, _first_tone) if claim.at < len(sentence)]
+    named = [claim for claim in statements_in(sentence, _first_tone) if claim.at < len(sentence)]
     if named:
         return named[-1]
     if begins := _first_tone(sentence):
@@ -261,7 +261,7 @@ def _verdict_claimed(text: str) -> str | None:
     if text.startswith("(both)"):
         return None
     verdicts = []
-    for sentence in map(settled, stated(text)):
+    for sentence in map(without_open_question, stated(text)):
         if cannot_tell(sentence) is not None or is_silent(sentence) or _NEITHER.search(sentence):
             verdicts.append(UNKNOWN)
         elif _DOES_NOT.search(sentence) or _FALSE.search(sentence):

@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import Any
 
 from ..text.patterns import anycase
-from ..text.reply import answered, cells_of, fenced, json_in, spoken, without_block_quote
-from .alignment import ARROW, aligned, marked, without_marks
+from ..text.reply import cells_of, fenced, json_in, spoken, without_block_quote, without_echo
+from .alignment import ARROW, aligned_part, aligned_with_marks, without_marks
 from .cannot_tell import begins_as_refusal
 from .remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
 
@@ -86,9 +86,9 @@ def paragraph(text: str, original: str = "") -> str | None:
     field, <paragraph> tags, a code fence, the column of a table, HTML paragraphs, a label ("Edited paragraph:"), the
     text.
     """
-    text = answered(spoken(text))
+    text = without_echo(spoken(text))
     if original:
-        if edit := marked(text, original):
+        if edit := aligned_with_marks(text, original):
             return _clean(without_marks(edit, original), original)
         text = without_marks(text, original)
         if "|" in text and "|" not in original and (cell := _tabled(text.splitlines())):
@@ -110,9 +110,9 @@ def paragraph(text: str, original: str = "") -> str | None:
         return _clean(tagged)
     blocks = [block for block in fenced(text) if block.strip()]
     if blocks:
-        edit = aligned(blocks[-1], original) if original else None
+        edit = aligned_part(blocks[-1], original) if original else None
         return _clean(_after_label(blocks[-1])) if edit is None else _clean(edit, original)
-    edit = aligned(text, original) if original else None
+    edit = aligned_part(text, original) if original else None
     is_whole = edit is not None and edit == text.strip()
     is_none = begins_as_refusal(text) or asks_back(text) or is_suggestions(text)
     if _LABEL_ONLY.fullmatch(text) or (is_none and not is_whole):

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..text.patterns import anycase
-from ..text.reply import STRUCK, answered, concluded, json_in, own_turn, spoken, table_rows, without_markup
+from ..text.reply import STRUCK, concluded, json_in, own_turn, spoken, table_rows, without_echo, without_markup
 
 FINAL, FIRM, LOOSE = 3, 2, 1
 
@@ -120,7 +120,7 @@ def reply(text: str) -> str:
     The answer in a JSON reply becomes a line "Answer: ..". The answer in a box, in tags, or in the only ticked line or
     row becomes a line "Final answer: ..". In the row of a table, each cell gets its heading before it.
     """
-    own = STRUCK.sub("", own_turn(answered(spoken(text))))
+    own = STRUCK.sub("", own_turn(without_echo(spoken(text))))
     if len(own) > BEGINNING + END:
         own = f"{own[:BEGINNING]}\n{own[-END:]}"
     parsed = json_in(own)
@@ -304,7 +304,7 @@ _ABOVE_REASONS = re.compile(r"^(.{1,60})\n(?=\W{0,4}(?:justification|explanation
 _ITEM = anycase(r"\W{0,4}(?:[a-z]|\d)[).]")
 
 
-def said(
+def statements_in(
     text: str,
     first: First,
     markers: Sequence[re.Pattern[str]] = STATED,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..text.patterns import anycase
-from ..text.reply import STRUCK, answered, cells_of, concluded, json_in, spoken
+from ..text.reply import STRUCK, cells_of, concluded, json_in, spoken, without_echo
 from .cannot_tell import names_nothing
 from .remarks import COURTESY, asks_back
 
@@ -83,7 +83,7 @@ def word_list(text: str) -> list[str] | None:
     refusal, a counter-question, and a text without words.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
-    text = indent + STRUCK.sub("", _STRUCK_ITEM.sub("", concluded(answered(spoken(text)), label="")))
+    text = indent + STRUCK.sub("", _STRUCK_ITEM.sub("", concluded(without_echo(spoken(text)), label="")))
     parsed = json_in(text)
     if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))

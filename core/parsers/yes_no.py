@@ -18,9 +18,9 @@ from .statements import (
     begins_with,
     beyond_question,
     reply,
-    said,
     sentences,
     settle,
+    statements_in,
     without_open,
 )
 
@@ -84,7 +84,7 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
         begins, weight = lead(beyond_question(words)), LOOSE
     answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
-    statements = [*leads, *said(words, first), *also]
+    statements = [*leads, *statements_in(words, first), *also]
     return settle(statements) if statements else _agreed(words)
 
 
@@ -150,7 +150,7 @@ def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> l
     """
     unknown = [] if declines(words) else list(not_guessed(words))
     unknown = [hedge for hedge in unknown if not of_truth(words, hedge.at, hedge.at) or _EITHER.search(words)]
-    guesses = list(said(words, first, markers, doubts=False, passes=of_truth))
+    guesses = list(statements_in(words, first, markers, doubts=False, passes=of_truth))
     if any(hedge.weight > LOOSE for hedge in unknown):
         guesses = [guess for guess in guesses if not _MIGHT.search(words, max(0, guess.at - 20), guess.at)]
     is_firm = any(guess.weight > LOOSE for guess in guesses)

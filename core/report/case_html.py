@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.lab import Lab
 from ..package_data import DATA
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
 from .viewer_assets import in_one_scope, stage_files
@@ -83,7 +83,9 @@ def _damaged(shown: Sequence[Chosen]) -> list[str]:
 
 def damage(lines: int) -> str:
     """What it means that a journal has this many damaged lines."""
-    return f"{counted(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
+    return (
+        f"{count_noun(lines, 'line')} cannot be read or {'is' if lines == 1 else 'are'} lost, and what stood there too"
+    )
 
 
 def of_case(one: Chosen, prompts: bool = True) -> dict[str, Any]:

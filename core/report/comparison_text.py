@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..labs.base.declared import FACETS, Judged
 from ..statistics import FEW, Pair
 from ..store.comparing import Compared
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 
 LIKELY = 0.05
 """Differences that chance alone gives less often are called more than chance."""
@@ -40,9 +40,9 @@ def sentences(compared: Compared, judged: Judged, names: Sequence[str]) -> Sente
         counts = "counted all the same" if compared.asked.doubtful else "not counted"
         left.append(f"Results without a verdict, for example because the predictor failed its test: {held}; {counts}.")
     if compared.robots:
-        left.append(f"{counted(compared.robots, 'result')} of robots left out: they count where chosen as models.")
+        left.append(f"{count_noun(compared.robots, 'result')} of robots left out: they count where chosen as models.")
     if compared.averaged:
-        left.append(f"Of several results on one {one} the mean counts, {counted(compared.averaged, 'time')} here.")
+        left.append(f"Of several results on one {one} the mean counts, {count_noun(compared.averaged, 'time')} here.")
     left.append(basis(compared, judged))
     return Sentences(_headline(compared, judged, names, one), _chance(compared, judged, names), left)
 
@@ -57,7 +57,7 @@ def left_out(
     """What is not among the compared rows: the number of items that all have but that are undefined, and those that
     `only` some have.
     """
-    parts = [f"{counted(without, one)} that {_all(names)} have, {why}"] if without else []
+    parts = [f"{count_noun(without, one)} that {_all(names)} have, {why}"] if without else []
     parts += [f"{n:,} that only {_have(who)}" for who, n in only if n]
     return [f"Not among them: {'; '.join(parts)}."] if parts else []
 
@@ -73,9 +73,9 @@ def _alone(compared: Compared, names: Sequence[str]) -> list[str]:
         by_holder.setdefault(holders, []).append((among, rows))
     said = []
     for holders, held in by_holder.items():
-        named = [f"{among or 'the rest'} ({counted(rows, 'result')})" for among, rows in held[:ALONE]]
+        named = [f"{among or 'the rest'} ({count_noun(rows, 'result')})" for among, rows in held[:ALONE]]
         if more := held[ALONE:]:
-            named.append(f"{len(more):,} more ({counted(sum(rows for _, rows in more), 'result')})")
+            named.append(f"{len(more):,} more ({count_noun(sum(rows for _, rows in more), 'result')})")
         said.append(f"Only {_have([names[i] for i in holders])} {_listed(named)}.")
     return said
 
@@ -124,11 +124,11 @@ def _headline(compared: Compared, judged: Judged, names: Sequence[str], one: str
 
 def _shared(compared: Compared, judged: Judged, one: str) -> str:
     """How many items are shared, in how many pairs, and how many of these are independent."""
-    said = counted(compared.shared, one)
+    said = count_noun(compared.shared, one)
     if compared.cells > compared.shared:
-        said += f" ({counted(compared.cells, 'time')} with all else equal)"
+        said += f" ({count_noun(compared.cells, 'time')} with all else equal)"
     of = judged.whole or judged.one
-    return said if of == one or compared.homes == compared.shared else f"{said} of {counted(compared.homes, of)}"
+    return said if of == one or compared.homes == compared.shared else f"{said} of {count_noun(compared.homes, of)}"
 
 
 def _each(compared: Compared, names: Sequence[str], times: Sequence[float]) -> str:
@@ -153,9 +153,9 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
         sure = [pair for pair in firm if pair.p_holm is not None and pair.p_holm <= LIKELY]
         far = ", ".join(f"{_name(pair.first, names)} and {_name(pair.second, names)}" for pair in sure)
         said.append(
-            f"Of {counted(len(firm), 'pair')} {len(sure) or 'none'} differ{'s' if len(sure) < 2 else ''} by more than "
-            f"chance{f': {far}' if far else ''} (p at most {LIKELY} by exact paired tests, corrected for all of them "
-            "by Holm's method)."
+            f"Of {count_noun(len(firm), 'pair')} {len(sure) or 'none'} differ{'s' if len(sure) < 2 else ''} by more "
+            f"than chance{f': {far}' if far else ''} (p at most {LIKELY} by exact paired tests, corrected for all "
+            "of them by Holm's method)."
         )
     if faint:
         few = "" if len(compared.pairs) == 1 else " in at least one pair"
@@ -165,7 +165,7 @@ def _chance(compared: Compared, judged: Judged, names: Sequence[str]) -> list[st
 
 def _of_pair(pair: Pair, judged: Judged) -> str:
     assert pair.test is not None  # only pairs with a test get a sentence
-    over = counted(pair.clusters, judged.whole or judged.one)
+    over = count_noun(pair.clusters, judged.whole or judged.one)
     if not pair.difference.value or abs(pair.difference.value) < 1e-12:
         return f"Over {over} there is no difference."
     return (
@@ -178,7 +178,7 @@ def _often(compared: Compared, true: float) -> str:
     """A count if each item has one result, else an average."""
     if not _are_counts(compared) or not float(true).is_integer():
         return f"{true / compared.shared:.0%} of the time".replace("%", "\u00a0%")
-    return counted(round(true), "time")
+    return count_noun(round(true), "time")
 
 
 def _are_counts(compared: Compared) -> bool:

@@ -13,7 +13,7 @@ from ..call_differences import not_sent
 from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from ..labs.base.lab import Lab
 from ..scene import Drop, FigureLine, Part
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Call, CaseLog, Transcript
 from .run_scene import in_words
 from .scenes import dropped, figure
@@ -116,7 +116,9 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
 
 def not_shown(thinking: Thinking) -> str:
     """What is known about thinking that the provider does not show."""
-    return f"Thinking is not shown: {counted(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
+    return (
+        f"Thinking is not shown: {count_noun(thinking.tokens, 'token')}" if thinking.tokens else "Thinking is not shown"
+    )
 
 
 def _settings(sent: Mapping[str, Any]) -> Iterator[str]:
@@ -152,7 +154,7 @@ def notes(call: Call) -> Iterator[str]:
         return
     yield "from the cache" if answered.cached else f"{answered.seconds:.1f}\u00a0s"
     if tokens := answered.usage.completion_tokens:
-        yield counted(tokens, "token")
+        yield count_noun(tokens, "token")
     if answered.thinking and (tokens := answered.thinking.tokens):
         yield f"{tokens:,} of them thinking"
     if answered.edited:

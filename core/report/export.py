@@ -93,7 +93,7 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
             *values,
             [lab.name for lab in labs],
             [lab.headline for lab in labs],
-            [lab.principal for lab in labs],
+            [lab.main_trial for lab in labs],
             list(stopped),
             list(stopped),
         ],

@@ -19,7 +19,7 @@ from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics
 from ..store.store import Store
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import name_of
 from . import request_notes
 
@@ -64,7 +64,7 @@ def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
     when = f", begun {days[0]}{f' to {days[-1]}' if len(days) > 1 else ''} (UTC)" if days else ""
     versions = _listed(f"{app} ({commit})" if commit else app for _, _, _, app, commit, *_ in began if app)
     made = f", made with Explain Yourself {versions}" if versions else ""
-    yield f"{counted(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
+    yield f"{count_noun(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
     seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
     yield f"Seeds: {seeds}."
 
@@ -77,7 +77,7 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         "select count(*), count(*) filter (error is not null), count(*) filter (cached) from calls where run = any(?)"
     )
     again = f", {cached:,} of them answered from the cache" if cached else ""
-    yield f"{counted(calls, 'call')}{again}; {failed:,} failed."
+    yield f"{count_noun(calls, 'call')}{again}; {failed:,} failed."
     yield from _sent(ask)
     used = {prompt for (prompt,) in ask("select distinct prompt from calls where run = any(?)")}
     hashes = {pair for run in began for pair in json.loads(run[5] or "{}").items() if pair[0] in used}
@@ -117,9 +117,9 @@ def _sent(ask: Any) -> Iterator[str]:
         "select count(*) filter (ended = 'cut'), count(*) filter (ended = 'unknown') from calls where run = any(?)"
     )
     if cut:
-        yield f"{counted(cut, 'answer')} {'was' if cut == 1 else 'were'} cut at a token limit."
+        yield f"{count_noun(cut, 'answer')} {'was' if cut == 1 else 'were'} cut at a token limit."
     if unknown:
-        yield f"The server did not say how {counted(unknown, 'answer')} ended."
+        yield f"The server did not say how {count_noun(unknown, 'answer')} ended."
 
 
 _SETTINGS = {
@@ -188,8 +188,8 @@ def _counted(ask: Any) -> Iterator[str]:
         """
     )
     yield (
-        f"{counted(cases, 'case')}, of which {done:,} came to an end, with {counted(trials, 'trial')}: {repaired:,} "
-        f"count by repaired rules and {paper:,} by the paper's. The two parsers disagree on the outcome "
+        f"{count_noun(cases, 'case')}, of which {done:,} came to an end, with {count_noun(trials, 'trial')}: "
+        f"{repaired:,} count by repaired rules and {paper:,} by the paper's. The two parsers disagree on the outcome "
         f"of {differ:,}."
     )
     reasons = ask(
@@ -271,7 +271,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
         yield f"Not all runs came to their end: {ends}."
     [(faults,)] = ask("select count(*) from faults where run = any(?)")
     if faults:
-        yield f"{counted(faults, 'line')} of the journals could not be read, and what stood there is missing."
+        yield f"{count_noun(faults, 'line')} of the journals could not be read, and what stood there is missing."
     yield from _imported(ask)
     if len({seed for _, _, seed, *_ in began}) == 1:
         yield "All was drawn from one seed: how much other draws would differ is not known."
@@ -283,7 +283,7 @@ def _limits(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     if robots:
         yield f"Robots of known truth, and no language models: {_listed(robots)}."
     if again := sum(bool(reread) for *_, reread in began):
-        yield f"{counted(again, 'run')} read older answers again, and asked no model."
+        yield f"{count_noun(again, 'run')} read older answers again, and asked no model."
 
 
 def _imported(ask: Any) -> Iterator[str]:
@@ -304,7 +304,7 @@ def _imported(ask: Any) -> Iterator[str]:
     if differ := [run for run, many in found if many]:
         yield f"Scored again from their answers, these have other figures: {_listed(differ)}."
     if unknown := sum(runs for _, runs in senders) - len(found):
-        yield f"Not scored again from its answers: {counted(unknown, 'imported run')}."
+        yield f"Not scored again from its answers: {count_noun(unknown, 'imported run')}."
 
 
 def _by(roles: Sequence[tuple[Any, ...]]) -> str:

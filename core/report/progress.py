@@ -8,7 +8,7 @@ from .. import policy
 from ..events import Frozen
 from ..labs.base.lab import Lab
 from ..server.jobs import JobRunner
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Transcript
 
 
@@ -27,32 +27,35 @@ OVER = HowFar(share=1.0, words="", around="over")
 
 
 def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> HowFar:
-    """The progress of the run whose events so far are in `state`. Raises RunNotFound."""
+    """The progress of the run whose events so far are in `state`. Raises RunNotFoundError."""
     ended = sum(one.is_over for one in state.cases.values())
     around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)
     if (others := jobs.in_line(run)) is not None:
         words = (
-            f"All places for runs ({policy.limit('runs_of_all')}) are taken, and this run waits in line: "
-            f"{_first(others)}. It begins by itself, and this page may be closed meanwhile."
+            f"The server is busy (limit: {policy.limit('runs_of_all')}), so this run waits in the queue: "
+            f"{_first(others)}. It starts by itself; you can close this page."
         )
-    elif others := jobs.before(run):
+    elif others := jobs.people_ahead(run):
         words += f" · waiting for its turn: {_first(others)}"
     return HowFar(share=min(max(share, 0.0), 1.0), words=words, around=" ".join(map(str, around)))
 
 
 def _first(others: int) -> str:
-    return f"{others} {'other comes' if others == 1 else 'others come'} first" if others else "it is the next"
+    return f"{others} {'other is' if others == 1 else 'others are'} ahead" if others else "it is next"
 
 
 def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
     if state.planned > 1:
-        calls = counted(state.ended, "call")
-        return ended / state.planned, f"{ended} of {state.planned} {lab.in_runs.one if lab else 'case'}s · {calls}"
+        calls = count_noun(state.finished_calls, "call")
+        return (
+            ended / state.planned,
+            f"{ended} of {state.planned} {lab.run_summary.case_noun if lab else 'case'}s · {calls}",
+        )
     most = _most(lab, state)
     return (
-        state.ended / most if most else 0.0,
-        f"{state.ended} of about {most} calls answered" if most else f"{state.ended} calls answered",
+        state.finished_calls / most if most else 0.0,
+        f"{state.finished_calls} of about {most} calls answered" if most else f"{state.finished_calls} calls answered",
     )
 
 

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from ..labs.base.lab import Lab
-from ..runs.library import RunNotFound
+from ..runs.library import RunNotFoundError
 from ..scene import Card, Claim, Mark, Panel, Plot, Scene, Who, screens
-from ..server.access import RunAccess, RunSealed
+from ..server.access import RunAccess, RunSealedError
 from ..transcript import Transcript
 from . import evidence, scenes
 from .evidence import CallEvidence, Evidence
 
 Opened = Mapping[str, str] | None
-"""A person's predictions for the cards that they may see, by card; None if they may see all (`RunAccess.foretold`)."""
+"""A person's predictions for the cards that they may see, by card; None if they may see all (`RunAccess.guesses_on`).
+"""
 
 
 def sealed(scene: Scene, opened: Collection[str]) -> Scene:
@@ -96,7 +97,7 @@ def _covered(plot: Plot) -> Plot:
     )
 
 
-def told_to(scene: Scene, opened: Opened) -> Scene:
+def redacted(scene: Scene, opened: Opened) -> Scene:
     """The scene for people who may see the cards `opened`."""
     if opened is None:
         return scene
@@ -107,49 +108,49 @@ def told_to(scene: Scene, opened: Opened) -> Scene:
 
 def state_of(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> tuple[Lab, Transcript, str]:
     """The run's lab, the run with that case whole, and the case; the run's first case if none is named. It may be shown
-    only through `told_to`. Raises RunNotFound and AccessDenied.
+    only through `redacted`. Raises RunNotFoundError and AccessDeniedError.
     """
-    run = visit.behind_the_seal(run_id)
+    run = visit.unredacted(run_id)
     state = run.case(case) if case else run.watch().transcript
     lab = labs.get(state.started.lab) if state.started else None
     if lab is None:
-        raise RunNotFound(f"{run_id} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{run_id} holds no run of a lab of this app.")
     if case and case not in state.cases:
-        raise RunNotFound(f"{run_id} has no case {case[:100]!r}.")
+        raise RunNotFoundError(f"{run_id} has no case {case[:100]!r}.")
     return lab, state, case or state.only
 
 
 def cases_of(visit: RunAccess, run_id: str) -> dict[str, str]:
-    """The titles of the run's cases, by id, in order. Raises RunNotFound and AccessDenied."""
-    cases = visit.behind_the_seal(run_id).case("").cases
+    """The titles of the run's cases, by id, in order. Raises RunNotFoundError and AccessDeniedError."""
+    cases = visit.unredacted(run_id).case("").cases
     return {case: cases[case].title for case in sorted(cases, key=lambda case: cases[case].number)}
 
 
 def scene_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Scene:
-    """The case as the visitor may see it. Raises RunNotFound and AccessDenied."""
+    """The case as the visitor may see it. Raises RunNotFoundError and AccessDeniedError."""
     # Asked before the run is read: if it ends in between, it is only read once more.
-    active = visit.behind_the_seal(run_id).active()
+    active = visit.unredacted(run_id).active()
     lab, state, case = state_of(visit, labs, run_id, case)
-    return told_to(scenes.of_case(lab, state, case, active), visit.foretold(run_id, case))
+    return redacted(scenes.of_case(lab, state, case, active), visit.guesses_on(run_id, case))
 
 
 def evidence_for(visit: RunAccess, labs: Mapping[str, Lab], run_id: str, case: str) -> Evidence:
     """The evidence behind the case, as far as the visitor may see it. For a sealed case these are the raw answers of
     the cards that they opened, without the model's name and without prompts, which may reveal other cards. Raises
-    RunNotFound, AccessDenied, and RunSealed before any card is opened.
+    RunNotFoundError, AccessDeniedError, and RunSealedError before any card is opened.
     """
     lab, state, case = state_of(visit, labs, run_id, case)
-    opened = visit.foretold(run_id, case)
+    opened = visit.guesses_on(run_id, case)
     found = evidence.of_case(lab, state, case)
     if opened is None:
         return found
-    scene = scenes.of_case(lab, state, case, visit.behind_the_seal(run_id).active())
+    scene = scenes.of_case(lab, state, case, visit.unredacted(run_id).active())
     if is_over(scene, opened):
         return found
     shown = [card for card in scene.cards if card.id in opened]
     known = {name for card in shown for name in (*card.calls, *(one.call for one in card.expects))}
     if not known:
-        raise RunSealed("What stands behind a card comes with it: say first what you expect of it.")
+        raise RunSealedError("The data behind a card appears with its answer: guess first.")
     return Evidence(calls={name: _raw(call) for name, call in found.calls.items() if name in known})
 
 

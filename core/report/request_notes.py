@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..call_differences import Difference, is_version
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from ..transcript import Transcript
 
 _LONGEST = 80
@@ -52,13 +52,13 @@ def _served(found: Mapping[Difference, int], answers: Mapping[str, int]) -> Iter
     served = sorted((one for one in found if one.kind == "served"), key=lambda one: (-found[one], one))
     for one in served[:_MOST]:
         n, of, asked = found[one], answers.get(one.model, 0), shown(one.model)
-        some = f" in {n:,} of {counted(of, 'call')}" if n < of else ""
+        some = f" in {n:,} of {count_noun(of, 'call')}" if n < of else ""
         if is_version(one.model, one.name):
             yield f"{asked} was served as {shown(one.name)}{some}."
         else:
             yield f"{shown(one.name)} answered instead of {asked}{some}."
     if len(served) > _MOST:
-        yield f"{counted(len(served) - _MOST, 'more model')} answered in another model's place."
+        yield f"{count_noun(len(served) - _MOST, 'more model')} answered in another model's place."
 
 
 def setting(name: str) -> str:

@@ -9,8 +9,8 @@ from typing import Literal
 from ..events import Scored
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab, counted
-from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, told
-from ..text.plurals import counted as plural
+from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
+from ..text.plurals import count_noun as plural
 from ..transcript import CaseProgress, Transcript
 from . import request_notes
 
@@ -31,22 +31,22 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
     tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
     ledger = tuple(_ledger(lab, tiles))
     status = _status(run, active)
-    if lab.in_runs.verdict:
-        made = lab.in_runs.verdict(run)
+    if lab.run_summary.verdict:
+        made = lab.run_summary.verdict(run)
     else:
         bars = () if status in ("empty", "running") else tuple(_bars(ledger))
-        made = Verdict(headline=told((lab.summary or counted)(run)), bars=bars)
+        made = Verdict(headline=from_emphasis((lab.summary or counted)(run)), bars=bars)
     return RunScene(
         lab=lab.name,
         run=run.started.run if run.started else "",
         status=status,
         planned=run.planned,
-        one=lab.in_runs.one,
-        words=lab.in_runs.words,
+        one=lab.run_summary.case_noun,
+        words=lab.run_summary.words,
         verdict=with_caution(made, lab, run),
         tiles=tiles,
         ledger=ledger,
-        figures=(*lab.in_runs.figures(run), *_figures(lab, run)),
+        figures=(*lab.run_summary.figures(run), *_figures(lab, run)),
     )
 
 
@@ -55,7 +55,7 @@ def with_caution(verdict: Verdict, lab: Lab, run: Transcript) -> Verdict:
     what was requested.
     """
     words = " ".join(filter(None, (_cut_answers(lab, run), *request_notes.of_run(run))))
-    return verdict.model_copy(update={"caution": told(words)}) if words else verdict
+    return verdict.model_copy(update={"caution": from_emphasis(words)}) if words else verdict
 
 
 def _cut_answers(lab: Lab, run: Transcript) -> str:
@@ -63,7 +63,7 @@ def _cut_answers(lab: Lab, run: Transcript) -> str:
     cut = run.cut.total()
     if not cut:
         return ""
-    of = plural(max(run.ended, cut), "answer")
+    of = plural(max(run.finished_calls, cut), "answer")
     were = "was cut at its token limit" if cut == 1 else "were cut at their token limit"
     return f"{cut:,} of {of} {were}. {_help(lab, run)}"
 
@@ -83,7 +83,7 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
     """A case with the marks that its run gives: a lab may judge cards and verdicts by all cases of the run. `outcome`
     is the case's own, by the updated parser.
     """
-    if lab.in_runs.mark is None:
+    if lab.run_summary.mark is None:
         return scene
     cards = tuple(
         card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card for card in scene.cards
@@ -106,7 +106,7 @@ def _tile(lab: Lab, run: Transcript, case: str, one: CaseProgress, active: bool)
         title=one.title,
         mark="stopped" if mark == "waiting" and not active else mark,
         outcome=outcome,
-        sentence=told(str(result.get("verdict") or "")),
+        sentence=from_emphasis(str(result.get("verdict") or "")),
     )
 
 
@@ -117,7 +117,7 @@ def _ledger(lab: Lab, tiles: tuple[Tile, ...]) -> Iterator[Tally]:
     marks = {tile.outcome: tile.mark for tile in tiles}
     for outcome, n in Counter(tile.outcome for tile in tiles).most_common():
         words = "not reached" if marks[outcome] == "stopped" else lab.words.get(outcome, outcome)
-        yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.in_runs.why.get(outcome, ""))
+        yield Tally(n=n, words=words, mark=marks[outcome], reason=lab.run_summary.reasons.get(outcome, ""))
 
 
 def _bars(ledger: Sequence[Tally]) -> Iterator[Bar]:

@@ -13,8 +13,8 @@ from ..labs.base.cases import Trial, View
 from ..labs.base.declared import Means
 from ..labs.base.lab import Lab
 from ..models.ids import CONTROL, is_control
-from ..scene import ENDING, Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, screens, told
-from ..text.plurals import counted, numbered, numbers
+from ..scene import ENDING, Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, from_emphasis, screens
+from ..text.plurals import count_noun, numbered, numbers
 from ..transcript import CaseLog, Transcript
 from .run_scene import in_run, with_caution
 
@@ -112,7 +112,7 @@ def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
     known = numbers(trials)
     return tuple(
         Drop(
-            about=place(drop.item, log.case, known) or "the whole case",
+            about=item_title(drop.item, log.case, known) or "the whole case",
             reason=drop.reason,
             rules=drop.rules or "",
             detail=numbered(drop.detail, known),
@@ -121,7 +121,7 @@ def dropped(log: CaseLog, trials: Iterable[str]) -> tuple[Drop, ...]:
     )
 
 
-def place(item: str, case: str, known: Mapping[str, int]) -> str:
+def item_title(item: str, case: str, known: Mapping[str, int]) -> str:
     """An item's name for a screen: the number of its trial, and the other parts of its name."""
     parts = [part for part in item.split("/") if part not in case.split("/")]
     return " · ".join(re.sub("[-_]", " ", numbered(part, known)) for part in parts)
@@ -162,7 +162,7 @@ def _thinking(claim: Claim, log: CaseLog) -> Iterator[Part]:
             label = f"Its thinking ({'summary' if thinking.kind == 'summary' else 'raw'})"
             yield Part(label=label, text=f"{thinking.text[:THINKING]}{end}")
         else:
-            tokens = f": {counted(thinking.tokens, 'token')}" if thinking.tokens else ""
+            tokens = f": {count_noun(thinking.tokens, 'token')}" if thinking.tokens else ""
             yield Part(label=f"Its thinking is not shown{tokens}", text="")
 
 
@@ -196,7 +196,7 @@ def of_trials(lab: Lab, view: View) -> Scene:
     verdict = None
     if sentences:
         mark = lab.means(outcome)
-        headline, *more = (told(sentence) for sentence in sentences)
+        headline, *more = (from_emphasis(sentence) for sentence in sentences)
         verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
     cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
     return Scene(lab=lab.title, claim=claim, cards=cards, verdict=verdict)

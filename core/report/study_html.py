@@ -99,7 +99,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     """
     stand = standings(study.all, folder)
     frame = tables.measured(study, labs, folder)
-    rows = tables.drawn(study, labs, frame)
+    rows = tables.all_cells(study, labs, frame)
     early = stopped_early(study, folder)
     places = _chosen(rows)
     cases = _cases(study, folder, places)
@@ -115,7 +115,7 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": case_html.MOST},
         open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),
-        wrong=tables.off(labs, frame),
+        wrong=tables.instrument_faults(labs, frame),
         plan=[(lab.title, _facts(lab, [run for run in study.runs if run.lab is lab], stand)) for lab in labs_used],
         taken=_taken(stand.values()),
         controls=[table for table in made if table["title"] == tables.CONTROLS],
@@ -158,8 +158,8 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
     facts += [(f"Asked as {', '.join(several)}", models) for models, several in alike.items()]
     for name, knob in knobs(lab.spec).items():
         # The models are listed above, role by role.
-        values = list(dict.fromkeys(tables.text(run.spec.model_dump(mode="json").get(name)) for run in runs))
-        plain = tables.text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
+        values = list(dict.fromkeys(tables.setting_text(run.spec.model_dump(mode="json").get(name)) for run in runs))
+        plain = tables.setting_text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
         if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
             facts.append((knob.title, " / ".join(value or "–" for value in values)))
     return facts
@@ -200,7 +200,7 @@ def _cases(study: Study, folder: Path, places: Sequence[Place]) -> dict[Place, d
     for id in dict.fromkeys(run for run, _ in places):
         cases = [case for run, case in places if run == id]
         state = Transcript(keep=lambda place, cases=cases: any(shares(case, place) for case in cases))  # type: ignore[misc]
-        for event in journal.read(journal.at(folder, id)).events:
+        for event in journal.read(journal.path_for(folder, id)).events:
             state.apply(event)
         for case in cases:
             shown = case_html.of_case(Chosen(runs[id].lab, state, case), prompts=False)

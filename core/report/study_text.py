@@ -8,7 +8,7 @@ from ..statistics import FEW
 from ..studies.early_stopping import SHIFT
 from ..studies.estimate import StudyEstimate
 from ..studies.progress import StudyProgress
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 from .case_html import template
 
 
@@ -21,4 +21,4 @@ def of_estimate(plan: StudyEstimate) -> list[str]:
 def of_progress(now: StudyProgress) -> list[str]:
     """The progress of the study, in lines."""
     cells = {f"{cell.lab}  {cell.cell}".rstrip(): cell for cell in now.cells}
-    return template("progress.txt").render(now=now, cells=cells, counted=counted).splitlines()
+    return template("progress.txt").render(now=now, cells=cells, counted=count_noun).splitlines()

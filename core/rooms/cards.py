@@ -12,7 +12,7 @@ from .. import journal
 from ..labs.base.lab import Lab
 from ..report import scenes
 from ..report.game import making
-from ..report.game.pack import UNKNOWN, BadPack, PackCard, named
+from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
 from ..report.redaction import is_predictable
 from ..runs.library import of_today
 from ..transcript import Transcript, transcript
@@ -35,10 +35,10 @@ class Source(NamedTuple):
 
 
 def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
-    """The cards of that run, or of that pack where no run is named. Raises BadPack where there are none."""
+    """The cards of that run, or of that pack where no run is named. Raises GamePackError where there are none."""
     if run:
         return _of_run(run, labs, folders)
-    found = named(pack)
+    found = load_pack(pack)
     lab = next((one for one in labs.values() if one.path == found.kind), None)
     return Source(
         found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
@@ -50,14 +50,14 @@ def _has_arms(lab: Lab) -> bool:
 
 
 def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
-    path = journal.found(run, *folders)
+    path = journal.find(run, *folders)
     if path is None:
-        raise BadPack(f"There is no run named {run[:100]!r}.")
+        raise GamePackError(f"There is no run named {run[:100]!r}.")
     with of_today():
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None:
-        raise BadPack(f"{run} is no run of a lab of this app.")
+        raise GamePackError(f"{run} is no run of a lab of this app.")
     if lab.cards is not None:
         trials = making.trials(run, labs, folders, _truths(), 0)
         cards = tuple(one.card for one in trials if not one.is_open)
@@ -65,7 +65,7 @@ def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Sourc
         cards = tuple(_of_scenes(run, lab, state))
     cards = _with_a_choice(cards)
     if not cards:
-        raise BadPack("There is nothing to predict in this run.")
+        raise GamePackError("There is nothing to predict in this run.")
     return Source(state.cases[state.only].title, lab.path, cards, _has_arms(lab))
 
 
@@ -103,7 +103,7 @@ def _truths() -> making.Truths:
 def _read(path: Path) -> making.Truths:
     try:
         return making.truths(path)
-    except BadPack:
+    except GamePackError:
         return {}
 
 
@@ -120,7 +120,7 @@ def sampled(found: Source, seed: int, most: int = MOST_CARDS) -> tuple[PackCard,
         depth += 1
     candidates = [card for cards in of_case.values() for card in cards[:depth]]
     if found.is_selected:
-        taken = making.chosen(candidates, most, seed)
+        taken = making.choose_cards(candidates, most, seed)
     else:
         taken = chance.sample(candidates, min(most, len(candidates)))
     order = list(dict.fromkeys((card.run, card.case) for card in taken))
@@ -142,9 +142,9 @@ def refs(cards: Sequence[PackCard]) -> tuple[CardRef, ...]:
 
 
 def found_again(found: Source, wanted: Sequence[CardRef]) -> tuple[PackCard, ...]:
-    """The cards that these name. Raises BadPack where one is gone."""
+    """The cards that these name. Raises GamePackError where one is gone."""
     known = dict(zip(refs(found.cards), found.cards, strict=True))
     try:
         return tuple(known[one] for one in wanted)
     except KeyError:
-        raise BadPack("A card of this class is gone: its run was changed or deleted.") from None
+        raise GamePackError("A card of this class is gone: its run was changed or deleted.") from None

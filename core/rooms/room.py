@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError
 from ..events import Frozen, Recorded
 from ..report.game.pack import PackCard
 from ..scene import Card, Claim, Who
-from ..text.stable_random import drawn
+from ..text.stable_random import unit_number
 from ..transcript import name_of
 
 MOST_PEOPLE = 500
@@ -189,7 +189,7 @@ class Room:
         if not self.opened.has_arms:
             return True
         number = self.people[person].number
-        chance = drawn(f"{self.opened.seed}|{self._last[place]}|{number // 2}")
+        chance = unit_number(f"{self.opened.seed}|{self._last[place]}|{number // 2}")
         return (chance < 0.5) == (number % 2 == 0)
 
     def is_reason_out(self, place: int) -> bool:

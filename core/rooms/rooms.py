@@ -15,7 +15,7 @@ from ..events import Frozen, Recorded, Started
 from ..journal import Journal
 from ..labs.base.lab import Lab
 from ..runs.context import recorded
-from ..server.quotas import QuotaExceeded
+from ..server.quotas import QuotaExceededError
 from ..transcript import name_of
 from . import cards
 from .room import Joined, Room, RoomEnded, RoomOpened, Voted
@@ -58,7 +58,7 @@ class LiveRoom:
         return home.signature(f"room {self.path.stem} {visitor}")[:16]
 
     def write(self, record: Frozen, by: str = "") -> None:
-        """Let something happen, once the journal has it. Raises Impossible, JournalInUse and JournalFull."""
+        """Let something happen, once the journal has it. Raises Impossible, JournalInUseError and JournalFullError."""
         self.room.check(record, by)
         if self._journal is None:
             self._journal = Journal(self.path)
@@ -71,7 +71,7 @@ class LiveRoom:
 
     def join(self, visitor: str, nickname: str) -> None:
         """Let a visitor in; who is in stays in. Raises Impossible, RoomNotFound where it was opened long ago,
-        JournalInUse and JournalFull.
+        JournalInUseError and JournalFullError.
         """
         person = self.person(visitor)
         if person in self.room.people:
@@ -81,12 +81,12 @@ class LiveRoom:
         self.write(Joined(nickname=nickname), person)
 
     def vote(self, visitor: str, place: int, value: str) -> None:
-        """Keep a visitor's vote. Raises Impossible, JournalInUse and JournalFull."""
+        """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
         self.write(Voted(place=place, value=value), self.person(visitor))
 
     def move(self, phase: str, place: int, is_end: bool = False) -> bool:
         """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key
-        pressed twice counts once. Raises Impossible, JournalInUse and JournalFull.
+        pressed twice counts once. Raises Impossible, JournalInUseError and JournalFullError.
         """
         step = RoomEnded() if is_end else self.room.next_move()
         if (phase, place) != (self.room.phase, self.room.place) or step is None:
@@ -119,23 +119,25 @@ class Rooms:
     def __init__(self, folder: Path, labs: Mapping[str, Lab], folders: Sequence[Path]) -> None:
         self.folder, self._labs, self._folders = folder, labs, folders
         self._live: dict[str, LiveRoom] = {}
-        self._paths = {path.stem.rpartition("-")[2]: path for path in journal.listed(folder)}
+        self._paths = {path.stem.rpartition("-")[2]: path for path in journal.list_journals(folder)}
         """The journals of rooms by code."""
 
     def source(self, run: str, pack: str) -> cards.Source:
-        """The cards of the run or of the pack. It may take seconds, and is safe on any thread. Raises BadPack."""
+        """The cards of the run or of the pack. It may take seconds, and is safe on any thread. Raises GamePackError."""
         return cards.source(run, pack, self._labs, self._folders)
 
     def open(self, owner: str, run: str, pack: str, found: cards.Source, again: bool = False) -> LiveRoom:
         """A room of that owner with cards of `found`, which are those of the run or of the pack: the room that is going
-        on or, if there is none or `again`, a new one. Raises QuotaExceeded, JournalFull and DataDirError.
+        on or, if there is none or `again`, a new one. Raises QuotaExceededError, JournalFullError and DataDirError.
         """
         for live in reversed(self._live.values()) if not again else ():
             asked = live.room.opened
             if live.owner == owner and (asked.run, asked.pack) == (run, pack) and live.room.phase != "over":
                 return live
         if len(self._paths) >= MOST_ROOMS:
-            raise QuotaExceeded(f"{MOST_ROOMS:,} classes are kept here, which is all there is room for. Ask the host.")
+            raise QuotaExceededError(
+                f"{MOST_ROOMS:,} classes are kept here, which is all there is room for. Ask the host."
+            )
         seed = secrets.randbelow(10**6)
         taken = cards.sampled(found, seed)
         code = self._new_code()
@@ -150,7 +152,7 @@ class Rooms:
             chosen=cards.how_chosen(found, taken),
             cards=cards.refs(taken),
         )
-        path = journal.at(self.folder, f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{code}")
+        path = journal.path_for(self.folder, f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{code}")
         with Journal(path, new=True) as written:
             written.append(Started(run=path.stem, lab=found.kind, spec={}, seed=seed, owner=owner))
             written.append(recorded(path.stem, opened, name_of(RoomOpened)))
@@ -158,7 +160,7 @@ class Rooms:
         return self._keep(code, LiveRoom(path, Room(opened, taken), owner, time.time()))
 
     def find(self, code: str) -> LiveRoom:
-        """The room with that code. Raises RoomNotFound, and BadPack where its cards are gone."""
+        """The room with that code. Raises RoomNotFound, and GamePackError where its cards are gone."""
         code = code.strip().upper()
         if code in self._live:
             return self._live[code]

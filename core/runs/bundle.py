@@ -29,12 +29,13 @@ from typing import IO, Literal, NamedTuple
 from pydantic import Field, ValidationError
 
 from .. import files, journal, lease, policy
+from ..errors import ExplainError
 from ..events import SCHEMA, Frozen, Recorded, Started, now
 from ..journal import NewerSchemaError
-from ..lease import Lease, LeaseHeld
+from ..lease import Lease, LeaseHeldError
 from . import signing
 from .engine import app_version, commit
-from .signing import Signature, SignatureRefused
+from .signing import Signature, SignatureError
 
 MANIFEST = "manifest.json"
 SIGNATURE = f"{MANIFEST}.sig"
@@ -65,7 +66,7 @@ _ENTRY = 400
 """The most bytes of the zip's directory and of the manifest for each journal."""
 
 
-class BundleRefused(ValueError):
+class BundleError(ExplainError, ValueError):
     """Nothing was stored or written; the message says why."""
 
 
@@ -123,13 +124,13 @@ def write(
 ) -> Written:
     """Write a bundle of `runs` into `target`, with what people said about them unless `with_words` is False. `folders`
     hold the journals; people's comments are in the first. A run that is in progress is left out. `key` is the file
-    of the key that signs the bundle. Raises NotSigned.
+    of the key that signs the bundle. Raises NotSignedError.
     """
     entries: list[BundleEntry] = []
     written, left_out = [], {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as bundle:
         for run in dict.fromkeys(runs):
-            path = journal.found(run, *folders)
+            path = journal.find(run, *folders)
             if path is None:
                 left_out[run] = "there is no such run"
                 continue
@@ -142,7 +143,7 @@ def write(
                 if _NAME.fullmatch(one.stem) and not (one != path and _unfit(one)):
                     data = one.read_bytes()
                     bundle.writestr(f"{_FOLDER}{one.name}", data)
-                    entries.append(_entry(one.stem, data, journal.begun(one)))
+                    entries.append(_entry(one.stem, data, journal.first_event(one)))
         manifest = Manifest(sender=_sender(sender), app=app_version(), commit=commit(), journals=tuple(entries))
         told = manifest.model_dump_json(by_alias=True, indent=1).encode()
         bundle.writestr(MANIFEST, told)
@@ -151,35 +152,35 @@ def write(
     return Written(written, left_out)
 
 
-def take(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
+def import_path(path: Path, folders: Sequence[Path], sender: str = "") -> ImportResult:
     """Import the runs of a bundle, of a journal, or of a folder of journals into the first of `folders`; a run in any
     of these folders counts as here already. `sender` says whose the runs are; if it is empty, the manifest or the
     file's name does.
 
-    Raises BundleRefused, in which case nothing is stored.
+    Raises BundleError, in which case nothing is stored.
     """
     if path.is_dir():
         return _Import(folders, sender or path.resolve().name).keep_files(sorted(path.glob(f"*{_ENDING}")))
     try:
-        with files.opened(path) as file:
-            return take_file(file, path.name, folders, sender)
-    except files.BadFile as error:
-        raise BundleRefused(str(error)) from None
+        with files.open_file(path) as file:
+            return import_file(file, path.name, folders, sender)
+    except files.FileError as error:
+        raise BundleError(str(error)) from None
 
 
-def take_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
-    """Import from an open file called `name`, as `take` does. Raises BundleRefused."""
+def import_file(file: IO[bytes], name: str, folders: Sequence[Path], sender: str = "") -> ImportResult:
+    """Import from an open file called `name`, as `import_path` does. Raises BundleError."""
     if not name.lower().endswith(".zip"):
         return _Import(folders, sender or name).keep_stream(file, name)
     try:
         with _opened(file) as bundle:
             manifest, signed = _manifest(bundle, folders[0].parent / ALLOWED)
             return _Import(folders, sender or manifest.sender or name, signed).keep_zip(bundle, manifest)
-    except BundleRefused:
+    except BundleError:
         raise
     # All errors that zipfile is known to raise for files that are not zips.
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError, ValueError) as error:
-        raise BundleRefused(f"{_shown(name)} is damaged or no zip ({error}).") from None
+        raise BundleError(f"{_shown(name)} is damaged or no zip ({error}).") from None
 
 
 def clean(folder: Path) -> None:
@@ -190,22 +191,22 @@ def clean(folder: Path) -> None:
     for leases in (folder.parent, folder / ".leases"):
         lease.clean(leases)
     # The files of an import in another process are not leftovers.
-    with suppress(OSError, LeaseHeld), _alone(folder.parent):
+    with suppress(OSError, LeaseHeldError), _alone(folder.parent):
         for mark in folder.glob(f"*~~from{_ENDING}"):
-            if journal.found(mark.stem.partition("~")[0], folder) is None:
+            if journal.find(mark.stem.partition("~")[0], folder) is None:
                 mark.unlink()
 
 
 @contextmanager
 def _alone(home: Path, until: float = 0.0) -> Iterator[None]:
     """Keep other imports out of this home, and remove what earlier ones left. Waits until the time `until` of the
-    monotonic clock at most, and then raises LeaseHeld.
+    monotonic clock at most, and then raises LeaseHeldError.
     """
     while True:
         try:
             alone = Lease(home / f".{_ASIDE}")
             break
-        except LeaseHeld:
+        except LeaseHeldError:
             if time.monotonic() > until:
                 raise
             time.sleep(_PAUSE)
@@ -227,7 +228,7 @@ def _unfit(path: Path) -> str:
     if journal.is_written(path):
         return "it is still going on"
     try:
-        return "" if journal.begun(path) else "its first line is lost"
+        return "" if journal.first_event(path) else "its first line is lost"
     except NewerSchemaError as error:
         return str(error)
 
@@ -255,14 +256,14 @@ def _most(name: str) -> int:
 
 def _opened(file: IO[bytes]) -> zipfile.ZipFile:
     """The zip, once its directory is known to be short: reading a long one would take all memory. Raises
-    BundleRefused.
+    BundleError.
     """
     end = zipfile._EndRecData(file)  # type: ignore[attr-defined]
     most = _most("bundle_journals")
     if end is None:
         raise zipfile.BadZipFile("its end is missing")
     if end[4] > most + 2 or end[5] > (most + 2) * _ENTRY:
-        raise BundleRefused(f"The bundle holds more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
+        raise BundleError(f"The bundle holds more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
     bundle = zipfile.ZipFile(file)
     names = set()
     for one in bundle.infolist():
@@ -274,11 +275,11 @@ def _opened(file: IO[bytes]) -> zipfile.ZipFile:
             or not _NAME.fullmatch(name)
             or kind not in (0, stat.S_IFREG)
         ):
-            raise BundleRefused(f"The bundle holds {shown}, which is neither {MANIFEST} nor a journal in {_FOLDER}.")
+            raise BundleError(f"The bundle holds {shown}, which is neither {MANIFEST} nor a journal in {_FOLDER}.")
         if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise BundleRefused(f"The bundle holds {shown} encrypted, or packed in a way that is not read here.")
+            raise BundleError(f"The bundle holds {shown} encrypted, or packed in a way that is not read here.")
         if _alike(one.filename) in names:
-            raise BundleRefused(f"The bundle holds {shown} twice.")
+            raise BundleError(f"The bundle holds {shown} twice.")
         names.add(_alike(one.filename))
     if sum(one.file_size for one in bundle.infolist()) > _most("bundle_mb") * files.MB:
         raise _too_large()
@@ -290,15 +291,15 @@ def _alike(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _too_large() -> BundleRefused:
-    return BundleRefused(f"Unpacked, it takes more than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
+def _too_large() -> BundleError:
+    return BundleError(f"Unpacked, it takes more than {_most('bundle_mb'):,} MB (EXPLAIN_BUNDLE_MB).")
 
 
 def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signature]:
-    """The bundle's manifest, and who signed it. Raises BundleRefused."""
+    """The bundle's manifest, and who signed it. Raises BundleError."""
     most = files.MB + _ENTRY * 10 * len(bundle.infolist())
     if MANIFEST not in bundle.namelist():
-        raise BundleRefused(f"It is no bundle: it holds no {MANIFEST}.")
+        raise BundleError(f"It is no bundle: it holds no {MANIFEST}.")
     with bundle.open(MANIFEST) as file:
         data = file.read(most + 1)
     try:
@@ -306,25 +307,25 @@ def _manifest(bundle: zipfile.ZipFile, allowed: Path) -> tuple[Manifest, Signatu
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(map(str, first["loc"]))
-        raise BundleRefused(f"Its {MANIFEST} cannot be read: {where or 'it'}: {first['msg']}.") from None
+        raise BundleError(f"Its {MANIFEST} cannot be read: {where or 'it'}: {first['msg']}.") from None
     listed = [f"{_FOLDER}{one.name}{_ENDING}" for one in manifest.journals]
     there = [name for name in bundle.namelist() if name not in (MANIFEST, SIGNATURE)]
     if sorted(listed) != sorted(there):
         other = min(set(listed) ^ set(there), default=min(there, default=""))
-        raise BundleRefused(f"Its {MANIFEST} and what it holds differ: {_shown(other)}.")
+        raise BundleError(f"Its {MANIFEST} and what it holds differ: {_shown(other)}.")
     return manifest, _signed(bundle, data, allowed)
 
 
 def _signed(bundle: zipfile.ZipFile, manifest: bytes, allowed: Path) -> Signature:
-    """Who signed the manifest. Raises BundleRefused if the signature does not belong to it."""
+    """Who signed the manifest. Raises BundleError if the signature does not belong to it."""
     if SIGNATURE not in bundle.namelist():
         return Signature()
     with bundle.open(SIGNATURE) as file:
         signature = file.read(signing.LONGEST + 1)
     try:
         return signing.checked(manifest, signature, allowed)
-    except SignatureRefused as error:
-        raise BundleRefused(
+    except SignatureError as error:
+        raise BundleError(
             f"Its signature does not fit: {error}. It was altered, or signed for something else."
         ) from None
 
@@ -344,36 +345,36 @@ class _Import:
         self._passed_over: dict[str, str] = {}
 
     def keep_zip(self, bundle: zipfile.ZipFile, manifest: Manifest) -> ImportResult:
-        """Import a bundle whose manifest was checked. Raises BundleRefused."""
+        """Import a bundle whose manifest was checked. Raises BundleError."""
         with self._put_away():
             for one in manifest.journals:
                 with bundle.open(f"{_FOLDER}{one.name}{_ENDING}") as source:
                     copied = self._copy(one.name, source)
                 if copied != (one.sha256, one.bytes):
-                    raise BundleRefused(f"{one.name} is not what the manifest says: it was altered on its way.")
+                    raise BundleError(f"{one.name} is not what the manifest says: it was altered on its way.")
                 if (name := self._look_at(one.name, one.name)) != one.name:
-                    raise BundleRefused(f"{one.name} holds another run: {_shown(name)}.")
+                    raise BundleError(f"{one.name} holds another run: {_shown(name)}.")
             return self._keep()
 
     def keep_files(self, found: Iterable[Path]) -> ImportResult:
-        """Import the journals of a folder, under any file names. Raises BundleRefused."""
+        """Import the journals of a folder, under any file names. Raises BundleError."""
         most = _most("bundle_journals")
         with self._put_away():
             for number, path in enumerate(found):
                 if number >= most:
-                    raise BundleRefused(f"There are more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
+                    raise BundleError(f"There are more than {most:,} journals (EXPLAIN_BUNDLE_JOURNALS).")
                 if "~~" in path.stem:
                     self._passed_over[path.name] = "it tells what holds at its own place only"
                     continue
                 try:
-                    with files.opened(path) as source:
+                    with files.open_file(path) as source:
                         self._put_aside(source, path.name)
-                except files.BadFile as error:
-                    raise BundleRefused(str(error)) from None
+                except files.FileError as error:
+                    raise BundleError(str(error)) from None
             return self._keep()
 
     def keep_stream(self, source: IO[bytes], shown: str) -> ImportResult:
-        """Import one journal, under any file name. Raises BundleRefused."""
+        """Import one journal, under any file name. Raises BundleError."""
         with self._put_away():
             self._put_aside(source, shown)
             return self._keep()
@@ -396,11 +397,9 @@ class _Import:
         except OSError as error:
             if isinstance(error, zipfile.BadZipFile):
                 raise
-            raise BundleRefused(f"It could not be kept ({error.strerror or error}).") from None
-        except LeaseHeld as held:
-            raise BundleRefused(
-                f"Another import is still going on ({held.who}). Import it once that is over."
-            ) from None
+            raise BundleError(f"It could not be kept ({error.strerror or error}).") from None
+        except LeaseHeldError as held:
+            raise BundleError(f"Another import is still going on ({held.who}). Import it once that is over.") from None
 
     def _copy(self, name: str, source: IO[bytes]) -> tuple[str, int]:
         """Copy a journal to the temporary folder; returns its checksum and its size in bytes."""
@@ -411,50 +410,48 @@ class _Import:
                 if self._left < 0:
                     raise _too_large()
                 if time.monotonic() > self._until:
-                    raise BundleRefused(
-                        f"It took more than {_most('bundle_seconds')} seconds (EXPLAIN_BUNDLE_SECONDS)."
-                    )
+                    raise BundleError(f"It took more than {_most('bundle_seconds')} seconds (EXPLAIN_BUNDLE_SECONDS).")
                 checksum.update(piece)
                 size += len(piece)
                 target.write(piece)
         return checksum.hexdigest(), size
 
     def _look_at(self, held: str, shown: str) -> str:
-        """The name of a copied journal. Raises BundleRefused if it cannot be read as a journal."""
+        """The name of a copied journal. Raises BundleError if it cannot be read as a journal."""
         path, shown = self._aside / held, _shown(shown)
         with path.open("rb") as file:
             whole = file.readline(journal.LONGEST_LINE).endswith(b"\n")
         try:
-            begun = journal.begun(path) if whole else None
+            begun = journal.first_event(path) if whole else None
         except NewerSchemaError as error:
-            raise BundleRefused(f"{shown}: {error}") from None
+            raise BundleError(f"{shown}: {error}") from None
         if begun is None:
-            raise BundleRefused(f"{shown} is no journal: its first line does not begin a run.")
+            raise BundleError(f"{shown} is no journal: its first line does not begin a run.")
         if not _NAME.fullmatch(begun.run) or begun.run.partition("~")[0] != (begun.about or begun.run):
-            raise BundleRefused(f"{shown} holds a run of a name that no run has: {_shown(begun.run)}.")
+            raise BundleError(f"{shown} holds a run of a name that no run has: {_shown(begun.run)}.")
         if _alike(begun.run) in map(_alike, self._about):
-            raise BundleRefused(f"{shown} holds {begun.run}, and so does another.")
+            raise BundleError(f"{shown} holds {begun.run}, and so does another.")
         self._about[begun.run] = begun.about
         return begun.run
 
     def _keep(self) -> ImportResult:
-        """Move the new journals to their folder. Raises BundleRefused."""
+        """Move the new journals to their folder. Raises BundleError."""
         taken = ImportResult([], [], [], self._passed_over, self._signed)
         for name, about in self._about.items():
-            here = journal.found(name, *self._folders)
+            here = journal.find(name, *self._folders)
             if here is not None:
                 if here.read_bytes() != (self._aside / name).read_bytes():
-                    raise BundleRefused(
+                    raise BundleError(
                         f"{name} is here already and holds something else. Which of the two is right cannot be told: "
                         "nothing was imported."
                     )
                 taken.same.append(name)
-            elif about and about not in self._about and journal.found(about, *self._folders) is None:
+            elif about and about not in self._about and journal.find(about, *self._folders) is None:
                 taken.passed_over[name] = "the run that it speaks of is not here"
             else:
                 (taken.said if about else taken.runs).append(name)
         if not self._about:
-            raise BundleRefused("There is no journal in it.")
+            raise BundleError("There is no journal in it.")
         placed: list[Path] = []
         try:
             for run in taken.runs:

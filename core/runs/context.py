@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
+from ..errors import name_in_journals
 from ..events import (
     LONGEST_ANSWER,
     Answered,
     Asked,
-    CallFailed,
+    CallError,
     Dropped,
     Event,
     Failed,
@@ -32,8 +33,8 @@ from ..events import (
     Scored,
     Token,
     Tool,
+    ignore_text,
     now,
-    unheard,
 )
 from ..parsers import fields
 from ..score import Score
@@ -149,7 +150,7 @@ class RunState:
         self.state.apply(event)
         self.ports.publish(event)
 
-    def publish_news(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
+    def publish_if_new(self, event: Recorded | Dropped | Scored, kind: type[Frozen] | None = None) -> None:
         """Publish a finding, unless the journal has the same one already, up to rounding: a resumed run goes through
         everything again, maybe on another machine. `kind` is a record's type.
         """
@@ -228,7 +229,7 @@ class CaseContext:
         repeat: int = 0,
         tools: tuple[Tool, ...] = (),
     ) -> Answered:
-        """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallFailed, after the failure is
+        """Make one call. `repeat` distinguishes several samples of one prompt. Raises CallError, after the failure is
         journaled.
 
         What the run has asked before, or is asking now, in this case or another, is not asked again. If another case
@@ -276,7 +277,7 @@ class CaseContext:
         going = session.going[fingerprint] = asyncio.get_running_loop().create_future()
         try:
             answered = await self._ask(request, fingerprint, item, trial)
-        except CallFailed as failure:
+        except CallError as failure:
             going.set_exception(failure)
             going.exception()
             raise
@@ -294,7 +295,7 @@ class CaseContext:
         who = {"case": self.case, "trial": trial, "call": call, "role": request.role, "model": request.model}
         try:
             answer: ModelAnswer = await self.session.ports.resolve(request.model).answer(request, self._hears(call))
-        except CallFailed as failure:
+        except CallError as failure:
             self.session.publish(failed(self.id, failure, **who))
             raise
         if len(answer.text) > LONGEST_ANSWER:
@@ -308,7 +309,7 @@ class CaseContext:
 
     def _hears(self, call: str) -> OnText:
         if not self.session.ports.live:
-            return unheard
+            return ignore_text
         return lambda text: self.session.publish(Token(run=self.id, call=call, text=text))
 
     def _publish_asked(self, request: Request, fingerprint: str, item: str, trial: str) -> str:
@@ -317,7 +318,7 @@ class CaseContext:
         self.session.publish(Asked.model_validate({**dict(request), **where, "fingerprint": fingerprint}))
         return call
 
-    async def each(
+    async def map_items(
         self, items: Mapping[str, T], work: Callable[[str, T], Awaitable[R]], *, at_once: int = AT_ONCE
     ) -> dict[str, R]:
         """Do `work(item, value)` for all items, `at_once` at a time, and return the results by item.
@@ -330,33 +331,33 @@ class CaseContext:
             item, value = pair
             try:
                 done[item] = await work(item, value)
-            except CallFailed as failure:
+            except CallError as failure:
                 self.drop(item, "error", failure.message, trial=item)
 
-        await bounded(items.items(), one, at_once)
+        await for_each_bounded(items.items(), one, at_once)
         return done
 
     def record(self, record: Frozen, item: str, trial: str = "", by: str = "") -> None:
         """Record one finding about `item`, unless the journal has the same one already."""
         event = recorded(self.id, record, item, case=self.case, trial=trial, by=by)
-        self.session.publish_news(event, type(record))
+        self.session.publish_if_new(event, type(record))
 
     def drop(self, item: str, reason: str, detail: str = "", rules: Rules | None = None, trial: str = "") -> None:
         """Exclude `item` for this reason under one parser's `rules`, or under both if None."""
-        self.session.publish_news(
+        self.session.publish_if_new(
             Dropped(run=self.id, case=self.case, trial=trial, item=item, reason=reason, detail=detail, rules=rules)
         )
 
     def score(self, metric: str, score: Score, rules: Rules, item: str = "") -> None:
         """Publish one figure of this case or of the run, or of a part of it if `item` names one."""
-        self.session.publish_news(
+        self.session.publish_if_new(
             Scored.model_validate(
                 {**vars(score), "run": self.id, "case": self.case, "metric": metric, "rules": rules, "item": item}
             )
         )
 
 
-async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int = AT_ONCE) -> None:
+async def for_each_bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_once: int = AT_ONCE) -> None:
     """Do `work` for each of `items`, at most `at_once` at a time; items are taken one by one as there is room."""
     waiting = iter(items)
 
@@ -369,7 +370,7 @@ async def bounded(items: Iterable[T], work: Callable[[T], Awaitable[None]], at_o
             group.create_task(worker())
 
 
-async def together(*calls: Awaitable[T]) -> list[T]:
+async def gather(*calls: Awaitable[T]) -> list[T]:
     """The results of calls made at the same time. All calls end before the first failure, if any, is raised."""
     results = await asyncio.gather(*calls, return_exceptions=True)
     done: list[T] = []
@@ -386,7 +387,7 @@ def recorded(run: str, record: Frozen, item: str, case: str = "", trial: str = "
     return Recorded(run=run, case=case, trial=trial, record=name_of(type(record)), item=item, data=data, by=by)
 
 
-def failed(run: str, failure: CallFailed, **who: str) -> Failed:
+def failed(run: str, failure: CallError, **who: str) -> Failed:
     """The event for a failed call, or for what stopped the run."""
     told = {"message": failure.message, "hint": failure.hint, "bad_input": failure.bad_input}
-    return Failed.model_validate({"run": run, **who, "error": type(failure).__name__, **told})
+    return Failed.model_validate({"run": run, **who, "error": name_in_journals(type(failure)), **told})

@@ -16,7 +16,7 @@ from ..labs.base.spec import Spec
 from ..transcript import Transcript, transcript
 from . import prerequisites
 from .context import Publish, Resolve
-from .engine import RunIO, RunRequest, execute, given, new_id
+from .engine import RunIO, RunRequest, execute, new_id, user_inputs
 from .fork import fork_of, narrowed
 
 Make = Callable[[RunRequest], Awaitable[object]]
@@ -25,7 +25,7 @@ Make = Callable[[RunRequest], Awaitable[object]]
 
 def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> RunRequest:
     """A new run that parses the answers of the run `run_id` again, with the current parsers."""
-    fork, additions = fork_of(history), given(lab, history)
+    fork, additions = fork_of(history), user_inputs(lab, history)
     return RunRequest(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
@@ -44,15 +44,15 @@ class Driver:
     making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """A lock by specification: a prerequisite of several runs is made only once."""
 
-    def left_off(self, run_id: str, failed_too: bool = False) -> tuple[list[Event], bool]:
+    def resume_point(self, run_id: str, failed_too: bool = False) -> tuple[list[Event], bool]:
         """The run's events so far, and whether there is something to repair though it completed: lines missing from its
         journal or, with `failed_too`, failed calls. To be called once nobody else can write the journal: otherwise
         two people who resume at the same time would ask twice.
         """
-        found = journal.read(journal.at(self.folder, run_id))
-        return found.events, bool(found.faults) or (failed_too and bool(transcript(found.events).lost))
+        found = journal.read(journal.path_for(self.folder, run_id))
+        return found.events, bool(found.faults) or (failed_too and bool(transcript(found.events).failed_items))
 
-    async def go(
+    async def execute(
         self,
         going: RunRequest,
         written: Journal,
@@ -69,12 +69,12 @@ class Driver:
         """
         fork = going.forked_from or fork_of(going.history)
         lab = narrowed(going.lab, fork) if fork else going.lab
-        due = {} if fork or going.reread_from else prerequisites.due(lab, going.spec, going.history)
+        due = {} if fork or going.reread_from else prerequisites.missing_prerequisites(lab, going.spec, going.history)
 
         async def stand_on() -> dict[str, Frozen]:
             if ready is not None:
                 await ready()
-            return await self._all_of(due, make or self.make)
+            return await self._all_of(due, make or self.execute_new)
 
         ports = RunIO(
             self.resolve,
@@ -86,10 +86,10 @@ class Driver:
         )
         return await execute(replace(going, lab=lab, forked_from=fork, owner=self.owner, study=self.study), ports)
 
-    async def make(self, going: RunRequest) -> Transcript:
+    async def execute_new(self, going: RunRequest) -> Transcript:
         """Make a new run with a journal of its own."""
         with Journal(self.folder / f"{going.id}.jsonl", new=True) as written:
-            return await self.go(going, written)
+            return await self.execute(going, written)
 
     async def _all_of(self, due: Mapping[str, Prerequisite | Frozen], make: Make) -> dict[str, Frozen]:
         """The prerequisites' results by item, made one after another; those without a result are left out."""

@@ -21,8 +21,9 @@ from itertools import count, islice
 from typing import NamedTuple, TypeVar
 
 from ..datasets.items import BROKEN, Loaded
-from ..events import CallFailed, Event, Failed, Finished, Fork, Frozen, OutOfReach, Recorded, Started
-from ..journal import JournalFull, JournalInUse
+from ..errors import name_in_journals
+from ..events import CallError, Event, Failed, Finished, Fork, Frozen, OutOfReachError, Recorded, Started
+from ..journal import JournalFullError, JournalInUseError
 from ..labs.base.cases import Begun, Case, Result, Trial, View
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, BadInput, Spec
@@ -31,9 +32,9 @@ from ..policy import child_environment
 from ..rulesets import PerRuleset
 from ..score import Figure
 from ..transcript import Transcript, name_of
-from .context import CaseContext, RunState, bounded, failed
+from .context import CaseContext, RunState, failed, for_each_bounded
 from .context import RunIO as RunIO
-from .fairness import beside
+from .fairness import run_in_thread
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class UserInput(NamedTuple):
     item: str
 
 
-def given(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
+def user_inputs(lab: Lab, history: Iterable[Event]) -> list[UserInput]:
     """The records that people, or chance, added to a run, so that a reread run gets them too."""
     kinds = {name_of(kind): kind for kind in lab.records}
     return [
@@ -96,7 +97,7 @@ async def execute(going: RunRequest, ports: RunIO) -> Transcript:
     it asks nothing and gains nothing, for figures of a later version belong to a reread run.
 
     Any failure ends in a `finished` event, after one with its reason. Raises again what cancels the task or keeps
-    `publish` from writing (JournalFull, JournalInUse).
+    `publish` from writing (JournalFullError, JournalInUseError).
     """
     session = RunState(going.id, ports, going.history)
     if session.state.started is None:
@@ -163,17 +164,17 @@ def _fail(session: RunState, error: Exception) -> None:
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     match cause:
-        case JournalFull() | JournalInUse():
+        case JournalFullError() | JournalInUseError():
             # The journal cannot be written, so the reason cannot be stored.
             raise cause from None
-        case CallFailed():
+        case CallError():
             session.publish(failed(session.id, cause))
-        case OutOfReach():
+        case OutOfReachError():
             session.publish(failed(session.id, cause.failure))
         case _:
             log.error("run %s", session.id, exc_info=error)
-            words = f"The run stopped on a fault of this app: {cause}"
-            session.publish(Failed(run=session.id, error=type(cause).__name__, message=words))
+            words = f"The run stopped because of a bug in this app: {cause}"
+            session.publish(Failed(run=session.id, error=name_in_journals(type(cause)), message=words))
     session.publish(Finished(run=session.id, status="failed"))
 
 
@@ -185,19 +186,19 @@ class _Cases:
     spec: Spec
     session: RunState
     views: dict[str, View] = field(default_factory=dict)
-    failures: list[CallFailed] = field(default_factory=list)
+    failures: list[CallError] = field(default_factory=list)
 
     async def measure(self) -> bool:
         """Measure all cases, then the figures of the run; False if there was enough before the last case.
 
-        Raises BadInput, and CallFailed if every case failed.
+        Raises BadInput, and CallError if every case failed.
         """
         # Reading or downloading a data set may take minutes.
-        cases, held = await beside(self._planned)
+        cases, held = await run_in_thread(self._planned)
         if isinstance(held, Loaded):
             self._tell(held)
-        if self.lab.warm is not None:
-            asyncio.get_running_loop().run_in_executor(None, self.lab.warm, self.spec)
+        if self.lab.preload is not None:
+            asyncio.get_running_loop().run_in_executor(None, self.lab.preload, self.spec)
         many = len(cases) > 1
 
         async def one(numbered: tuple[int, Case]) -> None:
@@ -215,7 +216,7 @@ class _Cases:
             if many and failure is None:
                 await publish_figures(run, self.lab.scores([view]))
 
-        await bounded(enumerate(cases, start=1), one)
+        await for_each_bounded(enumerate(cases, start=1), one)
         if len(self.views) < len(cases):
             return False
         if self.failures and len(self.failures) == len(cases):
@@ -225,9 +226,9 @@ class _Cases:
         await publish_figures(CaseContext(self.session), self.lab.scores(views))
         if views and all(map(_all_failed, views)):
             drops = [drop for view in views for drop in view.log.drops if drop.reason == "error"]
-            raise CallFailed(
-                f"Nothing could be measured: each of the {len(drops)} questions failed. {drops[0].detail}",
-                "What was answered is kept. Mend what it complains of, then go on from here.",
+            raise CallError(
+                f"Nothing could be measured: all {len(drops)} questions failed. {drops[0].detail}",
+                "The answers are kept. Fix the problem, then resume.",
             )
         return True
 
@@ -241,21 +242,21 @@ class _Cases:
     def _planned(self) -> tuple[list[Case], Frozen | None]:
         try:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
-            held = self.lab.loaded(self.spec)
+            held = self.lab.dataset_record(self.spec)
         except ValueError as error:
             raise BadInput(str(error)) from error
         if not cases:
-            raise BadInput("There is nothing to measure: no case came of these settings.")
+            raise BadInput("There is nothing to measure: these settings give no case.")
         if len(cases) > MOST_CASES:
             raise BadInput(
-                f"A run takes {MOST_CASES:,} cases at most. Set a limit, or make it a study, which takes any number."
+                f"A run has at most {MOST_CASES:,} cases. Set a limit, or make it a study, which has no maximum."
             )
         return cases, held
 
-    async def _measure(self, case: Case, run: CaseContext) -> CallFailed | None:
+    async def _measure(self, case: Case, run: CaseContext) -> CallError | None:
         try:
             await self.lab.measure(self.spec, case, run)
-        except CallFailed as failure:
+        except CallError as failure:
             self.failures.append(failure)
             run.drop("", "error", failure.message)
             return failure
@@ -296,7 +297,7 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
         title=view.title,
         model=model,
         explanation=view.explanation,
-        outcome=PerRuleset.of(view.outcome),
+        outcome=PerRuleset.read_by_each(view.outcome),
         verdict=sentences[0] if sentences else "",
         trials=len(trials),
         counted=sum(trial.repaired.counts for trial in trials.values()),

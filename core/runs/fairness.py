@@ -29,7 +29,7 @@ be served first come, first served.
 """
 
 
-async def beside(work: Callable[..., R], *args: object) -> R:
+async def run_in_thread(work: Callable[..., R], *args: object) -> R:
     """Run `work(*args)`, which waits for long, in a thread of its own. The thread knows for whom it works (`WHOSE`)."""
     known = partial(copy_context().run, work, *args)
     return await asyncio.get_running_loop().run_in_executor(_THREADS, known)
@@ -60,7 +60,7 @@ class FairSemaphore:
             _every.add(self)
 
     @contextmanager
-    def take(self) -> Iterator[None]:
+    def acquire(self) -> Iterator[None]:
         """Wait for a turn in this thread, and hold it for as long as the context lasts."""
         mine = threading.Event()
         place = self._queue(mine.set)
@@ -102,7 +102,7 @@ class FairSemaphore:
             self._places = places
             self._hand_out()
 
-    def before(self, whose: str) -> int | None:
+    def people_ahead(self, whose: str) -> int | None:
         """How many others have their next turn before `whose`; None if that person waits for none."""
         with self._lock:
             return next((place for place, owner in enumerate(self._waiting) if owner == whose), None)
@@ -141,14 +141,14 @@ _every: WeakSet[FairSemaphore] = WeakSet()
 _registry = threading.Lock()
 
 
-def before(whose: str) -> int | None:
+def people_ahead(whose: str) -> int | None:
     """How many others come before that person at the semaphore with the longest wait; None if they wait at none."""
     with _registry:
         every = list(_every)
-    return max((n for turns in every if (n := turns.before(whose)) is not None), default=None)
+    return max((n for turns in every if (n := turns.people_ahead(whose)) is not None), default=None)
 
 
-class CallsPaused(Exception):
+class CallsPausedError(Exception):
     """The call was not made: whoever started this group of calls has stopped it."""
 
 
@@ -168,11 +168,11 @@ class Leave:
             woken.set()
 
     def check(self) -> None:
-        """Check before each try of a call. Raises CallsPaused if no call may be sent."""
+        """Check before each try of a call. Raises CallsPausedError if no call may be sent."""
         if self._is_closed:
-            raise CallsPaused
+            raise CallsPausedError
 
-    async def rest(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         """Wait `seconds` between two tries, or until calls are stopped."""
         woken = asyncio.Event()
         self._resting.add(woken)
@@ -189,6 +189,6 @@ class Leaving(Protocol):
         """The same model, where each call checks `leave` just before it is sent."""
 
 
-def under(model: Model, leave: Leave) -> Model:
+def gated(model: Model, leave: Leave) -> Model:
     """The model with calls that check `leave`; `model` itself if its calls do not leave this process."""
     return model.under(leave) if isinstance(model, Leaving) else model

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..events import Answered, Asked, CallFailed, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
+from ..events import Answered, Asked, CallError, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
 from ..transcript import shares, transcript
 from .context import Resolve
-from .engine import RunIO, RunRequest, UserInput, execute, given
+from .engine import RunIO, RunRequest, UserInput, execute, user_inputs
 
 _Place = tuple[str, str, str, str, int, str]
 
@@ -57,7 +57,7 @@ class _Kept:
         return known.again(seconds=0.0) if known else None
 
 
-def forked(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
+def fork_resolve(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Resolve:
     """The models of a run that continues from the edit: known requests are answered from `history`, the rest by
     `resolve`. Raises LookupError if `history` has no such call.
     """
@@ -116,7 +116,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
             before = kept.by_place.get(_place(asked))
             plan.again.append((self.id, before.usage if before else Usage()))
             if before is None:
-                raise CallFailed("not asked yet")
+                raise CallError("not asked yet")
             return before.again(seconds=0.0)
 
     def publish(event: Event) -> None:
@@ -125,7 +125,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
 
     cases = list(narrowed(lab, fork).cases(spec))
     # Figures and warming up are not needed.
-    bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), warm=None)
+    bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), preload=None)
     await execute(RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)), RunIO(Tried, publish))
     if lab.calls is not None:
         edited = kept.calls[fork.call].number
@@ -136,7 +136,7 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
 
 def inputs(lab: Lab, history: Iterable[Event], fork: Fork) -> list[UserInput]:
     """The records that people, or chance, added to the forked run, as far as they concern the fork's cases."""
-    return [one for one in given(lab, history) if not one.case or shares(one.case, fork.case)]
+    return [one for one in user_inputs(lab, history) if not one.case or shares(one.case, fork.case)]
 
 
 def _place(asked: Asked) -> _Place:

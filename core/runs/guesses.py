@@ -59,7 +59,7 @@ def path_of(folder: Path, pack: str, who: str) -> Path:
 
 def journals(folder: Path) -> list[Path]:
     """The journals of all games that were played."""
-    return journal.listed(folder, f"{ABOUT}*~*")
+    return journal.list_journals(folder, f"{ABOUT}*~*")
 
 
 class Guessed(Frozen):
@@ -73,7 +73,7 @@ class Guessed(Frozen):
 
 def guessed(folder: Path, pack: str) -> Guessed:
     """The first guesses of all players of that pack, counted; guesses without the reason are left out."""
-    found = [guesses(path) for path in journal.listed(folder, f"{ABOUT}{pack}~*")]
+    found = [guesses(path) for path in journal.list_journals(folder, f"{ABOUT}{pack}~*")]
     cards: defaultdict[int, Counter[str]] = defaultdict(Counter)
     for one in (one.played for player in found for one in player):
         if not one.without:
@@ -100,7 +100,7 @@ def _read(path: Path) -> Iterator[Guess]:
     seen: set[tuple[str, str, str]] = set()
     try:
         events = journal.read(path).events
-        begun = journal.begun(path)
+        begun = journal.first_event(path)
     except (FileNotFoundError, NewerSchemaError):
         return
     who = begun.owner if begun and begun.owner else path.stem.partition("~")[2]

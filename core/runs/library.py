@@ -11,6 +11,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from .. import archives, home, journal
+from ..errors import ExplainError
 from ..events import Event, Finished, Recorded, Shared, Started
 from ..journal import Fault, NewerSchemaError, Tail
 from ..labs.base.lab import Lab
@@ -76,7 +77,7 @@ def _read(path: Path, changed: int, size: int) -> tuple[Event, ...]:
 
 
 class Watch:
-    """A run as someone views it: each call of `look` reads what is new, no matter who writes the journal.
+    """A run as someone views it: each call of `refresh` reads what is new, no matter who writes the journal.
 
     `case` is the case to follow in full; of the others only the progress is stored. "" stores everything.
     """
@@ -93,23 +94,23 @@ class Watch:
         kept = {"", self._case, *ancestors(self._case)}
         return Transcript(keep=lambda place: place in kept)
 
-    def look(self) -> bool:
+    def refresh(self) -> bool:
         """Read what is new; returns whether there was anything. Raises FileNotFoundError."""
         news = self._tail.news().events
         for event in news:
             self.transcript.apply(event)
         partial = self._partial()
-        self.transcript.see(partial)
+        self.transcript.set_partial(partial)
         return bool(news) or bool(partial)
 
 
-class RunNotFound(LookupError):
+class RunNotFoundError(ExplainError, LookupError):
     """There is no journal of that name, or none that this app can read; the message says which."""
 
     title = "There is no such run"
 
 
-class NewerRun(RunNotFound):
+class NewerRun(RunNotFoundError):
     """A newer version of the app wrote the journal."""
 
     title = "This run cannot be read here"
@@ -136,35 +137,37 @@ class RunLibrary:
         self._owners: dict[str, str] = {}
 
     def path(self, run_id: str) -> Path:
-        """The path of the run's journal. Raises RunNotFound."""
-        path = journal.found(run_id, self.folder, self._recordings, home.priors())
+        """The path of the run's journal. Raises RunNotFoundError."""
+        path = journal.find(run_id, self.folder, self._recordings, home.priors())
         if path is not None:
             return path
-        raise RunNotFound(f"There is no run named {run_id!r} in {self.folder}.")
+        raise RunNotFoundError(f"There is no run named {run_id!r} in {self.folder}.")
 
-    def place(self, run_id: str) -> Path:
+    def local_path(self, run_id: str) -> Path:
         """Where the run's journal would be if it were not a recording; journals about the run are stored beside it."""
         return self.folder / self.path(run_id).name
 
-    def begun(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
-        """The lab and the specification of the run with that history. Raises RunNotFound if this app cannot continue
-        it.
+    def lab_and_spec(self, run_id: str, history: Iterable[Event]) -> tuple[Lab, Spec]:
+        """The lab and the specification of the run with that history. Raises RunNotFoundError if this app cannot
+        continue it.
         """
         started = next((event for event in history if isinstance(event, Started)), None)
         if started is None or started.lab not in self.labs or started.about:
-            raise RunNotFound(f"{run_id} holds no run that this app can go on with")
+            raise RunNotFoundError(f"{run_id} holds no run that this app can go on with")
         lab = self.labs[started.lab]
         try:
             return lab, lab.spec.model_validate(started.spec)
         except ValidationError as error:
             why = "; ".join(complaints(error)[:3])
-            raise RunNotFound(f"The settings of {run_id} cannot be read by this version of the app: {why}") from None
+            raise RunNotFoundError(
+                f"The settings of {run_id} cannot be read by this version of the app: {why}"
+            ) from None
 
     def owner(self, run_id: str) -> str:
-        """The name of the run's owner; empty for a run of the command line. Raises RunNotFound."""
+        """The name of the run's owner; empty for a run of the command line. Raises RunNotFoundError."""
         if run_id not in self._owners:
             with of_today():
-                begun = journal.begun(self.path(run_id))
+                begun = journal.first_event(self.path(run_id))
             if begun is None:
                 # The first line is not written yet, or lost.
                 return ""
@@ -172,31 +175,31 @@ class RunLibrary:
         return self._owners[run_id]
 
     def is_recording(self, run_id: str) -> bool:
-        """Whether the run came with the app. Raises RunNotFound."""
+        """Whether the run came with the app. Raises RunNotFoundError."""
         unpacked = archives.folder(self._recordings) if self._recordings else None
         return self.path(run_id).parent in (self._recordings, home.priors(), unpacked)
 
     def shared(self, run_id: str) -> bool:
-        """Whether everyone may view the run. Raises RunNotFound."""
-        return self.is_recording(run_id) or is_shared(self.place(run_id))
+        """Whether everyone may view the run. Raises RunNotFoundError."""
+        return self.is_recording(run_id) or is_shared(self.local_path(run_id))
 
     def sealed(self, run_id: str) -> bool:
-        """Whether others see only what they have predicted of the run. Raises RunNotFound."""
+        """Whether others see only what they have predicted of the run. Raises RunNotFoundError."""
         with of_today():
-            return not self.is_recording(run_id) and is_sealed(self.place(run_id))
+            return not self.is_recording(run_id) and is_sealed(self.local_path(run_id))
 
     def events(self, run_id: str) -> list[Event]:
-        """The events of a run so far. Raises RunNotFound."""
+        """The events of a run so far. Raises RunNotFoundError."""
         with of_today():
             return journal.read(self.path(run_id)).events
 
     def faults(self, run_id: str) -> list[Fault]:
-        """The lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFound."""
+        """The lines of the run's journal that hold no event, are missing or were moved. Raises RunNotFoundError."""
         with of_today():
             return journal.faults(self.path(run_id))
 
     def case(self, run_id: str, case: str) -> Transcript:
-        """One case of a run and how the others ended, without reading the rest of the journal. Raises RunNotFound."""
+        """One case of a run and how the others ended; the rest of the journal is not read. Raises RunNotFoundError."""
         path = self.path(run_id)
         with of_today():
             part = journal.read_part(path, ["", case, *ancestors(case)]).events
@@ -207,11 +210,13 @@ class RunLibrary:
         return state
 
     def journal(self, run_id: str) -> bytes:
-        """The run's journal as it is on disk. Raises RunNotFound."""
+        """The run's journal as it is on disk. Raises RunNotFoundError."""
         return self.path(run_id).read_bytes()
 
     def file(self, run_id: str) -> os.stat_result:
-        """Size and times of the run's journal, to see whether it has changed since it was read. Raises RunNotFound."""
+        """Size and times of the run's journal, to see whether it has changed since it was read. Raises
+        RunNotFoundError.
+        """
         return self.path(run_id).stat()
 
 

@@ -19,7 +19,7 @@ Sees = Callable[[str], bool]
 """Whether a run, given by its id, may be viewed."""
 
 
-def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
+def earlier_runs(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
     """The runs with exactly this specification and the current prompts, as id and transcript: the newest first, and
     last those that came with the app.
     """
@@ -33,9 +33,9 @@ def like(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, 
 def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
     shipped = home.priors()
     for place in (folder, shipped):
-        for path in reversed(journal.listed(place, f"*-{lab.name}-*")):
+        for path in reversed(journal.list_journals(place, f"*-{lab.name}-*")):
             with suppress(OSError, ValueError):
-                begun = journal.begun(path)
+                begun = journal.first_event(path)
                 if begun is None or begun.about or begun.forked_from or begun.lab != lab.name:
                     continue
                 spec = lab.spec.model_validate(begun.spec)
@@ -45,7 +45,9 @@ def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
 
 def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> Frozen | None:
     """The result of the newest run of a prerequisite that has one; None if there is none."""
-    return next((found for _, state in like(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None)
+    return next(
+        (found for _, state in earlier_runs(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None
+    )
 
 
 def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
@@ -55,25 +57,25 @@ def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[S
             yield spec, found
 
 
-def of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
+def prerequisites_of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
     """The prerequisites of a run with that specification, by the item of their record."""
     every = enumerate(lab.priors(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 
-def due(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
+def missing_prerequisites(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
     """The prerequisites that a run still needs, by item. A resumed run keeps those that it has recorded; one that
     completed needs none.
     """
     history = list(history)
     if not history:
-        return of(lab, spec)
+        return prerequisites_of(lab, spec)
     over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
     if over:
         return {}
     has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
     return {
         item: one
-        for item, one in of(lab, spec).items()
+        for item, one in prerequisites_of(lab, spec).items()
         if isinstance(one, Prerequisite) and one.wanted and item not in has
     }

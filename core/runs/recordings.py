@@ -44,6 +44,6 @@ class Recordings(Frozen):
 
 
 @cache
-def listed(folder: Path) -> Recordings:
+def list_recordings(folder: Path) -> Recordings:
     """The list in the folder of recordings."""
     return Recordings.model_validate(tomllib.loads((folder / "recordings.toml").read_text(encoding="utf-8")))

@@ -8,13 +8,13 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from ..journal import JournalFull
+from ..journal import JournalFullError
 from . import bundle
 
 
 def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
     """Write the archive `file` of these runs; returns the runs that are not in it, each with the reason. Raises
-    JournalFull, in which case no archive was written.
+    JournalFullError, in which case no archive was written.
     """
     beside = file.with_name(f".{file.name}.part")
     try:
@@ -28,7 +28,7 @@ def write(file: Path, runs: list[str], folder: Path) -> dict[str, str]:
     except (OSError, zipfile.BadZipFile) as error:
         beside.unlink(missing_ok=True)
         why = getattr(error, "strerror", None) or error
-        raise JournalFull(f"{file} could not be written ({why}). The journals are as they were.") from None
+        raise JournalFullError(f"{file} could not be written ({why}). The journals are as they were.") from None
     return written.left_out
 
 

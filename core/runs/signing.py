@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
+from ..errors import ExplainError
 from ..policy import child_environment
 
 NAMESPACE = "explain-yourself"
@@ -37,11 +38,11 @@ _GOOD = re.compile(rf'Good "{NAMESPACE}" signature with [\w.@-]{{1,80}} key (SHA
 _REACHES_KEYS = ("SSH_", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM")
 
 
-class NotSigned(ValueError):
+class NotSignedError(ExplainError, ValueError):
     """No signature was made; the message says why."""
 
 
-class SignatureRefused(ValueError):
+class SignatureError(ExplainError, ValueError):
     """The signature does not belong to the data; the message says why."""
 
 
@@ -67,7 +68,7 @@ class Signature(NamedTuple):
 
 def sign(data: bytes, key: Path) -> bytes:
     """A signature of `data` by the key in the file `key`; if that is a public key, the agent signs. ssh-keygen itself
-    asks for a passphrase, at the terminal. Raises NotSigned.
+    asks for a passphrase, at the terminal. Raises NotSignedError.
     """
     reaching = {name: value for name, value in os.environ.items() if name.upper().startswith(_REACHES_KEYS)}
     with tempfile.TemporaryDirectory() as folder:
@@ -81,18 +82,20 @@ def sign(data: bytes, key: Path) -> bytes:
             if done.returncode == 0:
                 return path.with_name("data.sig").read_bytes()
         except FileNotFoundError:
-            raise NotSigned("Signing needs ssh-keygen, which comes with OpenSSH. It is not installed here.") from None
+            raise NotSignedError(
+                "Signing needs ssh-keygen, which comes with OpenSSH. It is not installed here."
+            ) from None
         except subprocess.TimeoutExpired:
-            raise NotSigned("ssh-keygen waited too long for a passphrase or a device.") from None
-    raise NotSigned(f"ssh-keygen could not sign with {key}: {_told(done.stderr)}")
+            raise NotSignedError("ssh-keygen waited too long for a passphrase or a device.") from None
+    raise NotSignedError(f"ssh-keygen could not sign with {key}: {_told(done.stderr)}")
 
 
 def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
     """Who signed `data`; the `signature` may come from anybody. `allowed` is the reader's file of allowed signers,
-    which need not exist. Raises SignatureRefused if it is not a signature of `data`.
+    which need not exist. Raises SignatureError if it is not a signature of `data`.
     """
     if len(signature) > LONGEST:
-        raise SignatureRefused(f"it is longer than {LONGEST:,} bytes")
+        raise SignatureError(f"it is longer than {LONGEST:,} bytes")
     try:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "sig"
@@ -100,12 +103,12 @@ def checked(data: bytes, signature: bytes, allowed: Path) -> Signature:
             done = _asked(["check-novalidate", "-n", NAMESPACE, "-s", str(path)], data)
             good = _GOOD.fullmatch(done.stdout.decode("utf-8", "replace"))
             if done.returncode != 0 or good is None:
-                raise SignatureRefused(_told(done.stderr.replace(bytes(path), b"it")))
+                raise SignatureError(_told(done.stderr.replace(bytes(path), b"it")))
             return Signature(good[1], _name(data, path, allowed) if allowed.is_file() else "")
     except FileNotFoundError:
         return Signature(why="signed, by whom cannot be checked here without ssh-keygen, which comes with OpenSSH")
     except subprocess.TimeoutExpired:
-        raise SignatureRefused("checking it took too long") from None
+        raise SignatureError("checking it took too long") from None
 
 
 def _name(data: bytes, signature: Path, allowed: Path) -> str:

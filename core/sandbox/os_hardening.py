@@ -59,7 +59,7 @@ class OSLimits(NamedTuple):
     workers: bool = False
 
     @property
-    def told(self) -> list[tuple[bool, str]]:
+    def described(self) -> list[tuple[bool, str]]:
         """Each protection in words, with whether it is active."""
         return [
             (True, "The interpreter that carries programs out knows no files and no network."),

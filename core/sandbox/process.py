@@ -166,7 +166,7 @@ def _plainly(error: str) -> str:
     return names.sub(lambda match: f"module '{match[1].replace('_', '.')}'", error[:LONGEST_MESSAGE])
 
 
-def written(outcomes: list[Outcome] | str) -> bytes:
+def to_line(outcomes: list[Outcome] | str) -> bytes:
     """Return `outcomes` as a line of JSON, all values before all errors; a complex number is a list of its two
     parts.
     """
@@ -176,8 +176,8 @@ def written(outcomes: list[Outcome] | str) -> bytes:
     return json.dumps([values, [error for _, error in outcomes]]).encode() + b"\n"
 
 
-def read(line: bytes) -> list[Outcome] | str:
-    """Parse a line made by `written`. Raises ValueError for any other line."""
+def from_line(line: bytes) -> list[Outcome] | str:
+    """Parse a line made by `to_line`. Raises ValueError for any other line."""
     outcomes = json.loads(line)
     if isinstance(outcomes, str):
         return outcomes
@@ -220,7 +220,7 @@ def main() -> None:
         answers.flush()
         threading.Thread(target=listen, name="listen", daemon=True).start()
         while True:
-            answers.write(written(run(pool, **json.loads(programs.get()), ready=bound)))
+            answers.write(to_line(run(pool, **json.loads(programs.get()), ready=bound)))
             answers.flush()
 
 

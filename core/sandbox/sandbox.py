@@ -32,7 +32,7 @@ from . import Value, process
 from .os_hardening import OSLimits
 from .process import Outcome
 from .rewriting import names_numbers
-from .unsupported import marked
+from .unsupported import mark_unsupported
 
 SECONDS = 2.0
 MEMORY = 64 * 1024 * 1024
@@ -121,7 +121,7 @@ def evaluate(
     if rules == "repaired":
         whole = _PRELUDE + (_NUMBERS if names_numbers(code) else "") + code
     program = {"code": whole, "name": name, "memory": memory, "calls": CALLS, "lists": rules == "repaired"}
-    with _turns.take():
+    with _turns.acquire():
         end = time.monotonic() + seconds + GRACE
         outcomes = _run(program | {"inputs": list(inputs), "seconds": seconds, "seed": seed}, end)
         if isinstance(outcomes, str) and rules == "repaired" and 1 < len(inputs) <= 16 and _ran_out(outcomes):
@@ -132,9 +132,9 @@ def evaluate(
             ]
             outcomes = [(None, one) if isinstance(one, str) else one[0] for one in alone]
     if isinstance(outcomes, str):
-        return _failed(marked(outcomes, code), inputs, name, start)
+        return _failed(mark_unsupported(outcomes, code), inputs, name, start)
     values, given = zip(*outcomes, strict=True) if outcomes else ((), ())
-    errors = tuple(error and marked(error, code) for error in given)
+    errors = tuple(error and mark_unsupported(error, code) for error in given)
     return ProgramResult(values, errors, None, name, time.monotonic() - start)
 
 
@@ -217,7 +217,7 @@ class _Process:
             self._process.stdin.write(json.dumps(program).encode() + b"\n")
             self._process.stdin.flush()
             line = self._line(seconds)
-            return process.read(line)
+            return process.from_line(line)
         except (OSError, ValueError, RecursionError):
             self.end()
             late = time.monotonic() - began >= seconds

@@ -51,7 +51,7 @@ _NAME = re.compile(r"NameError: name '(\w+)' is not defined")
 _REFUSED = re.compile(r"PermissionError|TimeoutError: sleep limit|TypeError: cannot create 'object' instances")
 
 
-def marked(error: str, code: str) -> str:
+def mark_unsupported(error: str, code: str) -> str:
     """Mark the `error` of the program `code` as `NOT_RUNNABLE` if it is. The program cannot add the mark itself."""
     while error.startswith(NOT_RUNNABLE):
         error = error.removeprefix(NOT_RUNNABLE).lstrip(": ")

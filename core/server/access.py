@@ -16,11 +16,11 @@ from ..labs.base.spec import Spec
 from ..runs.context import Resolve
 from ..runs.fork import ForkPlan
 from ..runs.labels import BY, Audited, Foretold, Label
-from ..runs.library import RunNotFound
+from ..runs.library import RunNotFoundError
 from ..transcript import name_of
 from . import roles
 from .jobs import JobRunner
-from .quotas import QuotaExceeded
+from .quotas import QuotaExceededError
 
 _FORETOLD, _AUDITED = name_of(Foretold), name_of(Audited)
 
@@ -28,19 +28,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class AccessDenied(RunNotFound):
+class AccessDeniedError(RunNotFoundError):
     """The run belongs to somebody else; the message says what only its owner may do."""
 
-    title = "This run is somebody else's"
+    title = "This run belongs to someone else"
 
 
 COOKIES_NEEDED = (
-    "Cookies are needed to take part: your browser sent none of this app's. Allow cookies for this address, and reload "
-    "the page."
+    "This app needs cookies, and your browser sent none. Allow cookies for this address and reload the page."
 )
 
 
-class CookiesNeeded(AccessDenied):
+class CookiesNeededError(AccessDeniedError):
     """Without cookies the visitor cannot be recognized again, so nothing of theirs is stored; the message says what to
     do.
     """
@@ -51,7 +50,7 @@ class CookiesNeeded(AccessDenied):
         super().__init__(COOKIES_NEEDED)
 
 
-class RunSealed(RunNotFound):
+class RunSealedError(RunNotFoundError):
     """The visitor sees only the parts of the run that they have predicted; the message says what to do."""
 
     title = "This run is sealed"
@@ -88,7 +87,7 @@ def visitor_with(cookie: str) -> Visitor:
     visitor: strangers must not count as one person, who could see what the others have guessed.
     """
     code = code_in(cookie)
-    is_known = bool(code) or not policy.hosted()
+    is_known = bool(code) or not policy.is_hosted()
     return whoever_has(code if is_known else secrets.token_urlsafe(24), is_known)
 
 
@@ -113,26 +112,26 @@ def _signature(code: str) -> str:
 
 
 def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
-    """Wrap `begin` so that it raises QuotaExceeded if the visitor has not signed in or cannot be recognized."""
+    """Wrap `begin` so that it raises QuotaExceededError if the visitor has not signed in or cannot be recognized."""
 
     def begun(*args: P.args, **kwargs: P.kwargs) -> R:
         if not visitor.is_in:
-            raise QuotaExceeded("To begin a run here, sign in with the code first.")
+            raise QuotaExceededError("To start a run here, sign in with the code first.")
         if not visitor.takes_part:
-            raise QuotaExceeded(COOKIES_NEEDED)
+            raise QuotaExceededError(COOKIES_NEEDED)
         return begin(*args, **kwargs)
 
     return begun
 
 
 class RunAccess:
-    """The runs as one visitor may use them. `run` returns a run to view, `own` a run to change. The other methods are
-    those of JobRunner for this visitor, under the same names.
+    """The runs as one visitor may use them. `run` returns a run to view, `own_run` a run to change. The other methods
+    are those of JobRunner for this visitor, under the same names.
 
     The owner and the host may do everything with a run. Others may view a shared run, download it and comment on it,
     but never stop or continue it. A teacher may treat all runs as if they were shared, and may share them. The people
-    who may share a run may also seal it: `run` then refuses it to everyone else, and `foretold` says what they may see
-    of it (`core.report.redaction`).
+    who may share a run may also seal it: `run` then refuses it to everyone else, and `guesses_on` says what they may
+    see of it (`core.report.redaction`).
     """
 
     def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
@@ -143,7 +142,7 @@ class RunAccess:
         self.lacks = partial(jobs.lacks, owner=visitor.name)
         self.made = partial(jobs.made, owner=visitor.name)
         self.like = partial(jobs.like, owner=visitor.name)
-        self.play = _if_known(visitor, partial(jobs.keeping.play, who=visitor.name))
+        self.play = _if_known(visitor, partial(jobs.keeping.add_guess, who=visitor.name))
         self.deleted = partial(jobs.keeping.deleted, visitor.name)
         self.undo = partial(jobs.keeping.undo, who=visitor.name)
 
@@ -168,117 +167,119 @@ class RunAccess:
         return f"guesses-{self.visitor.name}"
 
     def owns(self, run_id: str) -> bool:
-        """Whether the visitor may do everything with the run; nobody may with a recording. Raises RunNotFound."""
+        """Whether the visitor may do everything with the run; nobody may with a recording. Raises RunNotFoundError."""
         if self._jobs.is_recording(run_id):
             return False
         return self.visitor.is_in and (self.may_all or self._jobs.owner(run_id) == self.visitor.name)
 
     def sees(self, run_id: str) -> bool:
-        """Whether the visitor may view the run. Raises RunNotFound."""
+        """Whether the visitor may view the run. Raises RunNotFoundError."""
         if not self.visitor.is_in:
             return self._jobs.is_recording(run_id)
         return self.owns(run_id) or self.sees_all or self._jobs.shared(run_id)
 
     def shares(self, run_id: str) -> bool:
-        """Whether the visitor decides who else may view the run. Raises RunNotFound."""
+        """Whether the visitor decides who else may view the run. Raises RunNotFoundError."""
         return self.owns(run_id) or (self.visitor.is_teacher and not self._jobs.is_recording(run_id))
 
     def replays(self, run_id: str) -> bool:
         """Whether the visitor may use the run's answers as a model; False if the run does not exist."""
         try:
             return self.sees(run_id) and not self.is_sealed(run_id)
-        except RunNotFound:
+        except RunNotFoundError:
             return False
 
     def is_sealed(self, run_id: str) -> bool:
-        """Whether the visitor may see only what they have predicted of the run. Raises RunNotFound."""
+        """Whether the visitor may see only what they have predicted of the run. Raises RunNotFoundError."""
         return self._jobs.sealed(run_id) and not self.shares(run_id)
 
-    def foretold(self, run_id: str, case: str) -> Mapping[str, str] | None:
+    def guesses_on(self, run_id: str, case: str) -> Mapping[str, str] | None:
         """The visitor's predictions for the cards of a case, by card, if they may not see the whole case; these cards
         they may see. None if they may see the whole case. Of a case with an answer that was sampled for the
         visitor's blind audit and is not judged yet, they may see nothing that was parsed (an empty dict). Raises
-        RunNotFound and AccessDenied.
+        RunNotFoundError and AccessDeniedError.
         """
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            said = self._jobs.keeping.told(run_id, self.guesser)
+            said = self._jobs.keeping.cached_events(run_id, self.guesser)
             here = (event for event in said if (event.record, event.case) == (_FORETOLD, case))
             # The first guess counts.
             return {event.item: str(event.data.get("value")) for event in reversed([*here])}
         drawn = {
             event.item: event.data.get("said")
-            for event in self._jobs.keeping.told(run_id, self.labeller)
+            for event in self._jobs.keeping.cached_events(run_id, self.labeller)
             if (event.record, event.case) == (_AUDITED, case)
         }
         return {} if None in drawn.values() else None
 
-    def foretell(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
+    def record_guess(self, run_id: str, case: str, card: str, value: str, also: Frozen | None = None) -> None:
         """Store the visitor's prediction for a card, with the record `also` that the run's lab adds to it; later
-        predictions for that card are ignored. Raises RunNotFound and AccessDenied.
+        predictions for that card are ignored. Raises RunNotFoundError and AccessDeniedError.
         """
-        before = self.foretold(run_id, case)
+        before = self.guesses_on(run_id, case)
         self.must_take_part()
         for record in filter(None, (also, Foretold(value=value))) if card not in (before or {}) else ():
-            self._jobs.keeping.say(run_id, self.guesser, case, record, card, self.visitor.name)
+            self._jobs.keeping.add(run_id, self.guesser, case, record, card, self.visitor.name)
 
     def must_take_part(self) -> None:
-        """Check that the visitor may comment. Raises AccessDenied if they have not signed in, and CookiesNeeded if they
-        cannot be recognized.
+        """Check that the visitor may comment. Raises AccessDeniedError if they have not signed in, and
+        CookiesNeededError if they cannot be recognized.
         """
         if not self.visitor.is_in:
-            raise AccessDenied("To comment on a run here, sign in with the code first.")
+            raise AccessDeniedError("To comment on a run here, sign in with the code first.")
         if not self.visitor.takes_part:
-            raise CookiesNeeded
+            raise CookiesNeededError
 
     def run(self, run_id: str) -> ReadableRun:
-        """The run, for viewing. Raises RunNotFound, AccessDenied and RunSealed."""
+        """The run, for viewing. Raises RunNotFoundError, AccessDeniedError and RunSealedError."""
         self._must_see(run_id)
         if self.is_sealed(run_id):
-            raise RunSealed("Guess first: open it as a case, say what you expect of each card, and see what came.")
+            raise RunSealedError("Guess first: open it as a case and guess each card to see the answers.")
         return ReadableRun(self, self._jobs, run_id)
 
-    def behind_the_seal(self, run_id: str) -> ReadableRun:
+    def unredacted(self, run_id: str) -> ReadableRun:
         """The whole run even if it is sealed, only for `core.report.redaction`, which leaves out what the visitor may
-        not see. Raises RunNotFound and AccessDenied.
+        not see. Raises RunNotFoundError and AccessDeniedError.
         """
         self._must_see(run_id)
         return ReadableRun(self, self._jobs, run_id)
 
     def _must_see(self, run_id: str) -> None:
         if not self.sees(run_id):
-            raise AccessDenied("Its owner has not shared it. Ask them to press Link and share it, then reload.")
+            raise AccessDeniedError("Its owner has not shared it. Ask them to press Link and share it, then reload.")
 
-    def own(self, run_id: str) -> OwnRun:
-        """The run, for changing it. Raises RunNotFound and AccessDenied."""
+    def own_run(self, run_id: str) -> OwnRun:
+        """The run, for changing it. Raises RunNotFoundError and AccessDeniedError."""
         self.run(run_id)
         if not self.owns(run_id):
-            words = "Only its owner can change this run. You can begin one of your own with the same settings."
-            raise AccessDenied(words)
+            words = "Only its owner can change this run. You can start your own with the same settings."
+            raise AccessDeniedError(words)
         return OwnRun(self, self._jobs, run_id)
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone view a run, or only its owner again. Raises RunNotFound and AccessDenied."""
+        """Let everyone view a run, or only its owner again. Raises RunNotFoundError and AccessDeniedError."""
         if not self.shares(run_id):
-            raise AccessDenied("Only the person who began this run, or a teacher, can share it.")
+            raise AccessDeniedError("Only the person who started this run, or a teacher, can share it.")
         self._jobs.keeping.share(run_id, shared)
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound and
-        AccessDenied.
+        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError and
+        AccessDeniedError.
         """
         if not self.shares(run_id):
-            raise AccessDenied("Only the person who began this run, or a teacher, can seal it or reveal it.")
+            raise AccessDeniedError(
+                "Only the person who started this run, or a teacher, can make others guess first or reveal it."
+            )
         self._jobs.keeping.seal(run_id, sealed)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
-        """What continuing from an edited answer would ask. Raises RunNotFound and AccessDenied."""
+        """What continuing from an edited answer would ask. Raises RunNotFoundError and AccessDeniedError."""
         self.run(fork.run)
         return self._jobs.plan(fork, spec)
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, spec: Spec | None = None) -> str:
-        """Continue from an edited answer, as a new run of the visitor's. Raises RunNotFound, AccessDenied and
-        QuotaExceeded.
+        """Continue from an edited answer, as a new run of the visitor's. Raises RunNotFoundError, AccessDeniedError and
+        QuotaExceededError.
         """
         self.run(fork.run)
         return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name, spec)
@@ -303,30 +304,30 @@ class ReadableRun:
         self.sealed = partial(jobs.sealed, run_id)
         self.active = partial(jobs.active, run_id)
         self.here = partial(jobs.here, run_id)
-        self.before = partial(jobs.before, run_id)
+        self.before = partial(jobs.people_ahead, run_id)
         self.in_line = partial(jobs.in_line, run_id)
         self.prior = partial(jobs.prior, run_id)
         self.trouble = partial(jobs.trouble, run_id)
         self.wait = partial(jobs.wait, run_id)
         self.reread = _if_known(visit.visitor, partial(jobs.reread, run_id, owner=visit.visitor.name))
-        self.kept = partial(jobs.keeping.kept, run_id)
-        self.said = partial(jobs.keeping.said, run_id)
+        self.kept = partial(jobs.keeping.run_settings, run_id)
+        self.said = partial(jobs.keeping.events, run_id)
         self.labels = partial(jobs.keeping.labels, run_id)
 
-    def say(self, case: str, record: Frozen, item: str) -> None:
+    def annotate(self, case: str, record: Frozen, item: str) -> None:
         """Store what the visitor says about a case, or about one of its trials, in their own name. Raises
-        AccessDenied.
+        AccessDeniedError.
         """
         self._say(self._visit.labeller, case, record, item)
 
     def label(self, case: str, trial: str, label: Label) -> None:
-        """Store the visitor's label of a case, or of one of its trials. Raises AccessDenied."""
-        self.say(case, label, trial)
+        """Store the visitor's label of a case, or of one of its trials. Raises AccessDeniedError."""
+        self.annotate(case, label, trial)
 
     def guess(self, reader: str, case: str, made: Callable[[str], Frozen], item: str) -> None:
         """Store a guess in the round that the page's address calls `reader`, unless it equals the visitor's last guess
         about that item. `made` makes the record from the name under which that round's guesses are stored. Raises
-        AccessDenied, and what `made` raises.
+        AccessDeniedError, and what `made` raises.
         """
         journal, by = self._round(reader)
         record = made(by)
@@ -351,7 +352,7 @@ class ReadableRun:
 
     def _say(self, who: str, case: str, record: Frozen, item: str, by: str = "") -> None:
         self._visit.must_take_part()
-        self._jobs.keeping.say(self.id, who, case, record, item, self._visit.visitor.name, by)
+        self._jobs.keeping.add(self.id, who, case, record, item, self._visit.visitor.name, by)
 
     def label_of(self, case: str, trial: str) -> Label:
         """The visitor's current label of a case, or of one of its trials."""
@@ -375,5 +376,5 @@ class OwnRun:
         self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
         self.cancel = partial(jobs.cancel, run_id)
         self.share = partial(visit.share, run_id)
-        self.keep = partial(jobs.keeping.keep, run_id, owner=name)
+        self.keep = partial(jobs.keeping.save_run_settings, run_id, owner=name)
         self.delete = partial(jobs.keeping.delete, run_id, who=name)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from .. import home, journal
 from ..journal import NewerSchemaError
-from ..runs.library import RunNotFound
+from ..runs.library import RunNotFoundError
 from .jobs import JobRunner
 
 LONGEST_LINE = 300
@@ -38,7 +38,7 @@ class ActiveRun(NamedTuple):
 
 def going_on(jobs: JobRunner) -> list[ActiveRun]:
     """The home's runs in progress, the oldest first."""
-    found = [_seen(jobs, run) for run in journal.written(jobs.folder)]
+    found = [_seen(jobs, run) for run in journal.being_written(jobs.folder)]
     return sorted((one for one in found if one), key=lambda one: (one.since is None, one.since, one.run))
 
 
@@ -47,10 +47,10 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
     models: tuple[str, ...] = ()
     # Another process may end or delete the run meanwhile.
     try:
-        begun = journal.begun(path)
+        begun = journal.first_event(path)
         calls = path.read_bytes().count(_ASKED)
-        with suppress(RunNotFound):
-            models = tuple(sorted(jobs.begun(run, [begun])[1].models)) if begun else ()
+        with suppress(RunNotFoundError):
+            models = tuple(sorted(jobs.lab_and_spec(run, [begun])[1].models)) if begun else ()
     except (OSError, NewerSchemaError):
         return None
     return ActiveRun(
@@ -66,14 +66,14 @@ def _seen(jobs: JobRunner, run: str) -> ActiveRun | None:
     )
 
 
-def line() -> str:
+def announcement() -> str:
     """The host's message to everybody; empty if there is none."""
     with suppress(OSError), _line().open("rb") as file:
         return _on_one_line(file.read(4 * LONGEST_LINE).decode("utf-8", "ignore"))
     return ""
 
 
-def say(words: str) -> None:
+def set_announcement(words: str) -> None:
     """Show the message on every page from now on; empty `words` remove it. Raises DataDirError if the home cannot be
     written.
     """

@@ -16,7 +16,16 @@ from ..journal import Journal, NewerSchemaError
 from ..runs.context import recorded
 from ..runs.guesses import ABOUT, Played, guesses, path_of
 from ..runs.labels import BY, Kept, Sealing
-from ..runs.library import RunLibrary, RunNotFound, events_in, kept_path, of_today, said_path, sealed_path, shared_path
+from ..runs.library import (
+    RunLibrary,
+    RunNotFoundError,
+    events_in,
+    kept_path,
+    of_today,
+    said_path,
+    sealed_path,
+    shared_path,
+)
 from .quotas import check_stored
 
 _AWAY = 100
@@ -49,19 +58,19 @@ class Annotations:
         self._away: dict[str, _Away] = {}
         self._playing = threading.Lock()
 
-    def say(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
+    def add(self, run_id: str, who: str, case: str, record: Frozen, item: str, owner: str = "", by: str = "") -> None:
         """Store what a person says about a run, such as a guess, in a journal of their own: so the run's journal has
         one writer, and no two people overwrite each other. The event is stored under the name `by`, or else `who`.
-        Raises RunNotFound, and QuotaExceeded if the host's storage limit is reached.
+        Raises RunNotFoundError, and QuotaExceededError if the host's storage limit is reached.
         """
         check_stored(self._journals.folder)
         said = self._said(run_id, who)
         self._add(run_id, said, recorded(said.stem, record, item, case=case, trial=item, by=by or who), owner)
 
-    def play(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
+    def add_guess(self, lab: str, case: str, trial: str, guess: Played, who: str) -> bool:
         """Store a player's guess about a trial in the lab's game, in the journal of that pack and player. Returns
-        whether it was the player's first guess about that trial; any other is ignored. Raises QuotaExceeded as `say`
-        does.
+        whether it was the player's first guess about that trial; any other is ignored. Raises QuotaExceededError as
+        `add` does.
         """
         check_stored(self._journals.folder)
         path = path_of(self._journals.folder, guess.pack, who)
@@ -78,22 +87,22 @@ class Annotations:
         return True
 
     def speaker(self, run_id: str, who: str) -> str | None:
-        """The name of the person who comments on the run as `who`; None if nobody does. Raises RunNotFound."""
+        """The name of the person who comments on the run as `who`; None if nobody does. Raises RunNotFoundError."""
         said = self._said(run_id, who)
         return self._journals.owner(said.stem) if said.exists() and not journal.is_blank(said) else None
 
-    def said(self, run_id: str, who: str) -> list[Event]:
-        """What that person said about the run. Raises RunNotFound."""
+    def events(self, run_id: str, who: str) -> list[Event]:
+        """What that person said about the run. Raises RunNotFoundError."""
         said = self._said(run_id, who)
         return [event for event in journal.read(said).events if event.kind == "recorded"] if said.exists() else []
 
-    def told(self, run_id: str, who: str) -> tuple[Recorded, ...]:
-        """What that person said about the run, cached in memory until it changes. Raises RunNotFound."""
+    def cached_events(self, run_id: str, who: str) -> tuple[Recorded, ...]:
+        """What that person said about the run, cached in memory until it changes. Raises RunNotFoundError."""
         return tuple(event for event in events_in(self._said(run_id, who)) if isinstance(event, Recorded))
 
     def labels(self, run_id: str) -> dict[str, list[Recorded]]:
         """The labels of the run's cases and trials (`core.runs.labels`), by the name under which each person labels.
-        Raises RunNotFound.
+        Raises RunNotFoundError.
         """
         name = self._journals.path(run_id).stem
         said = {path: journal.read(path).events for path in sorted(self._journals.folder.glob(f"{name}~{BY}*.jsonl"))}
@@ -103,42 +112,42 @@ class Annotations:
         }
 
     def share(self, run_id: str, shared: bool) -> None:
-        """Let everyone view a run, or only its owner again. Raises RunNotFound."""
+        """Let everyone view a run, or only its owner again. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
-        path = shared_path(self._journals.place(run_id))
+            raise RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
+        path = shared_path(self._journals.local_path(run_id))
         self._add(run_id, path, Shared(run=path.stem, shared=shared))
 
     def seal(self, run_id: str, sealed: bool) -> None:
-        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFound."""
+        """Seal a run, so that others see only what they have predicted, or unseal it. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: everyone may look at it.")
-        path = sealed_path(self._journals.place(run_id))
+            raise RunNotFoundError(f"{run_id} is a recording, which everyone may open.")
+        path = sealed_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, Sealing(sealed=sealed), "run"))
 
-    def keep(self, run_id: str, kept: Kept, owner: str = "") -> None:
-        """Set the run's title and whether it is hidden. Raises RunNotFound."""
+    def save_run_settings(self, run_id: str, kept: Kept, owner: str = "") -> None:
+        """Set the run's title and whether it is hidden. Raises RunNotFoundError."""
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it stays as it is.")
-        path = kept_path(self._journals.place(run_id))
+            raise RunNotFoundError(f"{run_id} is a recording, which cannot be changed.")
+        path = kept_path(self._journals.local_path(run_id))
         self._add(run_id, path, recorded(path.stem, kept, "run"), owner)
 
-    def kept(self, run_id: str) -> Kept:
-        """The title that the owner gave the run, and whether they hid it. Raises RunNotFound."""
-        path = kept_path(self._journals.place(run_id))
+    def run_settings(self, run_id: str) -> Kept:
+        """The title that the owner gave the run, and whether they hid it. Raises RunNotFoundError."""
+        path = kept_path(self._journals.local_path(run_id))
         said = journal.read(path).events if path.exists() else []
         return Kept.model_validate(said[-1].data) if said and isinstance(said[-1], Recorded) else Kept()
 
     def delete(self, run_id: str, who: str = "") -> None:
         """Delete the run with all that was said about it, so that nothing of it is left in the home. `who` may restore
-        it until this process ends or a hundred other runs were deleted. Raises RunNotFound, and JournalInUse if the
-        run is in progress.
+        it until this process ends or a hundred other runs were deleted. Raises RunNotFoundError, and JournalInUseError
+        if the run is in progress.
         """
         path = self._journals.path(run_id)
         if self._journals.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it stays where it is.")
+            raise RunNotFoundError(f"{run_id} is a recording, which cannot be deleted.")
         # The lock keeps others from continuing the run meanwhile.
-        with Journal(self._journals.place(run_id)):
+        with Journal(self._journals.local_path(run_id)):
             # The cached answers of a run that a later version wrote stay.
             with suppress(NewerSchemaError):
                 self._forget(journal.read(path).events)
@@ -159,9 +168,9 @@ class Annotations:
         return [run for run, away in self._away.items() if away.by == who]
 
     def undo(self, run_id: str, who: str = "") -> None:
-        """Restore a run that `who` deleted. Raises RunNotFound if there is none."""
+        """Restore a run that `who` deleted. Raises RunNotFoundError if there is none."""
         if run_id not in self.deleted(who):
-            raise RunNotFound(f"{run_id} can no longer be brought back.")
+            raise RunNotFoundError(f"{run_id} can no longer be restored.")
         # Extracted elsewhere first, so that a failure restores no half of a run.
         with TemporaryDirectory(prefix=".undone-", dir=self._journals.folder) as aside:
             with zipfile.ZipFile(self._away[run_id].file) as away:
@@ -176,11 +185,11 @@ class Annotations:
         with Journal(path) as written:
             if written.is_new:
                 with of_today():
-                    begun = journal.begun(self._journals.path(run_id))
+                    begun = journal.first_event(self._journals.path(run_id))
                 lab = begun.lab if begun else ""
                 written.append(Started(run=path.stem, lab=lab, spec={}, seed=0, about=run_id, owner=owner))
             written.append(event)
         self._ended(path.stem)
 
     def _said(self, run_id: str, who: str) -> Path:
-        return said_path(self._journals.place(run_id), who)
+        return said_path(self._journals.local_path(run_id), who)

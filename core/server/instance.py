@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import home
-from ..lease import Lease, LeaseHeld
+from ..errors import ExplainError
+from ..lease import Lease, LeaseHeldError
 
 if TYPE_CHECKING:
     import httpx2
@@ -26,27 +27,27 @@ _leases: dict[Path, Lease] = {}
 """The homes that this process serves."""
 
 
-class AlreadyServed(Exception):
+class HomeInUseError(ExplainError):
     """Another app serves this home; the message says where."""
 
 
-class NotLent(Exception):
+class IndexNotLentError(ExplainError):
     """The app that serves this home gave no copy of its index; the message says why."""
 
 
 def claim(url: str) -> None:
     """Serve this home from now on, at `url` on this machine. A read-only home is not claimed.
 
-    Raises AlreadyServed if another app serves it, and DataDirError.
+    Raises HomeInUseError if another app serves it, and DataDirError.
     """
     folder = home.home()
     if folder in _leases or not os.access(folder, os.W_OK):
         return
     try:
         _leases[folder] = Lease(folder / ".app")
-    except LeaseHeld as held:
+    except LeaseHeldError as held:
         at = f"at {there}" if (there := _url()) else f"in {held.who}"
-        raise AlreadyServed(
+        raise HomeInUseError(
             f"Another copy of this app serves {folder} already, {at}. Use that one, or set EXPLAIN_HOME to another "
             "folder for this one."
         ) from None
@@ -73,19 +74,19 @@ def is_key(given: str) -> bool:
 
 
 def borrow() -> Path:
-    """The path of a copy of the running app's index, up to date with the journals. Raises NotLent."""
+    """The path of a copy of the running app's index, up to date with the journals. Raises IndexNotLentError."""
     import httpx2
 
     if not (url := _url()):
-        raise NotLent("No app serves this home.")
+        raise IndexNotLentError("No app serves this home.")
     try:
         answer: httpx2.Response = httpx2.get(
             f"{url}{ROUTE}", headers={HEADER: key()}, timeout=_SECONDS, trust_env=False
         )
     except httpx2.HTTPError as error:
-        raise NotLent(f"The app at {url} does not answer ({error}).") from None
+        raise IndexNotLentError(f"The app at {url} does not answer ({error}).") from None
     if answer.status_code != 200:
-        raise NotLent(f"The app at {url} did not lend its index: {answer.text.strip()[:300]}")
+        raise IndexNotLentError(f"The app at {url} did not lend its index: {answer.text.strip()[:300]}")
     return Path(answer.text)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import journal, policy
 from ..events import Event, Fork, Frozen, Model, Token
-from ..journal import Journal, JournalFull, JournalInUse, NewerSchemaError
+from ..journal import Journal, JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import fairness, prerequisites
@@ -22,8 +22,8 @@ from ..runs.context import Resolve
 from ..runs.driver import Driver, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
-from ..runs.fork import ForkPlan, fork_of, forked, inputs, narrowed, planned
-from ..runs.library import RunLibrary, RunNotFound, Watch, of_today
+from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned
+from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Annotations
 from .quotas import Charge, Quotas, free_of_charge, planned_calls
@@ -39,7 +39,7 @@ def _in_the_run() -> Iterator[None]:
     try:
         yield
     except LookupError as error:
-        raise RunNotFound(str(error)) from None
+        raise RunNotFoundError(str(error)) from None
 
 
 def _run_and_close(loop: asyncio.AbstractEventLoop) -> None:
@@ -78,12 +78,12 @@ class Job:
 
     def publish(self, event: Event) -> None:
         """Write an event to the journal; a token is only held in memory for the page until its call ends. Raises
-        OutOfReach for a call that exceeds a daily limit.
+        OutOfReachError for a call that exceeds a daily limit.
         """
         if isinstance(event, Token):
             self.partial[event.call] = self.partial.get(event.call, "") + event.text
             return
-        self.allowance.admit(self.owner, event, self.number)
+        self.allowance.charge(self.owner, event, self.number)
         self.journal.append(event)
         if event.kind in ("answered", "failed"):
             self.partial.pop(getattr(event, "call", None) or "", None)
@@ -130,10 +130,10 @@ class JobRunner(RunLibrary):
 
     def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
         """Begin a run and return its id immediately. `resolve` finds this run's models if they are not the ones
-        everybody has; `owner` names the person it is for. Raises QuotaExceeded.
+        everybody has; `owner` names the person it is for. Raises QuotaExceededError.
         """
         calls = self._calls(self.labs[lab], spec)
-        for first in prerequisites.of(self.labs[lab], spec).values():
+        for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
             if isinstance(first, Prerequisite) and self.lacks(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
@@ -151,15 +151,15 @@ class JobRunner(RunLibrary):
         completed run is left as it is, unless there are additions, its journal has lost lines, or its failed calls
         are to be asked again (`failed_too`).
 
-        Raises RunNotFound, JournalInUse if the run is still in progress, and QuotaExceeded.
+        Raises RunNotFoundError, JournalInUseError if the run is still in progress, and QuotaExceededError.
         """
         if self.is_recording(run_id):
-            raise RunNotFound(f"{run_id} is a recording: it does not go on.")
+            raise RunNotFoundError(f"{run_id} is a recording, which cannot be resumed.")
         job = self._job(run_id, False, owner, self._calls_of(run_id))
         try:
             with of_today():
-                history, mend = self._driver.left_off(run_id, failed_too)
-            lab, spec = self.begun(run_id, history)
+                history, mend = self._driver.resume_point(run_id, failed_too)
+            lab, spec = self.lab_and_spec(run_id, history)
             if (fork := fork_of(history)) is not None:
                 resolve = self._forked(fork, resolve, self.events(fork.run))
         except BaseException:
@@ -171,28 +171,28 @@ class JobRunner(RunLibrary):
     def reread(self, run_id: str, replaying: Replaying, owner: str = "") -> str:
         """Parse a run's raw answers again with the current parsers, as a new run, which asks no model.
 
-        Raises RunNotFound and QuotaExceeded.
+        Raises RunNotFoundError and QuotaExceededError.
         """
         history = self.events(run_id)
-        lab, spec = self.begun(run_id, history)
+        lab, spec = self.lab_and_spec(run_id, history)
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.
-        Raises RunNotFound.
+        Raises RunNotFoundError.
         """
         history = self.events(fork.run)
-        lab, begun = self.begun(fork.run, history)
+        lab, begun = self.lab_and_spec(fork.run, history)
         with _in_the_run():
             return asyncio.run(planned(lab, spec or begun, history, fork))
 
     def fork(self, fork: Fork, resolve: Resolve | None = None, owner: str = "", spec: Spec | None = None) -> str:
         """Continue from an edited answer as a new run, which asks only what depends on the edit, with the run's
-        specification or with `spec`. Raises RunNotFound and QuotaExceeded.
+        specification or with `spec`. Raises RunNotFoundError and QuotaExceededError.
         """
         history = self.events(fork.run)
-        lab, begun = self.begun(fork.run, history)
+        lab, begun = self.lab_and_spec(fork.run, history)
         spec = spec or begun
         models = self._forked(fork, resolve, history)
         going = RunRequest(lab, spec, new_id(lab.name), additions=inputs(lab, history, fork), forked_from=fork)
@@ -209,21 +209,23 @@ class JobRunner(RunLibrary):
         job = self._going(run_id)
         return job is None or job.over.wait(seconds)
 
-    def beside(self, going: Coroutine[Any, Any, None]) -> Future[None]:
+    def run_on_loop(self, going: Coroutine[Any, Any, None]) -> Future[None]:
         """Run another coroutine on the loop of the runs."""
         return asyncio.run_coroutine_threadsafe(going, self._loop)
 
     def path(self, run_id: str) -> Path:
-        """The path of the run's journal. Raises RunNotFound, with the reason if its first line could not be written."""
+        """The path of the run's journal. Raises RunNotFoundError, with the reason if its first line could not be
+        written.
+        """
         try:
             return super().path(run_id)
-        except RunNotFound:
+        except RunNotFoundError:
             if trouble := self.trouble(run_id):
-                raise RunNotFound(trouble) from None
+                raise RunNotFoundError(trouble) from None
             raise
 
     def active(self, run_id: str) -> bool:
-        """Whether the run is in progress, here or in another process. Raises RunNotFound."""
+        """Whether the run is in progress, here or in another process. Raises RunNotFoundError."""
         return self.here(run_id) or journal.is_written(self.path(run_id))
 
     def here(self, run_id: str) -> bool:
@@ -234,18 +236,18 @@ class JobRunner(RunLibrary):
         """What runs used since midnight (UTC), by the names of their owners; the name is empty for runs of the command
         line. Raises DataDirError.
         """
-        return self._allowance.each()
+        return self._allowance.usage_by_owner()
 
-    def before(self, run_id: str) -> int | None:
+    def people_ahead(self, run_id: str) -> int | None:
         """How many other people's calls or programs come before the run's, if it waits for its turn; None if not."""
         job = self._going(run_id)
-        return fairness.before(job.owner or job.id) if job else None
+        return fairness.people_ahead(job.owner or job.id) if job else None
 
     def in_line(self, run_id: str) -> int | None:
         """How many other people come before the run, if it waits in the queue of this process or another; None if
         not.
         """
-        return self._line.before(run_id)
+        return self._line.people_ahead(run_id)
 
     def prior(self, run_id: str) -> str:
         """The id of the run that this one is waiting for; empty if there is none."""
@@ -257,10 +259,10 @@ class JobRunner(RunLibrary):
         return self._troubles.get(run_id, "")
 
     def watch(self, run_id: str, case: str = "") -> Watch:
-        """A Watch of the run, to be read again and again. Raises RunNotFound."""
+        """A Watch of the run, to be read again and again. Raises RunNotFoundError."""
         watch = Watch(self.path(run_id), lambda: self._unfinished(run_id), case)
         with of_today():
-            watch.look()
+            watch.refresh()
         return watch
 
     def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
@@ -279,11 +281,11 @@ class JobRunner(RunLibrary):
 
     def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the owner may view, the newest first."""
-        return prerequisites.like(lab, spec, self.folder, self._seen_by(owner))
+        return prerequisites.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
         """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises
-        QuotaExceeded if one run may not make that many.
+        QuotaExceededError if one run may not make that many.
         """
         calls = planned_calls(lab, spec)
         return calls if any(map(self._allowance.counts, spec.models)) else None
@@ -292,15 +294,15 @@ class JobRunner(RunLibrary):
         """The calls to plan for a run that is resumed: 0, since how many are left is not known, or None if none of them
         counts.
         """
-        with suppress(RunNotFound, NewerSchemaError, OSError):
-            begun = journal.begun(self.path(run_id))
-            _, spec = self.begun(run_id, [begun] if begun else [])
+        with suppress(RunNotFoundError, NewerSchemaError, OSError):
+            begun = journal.first_event(self.path(run_id))
+            _, spec = self.lab_and_spec(run_id, [begun] if begun else [])
             return 0 if any(map(self._allowance.counts, spec.models)) else None
         return 0
 
     def _forked(self, fork: Fork, resolve: Resolve | None, history: Iterable[Event]) -> Resolve:
         with _in_the_run():
-            return forked(history, fork, resolve or self._driver.resolve)
+            return fork_resolve(history, fork, resolve or self._driver.resolve)
 
     def _going(self, run_id: str) -> Job | None:
         with self._registry:
@@ -312,13 +314,13 @@ class JobRunner(RunLibrary):
 
     def _new(self, going: RunRequest, resolve: Resolve | None, owner: str, calls: int | None) -> str:
         """Begin a run that makes at most `calls` calls that count, or none (None), and return its id. Raises
-        QuotaExceeded.
+        QuotaExceededError.
         """
         self._loop.call_soon_threadsafe(self._begin, self._job(going.id, True, owner, calls), going, resolve)
         return going.id
 
     def _job(self, run_id: str, new: bool, owner: str, calls: int | None) -> Job:
-        """Register a job with the right to write the run's journal. Raises QuotaExceeded."""
+        """Register a job with the right to write the run's journal. Raises QuotaExceededError."""
         number = self._allowance.begin(run_id, owner, calls)
         try:
             return self._registered(run_id, new, owner, number)
@@ -341,13 +343,13 @@ class JobRunner(RunLibrary):
             with self._registry:
                 del self._jobs[job.id]
                 self._owners.pop(job.id, None)
-                if isinstance(fault, JournalFull | JournalInUse):
+                if isinstance(fault, JournalFullError | JournalInUseError):
                     self._troubles[job.id] = str(fault)
                 # The disk may be full.
                 with suppress(OSError):
                     job.journal.close()
                 if job.journal.is_new:
-                    self._troubles.setdefault(job.id, "This run was stopped before it began: it holds nothing.")
+                    self._troubles.setdefault(job.id, "This run was stopped before it started, so it is empty.")
             self._line.leave(job.number)
             self._ended(job.id)
         finally:
@@ -369,7 +371,7 @@ class JobRunner(RunLibrary):
         WHOSE.set(job.owner or job.id)
         found = resolve or self._driver.resolve
         driver = replace(self._driver, resolve=found, owner=job.owner, sees=self._seen_by(job.owner))
-        await driver.go(
+        await driver.execute(
             going,
             job.journal,
             job.publish,

@@ -15,8 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 from .. import home, journal, policy
-from ..events import Answered, Asked, CallFailed, Event, Failed, OutOfReach
-from ..journal import JournalFull, JournalInUse, NewerSchemaError
+from ..errors import ExplainError
+from ..events import Answered, Asked, CallError, Event, Failed, OutOfReachError
+from ..journal import JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import MOST_CASES, Spec
 from ..runs.library import is_shared
@@ -42,21 +43,21 @@ def free_of_charge(model: str, prompt: int, completion: int) -> float:
     return 0.0
 
 
-class QuotaExceeded(Exception):
+class QuotaExceededError(ExplainError):
     """More than is allowed here; the message says what exceeds which limit, and what to do instead."""
 
 
 def planned_calls(lab: Lab, spec: Spec) -> int:
-    """The most calls that a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceeded."""
+    """The most calls a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceededError."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
     if lab.calls is None or all(policy.limit(name) is None for name in limits):
         return 0
     calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
     most = policy.limit("calls_a_run")
     if most is not None and calls > most:
-        raise QuotaExceeded(
-            f"This run would make {calls:,} calls, and here one may make {most:,}. Choose fewer cases or fewer "
-            "trials, or make several runs."
+        raise QuotaExceededError(
+            f"This run would make {calls:,} calls; the limit here is {most:,}. Choose fewer cases or fewer "
+            "trials, or start several runs."
         )
     return calls
 
@@ -83,7 +84,7 @@ class Quotas:
         self._charge = charge
 
     @cached_property
-    def counted(self) -> UsageLedger:
+    def ledger(self) -> UsageLedger:
         """The usage counts of this home."""
         return of_home()
 
@@ -91,12 +92,12 @@ class Quotas:
         """Whether calls of that model count."""
         return self._charge(model, 0, 0) is not None
 
-    def taken(self, owner: str | None) -> CallUsage:
+    def usage_of(self, owner: str | None) -> CallUsage:
         """What that person's runs used since midnight (UTC); with None, what everybody's used."""
         with self._tally() as tally:
-            return tally.taken(owner)
+            return tally.usage_of(owner)
 
-    def each(self) -> dict[str, CallUsage]:
+    def usage_by_owner(self) -> dict[str, CallUsage]:
         """What each person's runs used since midnight (UTC), even if there is no limit to count for."""
         if not is_counted():
             return of_journals(self._folder, _today(), self._charge).of
@@ -105,24 +106,24 @@ class Quotas:
 
     @contextmanager
     def _tally(self) -> Iterator[UsageTally]:
-        """Today's usage, locked while in use. Its first use on a day reads the journals; from then on `admit`
+        """Today's usage, locked while in use. Its first use on a day reads the journals; from then on `charge`
         counts.
         """
-        with self.counted.turn:
-            if self.counted.day != (day := _today()):
-                self.counted.tally = of_journals(self._folder, day, self._charge)
-                self.counted.day = day
-            yield self.counted.tally
+        with self.ledger.turn:
+            if self.ledger.day != (day := _today()):
+                self.ledger.tally = of_journals(self._folder, day, self._charge)
+                self.ledger.day = day
+            yield self.ledger.tally
 
     def begin(self, run: str, owner: str, calls: int | None) -> int | None:
         """Count one more run of at most `calls` calls that count, or none (None), and return its number; None if
-        nothing is counted. Raises QuotaExceeded if the runs in progress or in the queue leave no room for it, or the
-        day's other calls leave too few for it.
+        nothing is counted. Raises QuotaExceededError if the runs in progress or in the queue leave no room for it, or
+        the day's other calls leave too few for it.
         """
         try:
             home.must_write(self._folder)
         except home.DataDirError as error:
-            raise QuotaExceeded(str(error)) from None
+            raise QuotaExceededError(str(error)) from None
         check_stored(self._folder)
         if not is_counted():
             return None
@@ -130,17 +131,17 @@ class Quotas:
             self._check_room(owner)
             if calls is not None:
                 self._check_day(tally, owner, calls)
-            number = self.counted.begin(run, owner, calls or 0)
-            self.hand_out()
+            number = self.ledger.begin(run, owner, calls or 0)
+            self.allocate_slots()
             return number
 
-    def hand_out(self) -> set[int]:
+    def allocate_slots(self) -> set[int]:
         """Give free places to runs in the queue, and return the numbers of those that still wait."""
-        return self.counted.hand_out(policy.limit("runs_of_all"))
+        return self.ledger.allocate_slots(policy.limit("runs_of_all"))
 
-    def admit(self, owner: str, event: Event, number: int | None) -> None:
-        """Count an event of a run of `owner`; to be called with each event before it is written. Raises OutOfReach,
-        which ends the run, for a call that exceeds a daily limit.
+    def charge(self, owner: str, event: Event, number: int | None) -> None:
+        """Count an event of a run of `owner`; to be called with each event before it is written. Raises
+        OutOfReachError, which ends the run, for a call that exceeds a daily limit.
         """
         if not isinstance(event, Asked | Answered | Failed) or not event.model or not self.counts(event.model):
             return
@@ -151,34 +152,33 @@ class Quotas:
                 if words := self._spent(tally, owner):
                     raise _out_of_reach(words)
                 if number is not None:
-                    self.counted.asked(number)
+                    self.ledger.count_call(number)
             _count(tally, self._charge, owner, event)
 
     def _check_room(self, owner: str) -> None:
-        mine, everybody = (self.counted.going_on(of).runs for of in (owner, None))
+        mine, everybody = (self.ledger.going_on(of).runs for of in (owner, None))
         most = roles.limit("runs_at_once", owner)
         if most is not None and mine >= most:
-            raise QuotaExceeded(
-                f"As many runs as you have going on now ({mine}) is as many as are allowed here. Wait until "
-                "one is over, or stop one."
+            raise QuotaExceededError(
+                f"You already have {mine} runs in progress, the most allowed here. Wait until one ends, or stop one."
             )
         places, waiting = policy.limit("runs_of_all"), policy.limit("runs_in_line")
         if places is not None and waiting is not None and everybody >= places + waiting:
-            raise QuotaExceeded(
-                f"As many runs as people have going on now or waiting in line ({everybody}) is as many as are "
-                "allowed here. Come back a little later."
+            raise QuotaExceededError(
+                f"People already have {everybody} runs in progress or in the queue, the most "
+                "allowed here. Try again a little later."
             )
 
     def _check_day(self, tally: UsageTally, owner: str, calls: int) -> None:
         for name, of, whose in (("calls_a_day", owner, "you"), ("calls_of_all_a_day", None, "all people together")):
-            most, used = _limit(name, of), tally.taken(of).calls + self.counted.going_on(of).ahead
+            most, used = _limit(name, of), tally.usage_of(of).calls + self.ledger.going_on(of).ahead
             if most is not None and used + max(calls, 1) > most:
-                raise QuotaExceeded(
-                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or on their way. Choose a "
-                    "smaller run, or come back tomorrow (the day begins at midnight UTC)."
+                raise QuotaExceededError(
+                    f"Here {whose} may make {most:,} calls a day, and {used:,} are made or reserved. Choose a "
+                    "smaller run, or come back tomorrow (the day starts at midnight UTC)."
                 )
         if words := self._spent(tally, owner):
-            raise QuotaExceeded(words)
+            raise QuotaExceededError(words)
 
     def _spent(self, tally: UsageTally, owner: str) -> str:
         """Why `owner` may make no further call today; an empty string if they may."""
@@ -186,12 +186,12 @@ class Quotas:
             limits = [_limit(f"{name}_{last}", of) for name in CallUsage._fields]
             if limits == [None, None]:
                 continue
-            for most, used, what in zip(limits, tally.taken(of), ("calls", "US cents"), strict=True):
+            for most, used, what in zip(limits, tally.usage_of(of), ("calls", "US cents"), strict=True):
                 if most is not None and used >= most:
                     return (
-                        f"Here {whose} may use {most:,} {what} a day, and they are used up, or kept for calls on their "
-                        "way. Robots and recordings cost nothing; for other models come back tomorrow (the day begins "
-                        "at midnight UTC)."
+                        f"Here {whose} may use {most:,} {what} a day, and they are used up or reserved for calls in "
+                        "progress. Robots and recordings cost nothing; for other models come back tomorrow (the day "
+                        "starts at midnight UTC)."
                     )
         return ""
 
@@ -201,21 +201,20 @@ def _limit(name: str, owner: str | None) -> int | None:
     return policy.limit(name) if owner is None else roles.limit(name, owner)
 
 
-def _out_of_reach(words: str) -> OutOfReach:
-    return OutOfReach(CallFailed(words, "What was answered is kept, and the run can go on from here tomorrow."))
+def _out_of_reach(words: str) -> OutOfReachError:
+    return OutOfReachError(CallError(words, "The answers are kept, and the run can be resumed tomorrow."))
 
 
 def check_stored(folder: Path) -> None:
-    """Check the folder's size. Raises QuotaExceeded if the host's storage limit is reached."""
+    """Check the folder's size. Raises QuotaExceededError if the host's storage limit is reached."""
     most = policy.limit("stored_mb")
-    if most is not None and stored(folder) >= most * 1_000_000:
-        raise QuotaExceeded(
-            f"The {most:,} MB that this host has for runs are full. Nothing of what is there is lost; ask the "
-            "host to make room."
+    if most is not None and stored_bytes(folder) >= most * 1_000_000:
+        raise QuotaExceededError(
+            f"The {most:,} MB that this host has for runs are full. Nothing is lost; ask the host to make room."
         )
 
 
-def stored(folder: Path) -> int:
+def stored_bytes(folder: Path) -> int:
     """The size in bytes of the folder's files and the answer cache, measured at most every ten seconds."""
     return _stored(folder, time.monotonic() // 10)
 
@@ -237,17 +236,17 @@ def _count(tally: UsageTally, charge: Charge, owner: str, event: Event) -> None:
     if charge(model, 0, 0) is None:
         return
     if isinstance(event, Failed):
-        tally.take(owner, call, CallUsage(), None)
+        tally.add(owner, call, CallUsage(), None)
         return
     if isinstance(event, Asked):
         most = _at_most(event)
-        tally.take(owner, call, CallUsage(1, _cents(charge, model, most)), most)
+        tally.add(owner, call, CallUsage(1, _cents(charge, model, most)), most)
         return
     most = tally.most(call)
     said = (0, 0) if event.cached else (event.usage.prompt_tokens, event.usage.completion_tokens)
     prompt, completion = (one if now is None else _bounded(now) for now, one in zip(said, most, strict=True))
     less = _cents(charge, model, (prompt, completion)) - _cents(charge, model, most)
-    tally.take(owner, call, CallUsage(0, less), None)
+    tally.add(owner, call, CallUsage(0, less), None)
 
 
 def _cents(charge: Charge, model: str, tokens: tuple[int, int]) -> float:
@@ -280,7 +279,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Usag
         try:
             if path.stat().st_mtime < midnight:
                 continue
-            begun = journal.begun(path)
+            begun = journal.first_event(path)
             owner = begun.owner if begun else ""
             with path.open("rb") as lines:
                 for line in lines:
@@ -293,7 +292,7 @@ def of_journals(folder: Path, day: str, charge: Charge = free_of_charge) -> Usag
     return tally
 
 
-def forget(folder: Path, days: int) -> list[str]:
+def delete_old_runs(folder: Path, days: int) -> list[str]:
     """Delete visitors' runs to which nothing was added for `days` days, with what people said about them, and return
     the deleted runs. Shared runs and runs of the command line stay. Also delete what visitors said that long ago
     about runs that are not in the folder, such as recordings. A file dated more than a day in the future, because
@@ -306,7 +305,7 @@ def forget(folder: Path, days: int) -> list[str]:
             if path.stat().st_mtime > now + 24 * 3600:
                 os.utime(path, (now, now))
     forgotten = []
-    for path in journal.listed(folder):
+    for path in journal.list_journals(folder):
         said = list(folder.glob(f"{path.stem}~*.jsonl"))
         with _else_kept(path):
             last = max(one.stat().st_mtime for one in (path, *said))
@@ -319,7 +318,7 @@ def forget(folder: Path, days: int) -> list[str]:
             forgotten.append(path.stem)
     for path in sorted(folder.glob("*~*.jsonl")):
         with _else_kept(path):
-            is_homeless = journal.found(path.stem.partition("~")[0], folder) is None
+            is_homeless = journal.find(path.stem.partition("~")[0], folder) is None
             if is_homeless and path.stat().st_mtime < oldest and _is_visitors(path):
                 path.unlink()
     return forgotten
@@ -329,10 +328,10 @@ def forget(folder: Path, days: int) -> list[str]:
 def _else_kept(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, NewerSchemaError, JournalFull, JournalInUse) as error:
+    except (OSError, NewerSchemaError, JournalFullError, JournalInUseError) as error:
         log.warning("%s is kept: %s", path, error)
 
 
 def _is_visitors(path: Path) -> bool:
-    begun = journal.begun(path)
+    begun = journal.first_event(path)
     return begun is not None and bool(begun.owner)

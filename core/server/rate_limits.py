@@ -14,11 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address, ip_network
 
+from ..errors import ExplainError
 
-class NoPlace(Exception):
+
+class NoFreePlaceError(ExplainError):
     """All places are taken; the message says so."""
 
-    def __init__(self, words: str = "Too many people use this app now. Try again in a minute.") -> None:
+    def __init__(self, words: str = "Too many people are using this app right now. Try again in a minute.") -> None:
         super().__init__(words)
 
 
@@ -56,12 +58,12 @@ class Places:
         """How many places each network has taken."""
 
     @property
-    def taken(self) -> int:
+    def in_use(self) -> int:
         """How many places are taken."""
         return self._taken.total()
 
     @contextmanager
-    def held(
+    def reserve(
         self,
         address: str,
         end: Callable[[], None] = lambda: None,
@@ -70,11 +72,11 @@ class Places:
     ) -> Iterator[None]:
         """Hold `size` places for that network address. `end` is called if the places are given to somebody else, and
         has to end what holds them. A caller for which `is_reserved` is true always gets places and never loses them;
-        `is_reserved` is called only when all places are taken. Raises NoPlace.
+        `is_reserved` is called only when all places are taken. Raises NoFreePlaceError.
         """
         place = _Place(network_of(address), size, end, is_reserved)
         most = self._most()
-        if most is not None and self.taken + size > most and not is_reserved():
+        if most is not None and self.in_use + size > most and not is_reserved():
             self._make_room(place, most)
         self._held.setdefault(place.network, {})[place] = None
         self._taken[place.network] += size
@@ -84,16 +86,16 @@ class Places:
             self._free(place)
 
     def _make_room(self, newcomer: _Place, most: int) -> None:
-        """Take places from the network that has more than half of them, the latest taken first. Raises NoPlace if it
-        cannot.
+        """Take places from the network that has more than half of them, the latest taken first. Raises NoFreePlaceError
+        if it cannot.
         """
-        while self.taken + newcomer.size > most:
+        while self.in_use + newcomer.size > most:
             # A newcomer that had as many afterwards would lose them again.
             allowed = max(most / 2, self._taken[newcomer.network] + newcomer.size)
             largest = max(self._taken, key=lambda one: self._taken[one], default="")
             others = (place for place in reversed([*self._held.get(largest, ())]) if not place.is_reserved())
             if self._taken[largest] <= allowed or (last := next(others, None)) is None:
-                raise NoPlace
+                raise NoFreePlaceError
             self._free(last)
             last.end()
 

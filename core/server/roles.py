@@ -19,6 +19,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from .. import home, policy
+from ..errors import ExplainError
 from . import usage
 from .rate_limits import network_of
 
@@ -34,21 +35,21 @@ _LETTERS = 64
 """The length of the number in a file, in hexadecimal digits."""
 
 
-class NotSignedIn(Exception):
+class SignInError(ExplainError):
     """The code was not accepted; the message says why, and what to do."""
 
 
 def enter(visitor: str, code: str, address: str) -> str:
-    """Sign in the visitor, who typed `code` at that network address, and return their role. Raises NotSignedIn for a
+    """Sign in the visitor, who typed `code` at that network address, and return their role. Raises SignInError for a
     wrong code, and for any code while that address has to wait after wrong ones; and DataDirError.
     """
     role, who = policy.role_by(code), network_of(address)
     counts = usage.of_home()
     if wait := (counts.right(who) if role else counts.wrong(who)):
-        raise NotSignedIn(f"Wrong codes were typed, so this one was not looked at. Try again in {_time(wait)}.")
+        raise SignInError(f"After several wrong codes, this one was not checked. Try again in {_time(wait)}.")
     if not role:
-        more = f" The next one is looked at in {_time(wait)}." if (wait := counts.wait(who)) else ""
-        raise NotSignedIn(f"This is none of the codes that were set when the app was started.{more}")
+        more = f" You can try again in {_time(wait)}." if (wait := counts.wait(who)) else ""
+        raise SignInError(f"This code is not valid.{more}")
     sign_in(visitor, role)
     return role
 
@@ -79,7 +80,7 @@ def role_of(visitor: str) -> str:
     for role in policy.ROLES if kept else ():
         if policy.code_for(role) and hmac.compare_digest(kept, _number(visitor, role).encode()):
             return role
-    return "" if policy.by_code_alone() else PARTICIPANT
+    return "" if policy.requires_code() else PARTICIPANT
 
 
 def limit(name: str, visitor: str) -> int | None:
@@ -90,7 +91,7 @@ def limit(name: str, visitor: str) -> int | None:
     return most * (policy.limit("teacher_times") or 1)
 
 
-def forget() -> None:
+def purge_expired() -> None:
     """Delete sign-ins that have expired."""
     for path in _folder().glob("*"):
         with suppress(OSError):

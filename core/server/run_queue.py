@@ -36,16 +36,16 @@ class RunQueue:
         thread.
         """
         if number is not None:
-            self._allowance.counted.over(number)
+            self._allowance.ledger.over(number)
             self._hand_out()
 
-    def before(self, run: str) -> int | None:
+    def people_ahead(self, run: str) -> int | None:
         """How many other people come before the run; None if it is not in the queue. May be called from any thread."""
-        return self._allowance.counted.before(run) if is_counted() else None
+        return self._allowance.ledger.people_ahead(run) if is_counted() else None
 
     def _hand_out(self) -> None:
         """Assign the free places, and wake the runs that got one."""
-        in_line = self._allowance.hand_out()
+        in_line = self._allowance.allocate_slots()
         with self._turn:
             for number in self._waiting.keys() - in_line:
                 self._loop.call_soon_threadsafe(self._waiting[number].set)

@@ -57,13 +57,13 @@ class UsageTally:
         """The most tokens that a call in progress may use; (0, 0) for any other call."""
         return self.under_way.get(call, (0, 0))
 
-    def taken(self, owner: str | None) -> CallUsage:
+    def usage_of(self, owner: str | None) -> CallUsage:
         """What the calls of that person's runs used; with None, what everybody's used."""
         if owner is not None:
             return self.of.get(owner, CallUsage())
         return CallUsage(sum(one.calls for one in self.of.values()), sum(one.cents for one in self.of.values()))
 
-    def take(self, owner: str, call: tuple[str, str], taken: CallUsage, most: tuple[int, int] | None) -> None:
+    def add(self, owner: str, call: tuple[str, str], taken: CallUsage, most: tuple[int, int] | None) -> None:
         """Add what a call of the owner's used. `most` is what a call in progress may use at most; None if the call is
         over.
         """
@@ -121,7 +121,7 @@ class UsageLedger:
             self._line.append(number)
             return number
 
-    def asked(self, number: int) -> None:
+    def count_call(self, number: int) -> None:
         """Count one of the run's calls as made."""
         with self.turn:
             if one := self._runs.get(number):
@@ -134,7 +134,7 @@ class UsageLedger:
             if number in self._line:
                 self._line.remove(number)
 
-    def hand_out(self, places: int | None) -> set[int]:
+    def allocate_slots(self, places: int | None) -> set[int]:
         """Give free places to runs in the queue, one of each owner in turn. `places` is the number of all places; None
         for any number. No run loses its place. Returns the numbers of the runs that are still in the queue.
         """
@@ -148,7 +148,7 @@ class UsageLedger:
                 free -= 1
             return set(self._line)
 
-    def before(self, run: str) -> int | None:
+    def people_ahead(self, run: str) -> int | None:
         """How many other people come before the run; None if it is not in the queue."""
         with self.turn:
             line = list(dict.fromkeys(self._runs[number].whose for number in self._line))

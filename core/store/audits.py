@@ -81,7 +81,7 @@ class AuditDraw:
     readers: tuple[ReaderAccuracy, ...]
 
     @property
-    def left(self) -> list[AuditEntry]:
+    def remaining(self) -> list[AuditEntry]:
         """The entries that are still to be judged, in the order of the sample."""
         return [one for one in self.drawn if one.entry.said is None]
 
@@ -134,7 +134,9 @@ def _holds(detector: Detector) -> str:
     return f'(r."{detector.field}" and not coalesce(r."{detector.but}", false))'
 
 
-def draw(readings: Sequence[SampledReading], judged: str, size: int, seed: int, id: str) -> dict[RowPlace, Audited]:
+def draw_sample(
+    readings: Sequence[SampledReading], judged: str, size: int, seed: int, id: str
+) -> dict[RowPlace, Audited]:
     """A stratified sample of `size` answers (`allotted`), in an order that does not reveal the strata; the same for the
     same `seed`.
     """

@@ -22,16 +22,16 @@ from .matching import (
     ROBOT,
     ComparisonRequest,
     Match,
-    NotComparable,
+    NotComparableError,
     Subject,
-    apart,
     column,
-    else_equal,
+    controlled,
+    distinct_rows,
     judged_of,
     of_each,
+    pivot,
     rows,
     where,
-    wide,
 )
 from .queries import SEEN
 from .store import Store
@@ -84,18 +84,18 @@ class Compared:
 
 def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tuple[Subject, ...]]:
     """The subjects that an address asks to compare: `by` and each `of`, within the address's filter; or `runs`,
-    separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparable.
+    separated by commas. Without `of` there are none, except for `by=rules`. Raises NotComparableError.
     """
     named = [one.strip() for text in query.get("runs", ()) for one in text.split(",") if one.strip()]
     by = "run" if named else (list(query.get("by", ())) or ["model"])[-1]
     if by not in get_args(By):
-        raise NotComparable(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
+        raise NotComparableError(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
     known, wanted = cast(By, by), from_query(query)
     if known == "rules":
         return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
-        raise NotComparable(f"{len(names)} are named; {MOST} can be compared at most.")
+        raise NotComparableError(f"{len(names)} are named; {MOST} can be compared at most.")
     return known, tuple(Subject(name, filter_of(store, known, name, wanted)) for name in names)
 
 
@@ -134,7 +134,7 @@ def labs(
     rows. The same rows under several parsers count once. With `robots`, robots' rows always count.
     """
     held: dict[str, list[int]] = {}
-    for subject in apart(subjects):
+    for subject in distinct_rows(subjects):
         sql, values = condition(subject.filter, viewer, stopped) if robots else where(subject, viewer, stopped)
         for lab, count in store.rows(f"select lab, count(*) from items where {sql} group by lab", values):  # noqa: S608  our own names
             if (known := store.labs.get(lab)) and known.judged:
@@ -142,22 +142,24 @@ def labs(
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
 
 
-def found(
+def compare_query(
     store: Store, query: Mapping[str, Sequence[str]], viewer: str | None = None, stopped: Sequence[str] = ()
 ) -> Compared:
     """The comparison that an address asks for, in the first of its `labs` if it names none. Without a chosen `match`,
     rows are matched by what they belong to, such as the starter question, unless there is nothing of this kind or
     one subject's tests were all given by a person. What happens to be shared does not influence this choice, so one
-    more row changes nothing else. Raises NotComparable.
+    more row changes nothing else. Raises NotComparableError.
     """
     by, chosen = subjects(store, query)
     if len(chosen) < 2:
-        raise NotComparable(f"Choose two to {MOST} to compare.")
+        raise NotComparableError(f"Choose two to {MOST} to compare.")
     lab = next(iter(labs(store, chosen, viewer, stopped)), "")
     if not lab:
         if labs(store, chosen, viewer, stopped, robots=True):
-            raise NotComparable("Only robots have results here. They are compared where they are chosen as models.")
-        raise NotComparable("None of them has a result that could be compared.")
+            raise NotComparableError(
+                "Only robots have results here. They are compared where they are chosen as models."
+            )
+        raise NotComparableError("None of them has a result that could be compared.")
     asked = ComparisonRequest(chosen, lab, "exact", viewer, stopped, doubtful=list(query.get("doubtful", ())) == ["1"])
     asked = replace(asked, strata=_strata(store, asked, by))
     judged, match = judged_of(store, lab), (list(query.get("match", ())) or [""])[-1]
@@ -181,7 +183,7 @@ def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
     of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names
     held = of_each(store, asked, f"select {columns} from {of}")  # noqa: S608  our own names
     of_names = zip(*([set(values or ()) for values in row] for row in held), strict=True)
-    return else_equal(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))
+    return controlled(dict(zip(names, of_names, strict=True)), by in ("run", "filter", "rules"))
 
 
 _PLAIN = ("model", *FACETS)
@@ -197,17 +199,17 @@ def _is_given(store: Store, asked: ComparisonRequest, given: str) -> bool:
 def _meeting(store: Store, asked: ComparisonRequest) -> int:
     """How many items have a value for every subject where all else is equal."""
     sql, values = rows(store, asked)
-    count = f"select count(distinct unit) from ({wide(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
+    count = f"select count(distinct unit) from ({pivot(asked, 'rows')}) where valued = {len(asked.subjects)}"  # noqa: S608  our own names
     return int(store.rows(f"with rows as ({sql}) {count}", values)[0][0])
 
 
 def compare(store: Store, asked: ComparisonRequest) -> Compared:
-    """Compare the subjects on the items that they share. Raises NotComparable unless there are two to five subjects,
-    and if the lab's rows cannot be compared.
+    """Compare the subjects on the items that they share. Raises NotComparableError unless there are two to five
+    subjects, and if the lab's rows cannot be compared.
     """
     places = range(len(asked.subjects))
     if not 2 <= len(places) <= MOST:
-        raise NotComparable(f"Choose two to {MOST} to compare.")
+        raise NotComparableError(f"Choose two to {MOST} to compare.")
     judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
     with store.limited() as cursor:
@@ -220,7 +222,7 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
             """,  # noqa: S608  our own names
             values,
         )
-        cursor.execute(f"create temp table wide as {wide(asked, 'placed')}")
+        cursor.execute(f"create temp table wide as {pivot(asked, 'placed')}")
         items = cursor.execute(f"select key, unit, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
         tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
         # A guess counts for an item as the item's values do: as the mean over the cells in which it is shared.
@@ -297,7 +299,7 @@ def _doubtful(store: Store, asked: ComparisonRequest) -> tuple[int, ...]:
 def _robots(store: Store, asked: ComparisonRequest) -> int:
     """How many rows of robots are left out; the same rows under several parsers count once."""
     left = 0
-    for subject in apart(asked.subjects):
+    for subject in distinct_rows(asked.subjects):
         if not subject.has_robots:
             sql, values = condition(subject.filter, asked.viewer, asked.stopped)
             count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names

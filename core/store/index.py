@@ -39,16 +39,16 @@ def index(store: Store, journals: Path, recordings: bool = False) -> list[str]:
     """Read once what the folder's journals hold beyond what the store knows; for repeated use, keep an `Index`. With
     `recordings`, which come with the app, journals in archives are included. Returns the runs that changed.
     """
-    changed = Index(store, journals, recordings).look()
+    changed = Index(store, journals, recordings).update()
     if recordings and (archived := archives.folder(journals)) is not None:
-        changed = sorted({*changed, *Index(store, archived, recordings).look()})
+        changed = sorted({*changed, *Index(store, archived, recordings).update()})
     return changed
 
 
 def rebuild(store: Store, journals: Path) -> list[str]:
     """Delete all rows and index the folder's journals from their beginning. Returns the runs."""
     with store.writer:
-        store.empty()
+        store.clear()
         return index(store, journals)
 
 
@@ -101,7 +101,7 @@ class Index:
         """
         self._writes = -1
 
-    def look(self) -> list[str]:
+    def update(self) -> list[str]:
         """Read what the journals hold beyond what the store knows.
 
         Returns the runs that changed, including those whose journal is gone and whose rows were deleted. An incomplete
@@ -199,7 +199,7 @@ class Index:
 
     def _forget(self, runs: set[str]) -> None:
         if runs:
-            self.store.forget(sorted(runs))
+            self.store.erase_runs(sorted(runs))
             for run in runs:
                 self._known.pop(run, None)
                 self._settled = False

@@ -49,9 +49,9 @@ class IndexWatcher:
         """Make the thread look now, for example because a run has ended."""
         self._woken.set()
 
-    def look(self) -> None:
+    def update_now(self) -> None:
         """Look now, and return when it is done."""
-        if self._index.look():
+        if self._index.update():
             self.changes += 1
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ class IndexWatcher:
             rest = self._every
             with self._reported(self._journals):
                 began = time.thread_time()
-                if self._index.look():
+                if self._index.update():
                     self.changes += 1
                 else:
                     rest = pause(self._every, time.thread_time() - began)

@@ -115,7 +115,7 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
               and (not ? or t.trial is not null)
         order by l."at", l.about, kind, value
         """,  # noqa: S608  our own names
-        [lab.principal, lab.name, viewer, viewer, readings],
+        [lab.main_trial, lab.name, viewer, viewer, readings],
     )
     labels: dict[_Place, _Labelled] = {}
     for first, run, case, trial, who, kind, value, *readings_of_trial in rows:

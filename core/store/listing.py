@@ -15,7 +15,7 @@ from ..labs.base.declared import FACETS, Cases
 from .filters import OF_ITEMS, OF_RUNS, SAID, STATUS, Filter, Where, condition
 from .queries import SEEN
 from .rereadings import versions
-from .schema import named, table_of
+from .schema import quoted_names, table_of
 from .store import Store
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ def of_cases(
 
     with_a_row, values = condition(wanted, viewer, stopped)
     added = "".join(f", {column}" for column in _added(store, cases))
-    whole = [f"{named([name])} is not null" for name in cases.records] if cases.newest is not None else []
+    whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
     frame = store.query(
         f"""
         with wanted as (
-            select distinct items.run, items."case", items.lab, {named(FACETS)} from items
+            select distinct items.run, items."case", items.lab, {quoted_names(FACETS)} from items
             where {with_a_row} and items.lab = ? and items."case" <> ''
         ), done as (
             select run, "case", runs."at", cases.number, cases.title, coalesce(cases.model, runs.model, '') as model,
@@ -88,17 +88,17 @@ def of_cases(
 def _added(store: Store, cases: Cases) -> Iterator[str]:
     """SQL for the columns that `cases` adds."""
     for field in cases.fields:
-        yield f"json_extract(spec, '$.{named([field])}') as {named([field])}"
+        yield f"json_extract(spec, '$.{quoted_names([field])}') as {quoted_names([field])}"
     for name, (record, field) in cases.records.items():
-        value = f'arg_max({named([field])}, "at")' if field else "count(*)"
-        rows = f'{named([table_of(record)])} r where r.run = wanted.run and r."case" = wanted."case"'
-        yield f"(select {value} from {rows}) as {named([name])}"  # noqa: S608  our own names
+        value = f'arg_max({quoted_names([field])}, "at")' if field else "count(*)"
+        rows = f'{quoted_names([table_of(record)])} r where r.run = wanted.run and r."case" = wanted."case"'
+        yield f"(select {value} from {rows}) as {quoted_names([name])}"  # noqa: S608  our own names
     if cases.observed:
         rows = 'items i where i.run = wanted.run and i."case" = wanted."case" and i.counts'
         yield f"(select to_json(histogram(observed)) from {rows}) as observed"  # noqa: S608  our own names
     for journaled, field in cases.held:
-        rows = f"{named([store.records[journaled]])} r where r.run = runs.run"
-        yield f"(select bool_and({named([field])}) from {rows}) as {journaled}_{field}"  # noqa: S608  our own names
+        rows = f"{quoted_names([store.records[journaled]])} r where r.run = runs.run"
+        yield f"(select bool_and({quoted_names([field])}) from {rows}) as {journaled}_{field}"  # noqa: S608  our own names
 
 
 def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:

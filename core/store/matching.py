@@ -1,6 +1,6 @@
 """Which rows of several runs are about the same thing: what they belong to, what was tested, and all else that must be
-equal. *Side by side* has its rows in memory while its runs go on (`met`); *Compare* computes them in the database,
-with each subject's value (`rows`, `wide`).
+equal. *Side by side* has its rows in memory while its runs go on (`match_tests`); *Compare* computes them in the
+database, with each subject's value (`rows`, `pivot`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..errors import ExplainError
 from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
 from ..models.ids import CONTROL
@@ -48,7 +49,7 @@ def home(title: str, judged: Judged | None) -> str:
     return judged.tail.join(title.split(judged.tail)[:-1])
 
 
-def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
+def controlled(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple[str, ...]:
     """The settings that must be equal for rows to match, given the values that each subject has for each of the
     settings `held`: those that are not the same everywhere. If the subjects were named as a whole (`are_named`),
     such as runs, a setting may differ between them if it is constant within each. A subject that asks no model at
@@ -63,13 +64,13 @@ def else_equal(held: Mapping[str, Sequence[Set[str]]], are_named: bool) -> tuple
     return tuple(equal)
 
 
-def met(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[tuple[int | None, ...]]:
+def match_tests(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[tuple[int | None, ...]]:
     """For each test, its positions in the columns, one column a run; None where a run lacks it. Tests that all runs
     have come first, in the order of the first run; a test that a run has twice is matched with the other's second.
     Without a name that others could share, cases are matched by their ids.
     """
     held = {name: [{one.settings.get(name, "") for one in run} for run in columns] for name in FACETS}
-    equal = else_equal(held, are_named=True)
+    equal = controlled(held, are_named=True)
     keyed: list[dict[Hashable, int]] = []
     for run in columns:
         seen, places = Counter[Hashable](), dict[Hashable, int]()
@@ -82,7 +83,7 @@ def met(columns: Sequence[Sequence[TestedItem]], judged: Judged | None) -> list[
     return sorted(rows, key=lambda row: None in row)
 
 
-class NotComparable(ValueError):
+class NotComparableError(ExplainError, ValueError):
     """These subjects cannot be compared; the message tells the person why."""
 
 
@@ -101,7 +102,7 @@ class Subject(NamedTuple):
         return bool(self.filter.chosen.get("model") or self.filter.runs)
 
 
-def apart(subjects: Sequence[Subject]) -> list[Subject]:
+def distinct_rows(subjects: Sequence[Subject]) -> list[Subject]:
     """One subject for each set of rows: the same rows under several parsers appear once."""
     return [one for at, one in enumerate(subjects) if one.filter not in [before.filter for before in subjects[:at]]]
 
@@ -137,10 +138,10 @@ class ComparisonRequest:
 
 
 def judged_of(store: Store, lab: str) -> Judged:
-    """How the rows of the lab are compared. Raises NotComparable if they are not."""
+    """How the rows of the lab are compared. Raises NotComparableError if they are not."""
     judged = store.labs[lab].judged if lab in store.labs else None
     if judged is None:
-        raise NotComparable(f"Results of {lab or 'no lab'} cannot be compared.")
+        raise NotComparableError(f"Results of {lab or 'no lab'} cannot be compared.")
     return judged
 
 
@@ -190,7 +191,7 @@ def matrix(store: Store, asked: ComparisonRequest, keys: Sequence[int] | None = 
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
     named = "" if keys is None else "where key in (select unnest(?::ubigint[]))"
     asking = f"""
-        with rows as ({sql}), wide as ({wide(asked, f"(select * from rows {named})", _told(store, asked))})
+        with rows as ({sql}), wide as ({pivot(asked, f"(select * from rows {named})", _told(store, asked))})
         select key, title, about, among, agree, {columns} from wide order by {ORDER}
     """  # noqa: S608  our own names
     found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])])
@@ -237,7 +238,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
     elif asked.by_whole:
         item = home
-    elif lab.item == "trial":
+    elif lab.row_unit == "trial":
         placed += " and about <> ''"
     else:
         item = "title"
@@ -254,7 +255,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
     return sql, values
 
 
-def wide(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
+def pivot(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
     """SQL that makes one row for each item from the rows `of`: `key`, `unit`, `home`, whether its subjects `agree` and
     how many are `valued`; for each subject `value_i`, `rows_i` and `times_i`; and the columns `more`.
     """
@@ -278,8 +279,8 @@ def wide(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
 
 
 def _told(store: Store, asked: ComparisonRequest) -> list[str]:
-    """The columns of an item that a reader is shown, for `wide`."""
-    has_about = store.labs[asked.lab].item == "trial" and not asked.by_whole
+    """The columns of an item that a reader is shown, for `pivot`."""
+    has_about = store.labs[asked.lab].row_unit == "trial" and not asked.by_whole
     columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]
     columns.append(f"{'any_value(about)' if has_about else _texts('')} as about")
     columns.append("any_value(among) as among")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..runs.bundle import IMPORTED
-from .schema import named
+from .schema import quoted_names
 from .store import Store
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def runs(
     ]
     labs, names, places = ([row[column] for row in leading] for column in range(3))
     metrics = list(dict.fromkeys(name for _, name, _ in leading))
-    figures = "".join(f", max(value) filter (metric = ?) as {named([metric])}" for metric in metrics)
+    figures = "".join(f", max(value) filter (metric = ?) as {quoted_names([metric])}" for metric in metrics)
     frame = store.query(
         f"""
         with listed as (
@@ -77,7 +77,7 @@ def runs(
         from listed left join figures using (run) order by "at" desc nulls first, run desc
         """,  # noqa: S608  our own names
         [
-            *(list(store.labs), [lab.how for lab in store.labs.values()]),
+            *(list(store.labs), [lab.method_field for lab in store.labs.values()]),
             *(recordings, only, only, viewer, viewer, limit),
             *(labs, names, places, *metrics),
         ],

@@ -105,7 +105,7 @@ NAMED = 5
 """How many changed rows are named; the others are counted."""
 
 
-def told(changes: Sequence[Changed], of: int, words: Mapping[str, str]) -> str:
+def changes_sentence(changes: Sequence[Changed], of: int, words: Mapping[str, str]) -> str:
     """The changes in one sentence; `words` gives the names of outcomes."""
     if not changes:
         return f"No outcome changed, of {of:,}."

@@ -126,7 +126,7 @@ def create(connection: DuckDBPyConnection, wanted: Mapping[str, StoreTable]) -> 
         connection.execute(TABLES)
         for name, (columns, key) in wanted.items():
             lines = ", ".join(f'"{column}" {kind}' for column, kind in columns.items())
-            connection.execute(f'create table "{name}" ({lines}, primary key ({named(key)}))')
+            connection.execute(f'create table "{name}" ({lines}, primary key ({quoted_names(key)}))')
         connection.execute("create table version as select ? as hash, false as stale", [version])
     connection.execute("commit")
     return tables(connection)
@@ -147,6 +147,6 @@ def tables(connection: DuckDBPyConnection) -> dict[str, StoreTable]:
     return {table: StoreTable(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
 
 
-def named(columns: Iterable[str]) -> str:
+def quoted_names(columns: Iterable[str]) -> str:
     """Names quoted for SQL."""
     return ", ".join('"' + column.replace('"', '""') + '"' for column in columns)

@@ -27,7 +27,7 @@ from . import query_process
 from .queries import SEEN
 from .query_process import QueryRequest
 from .schema import GENERIC
-from .store import QueryRefused, Store
+from .store import QueryRefusedError, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,7 +67,7 @@ class QueryResult(NamedTuple):
                 kind = pa.int64() if whole and _fits(column) else pa.float64()
                 table = table.set_column(place, field.name, column.cast(kind))
             elif not _is_plain(field.type):
-                texts = [None if value is None else json.dumps(plain(value)) for value in column.to_pylist()]
+                texts = [None if value is None else json.dumps(json_value(value)) for value in column.to_pylist()]
                 table = table.set_column(place, field.name, pa.array(texts, pa.string()))
         kinds = {pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype(), pa.bool_(): pd.BooleanDtype()}
         return table.to_pandas(types_mapper=kinds.get, timestamp_as_object=False)
@@ -75,7 +75,7 @@ class QueryResult(NamedTuple):
     def rows(self) -> Iterator[dict[str, Any]]:
         """One dict for each row, with values that JSON has."""
         for batch in self.table.to_batches(1_000):
-            yield from (plain(row) for row in batch.to_pylist())
+            yield from (json_value(row) for row in batch.to_pylist())
 
 
 class Example(NamedTuple):
@@ -88,42 +88,42 @@ class Example(NamedTuple):
 def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
     """Run a query on the store that this process has open; with `viewer`, on what that visitor may see.
 
-    Raises QueryRefused for SQL that is wrong, would do more than read, or exceeds the limits (`core.policy`).
+    Raises QueryRefusedError for SQL that is wrong, would do more than read, or exceeds the limits (`core.policy`).
     """
     owner = WHOSE.set(viewer or WHOSE.get())
     try:
-        with _turns.take():
+        with _turns.acquire():
             return ask_file(copied(store), sql, viewer)
     finally:
         WHOSE.reset(owner)
 
 
 def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
-    """Run a query on a store that no process has open. Raises QueryRefused."""
+    """Run a query on a store that no process has open. Raises QueryRefusedError."""
     if len(sql) > LONGEST:
-        raise QueryRefused(f"The query is longer than {LONGEST:,} characters.")
-    seconds = most("query_seconds")
+        raise QueryRefusedError(f"The query is longer than {LONGEST:,} characters.")
+    seconds = policy_limit("query_seconds")
     asked = QueryRequest(
         folder=str(path.parent),
         file=path.name,
         sql=sql,
-        rows=most("query_rows"),
+        rows=policy_limit("query_rows"),
         result_mb=RESULT_MB,
-        memory_mb=most("query_mb"),
+        memory_mb=policy_limit("query_mb"),
         seconds=seconds,
         viewer=viewer,
         seen=SEEN,
     )
     began = time.monotonic()
     try:
-        answer = duckdb_worker.asked(query_process.__name__, asked)
-    except duckdb_worker.WorkerRefused as error:
-        raise QueryRefused(_kind(str(error))) from None
-    except duckdb_worker.WorkerTimeout:
+        answer = duckdb_worker.run_worker(query_process.__name__, asked)
+    except duckdb_worker.WorkerRefusedError as error:
+        raise QueryRefusedError(_kind(str(error))) from None
+    except duckdb_worker.WorkerTimeoutError:
         words = f"Stopped after {seconds} seconds (EXPLAIN_QUERY_SECONDS). Ask for less, or add a LIMIT."
-        raise QueryRefused(words) from None
-    except duckdb_worker.WorkerOutOfMemory:
-        raise QueryRefused("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
+        raise QueryRefusedError(words) from None
+    except duckdb_worker.WorkerMemoryError:
+        raise QueryRefusedError("Stopped: it needed more memory than EXPLAIN_QUERY_MB allows. Ask for less.") from None
     import pyarrow as pa
 
     table = pa.ipc.open_stream(answer).read_all()
@@ -160,7 +160,7 @@ def _without_dates(kind: DataType) -> DataType:
     return kind
 
 
-def most(name: str) -> int:
+def policy_limit(name: str) -> int:
     """A limit of `core.policy` that always has a value."""
     return policy.limit(name) or 0
 
@@ -171,7 +171,7 @@ def examples() -> tuple[Example, ...]:
     return tuple(Example(**example) for example in _described()["example"])
 
 
-def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
+def schema(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
     """The tables that a query may read: table -> (what it holds, column -> its type and, if the name does not say it,
     what it is).
     """
@@ -192,12 +192,12 @@ def holds(store: Store) -> dict[str, tuple[str, dict[str, str]]]:
     return shown
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """`value` for JSON: times become text, whole decimals integers, NaN and infinities null."""
     if isinstance(value, dict):
-        return {str(name): plain(part) for name, part in value.items()}
+        return {str(name): json_value(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [json_value(part) for part in value]
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
     if isinstance(value, bytes):
@@ -216,7 +216,7 @@ def _described() -> dict[str, Any]:
 def _kind(error: str) -> str:
     """DuckDB's message, with an explanation if it needs one."""
     if "Out of Memory" in error or "bad_alloc" in error:
-        limit, first = f"{most('query_mb')} MB, EXPLAIN_QUERY_MB", error.splitlines()[0]
+        limit, first = f"{policy_limit('query_mb')} MB, EXPLAIN_QUERY_MB", error.splitlines()[0]
         return f"The query needs more memory than it may use ({limit}). DuckDB says: {first}"
     if error.startswith(("Permission Error", "Cannot execute", "Invalid Input Error: Cannot")):
         return f"A query may only read the store. DuckDB says: {error}"
@@ -224,8 +224,8 @@ def _kind(error: str) -> str:
 
 
 def copied(store: Store) -> Path:
-    """The path of an up-to-date, read-only copy of the store. Raises QueryRefused if it cannot be made."""
-    path = store.copy
+    """The path of an up-to-date, read-only copy of the store. Raises QueryRefusedError if it cannot be made."""
+    path = store.snapshot_path
     with _copying, store.writer as writer:
         if _copies.get(path) == writer.writes and path.exists():
             return path
@@ -237,7 +237,7 @@ def copied(store: Store) -> Path:
             os.replace(fresh, path)
         except OSError as error:
             fresh.unlink(missing_ok=True)
-            raise QueryRefused(f"A query reads a copy of the store, which could not be made ({error}).") from None
+            raise QueryRefusedError(f"A query reads a copy of the store, which could not be made ({error}).") from None
         if path not in _copies:
             atexit.register(path.unlink, missing_ok=True)
         _copies[path] = writer.writes

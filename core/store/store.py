@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ExplainError
 from ..labs.base.lab import Lab
 from . import schema
 
@@ -52,11 +53,11 @@ _REBUILD = (
 )
 
 
-class StoreError(Exception):
+class StoreError(ExplainError):
     """A problem with the store that the person can solve; the message says how."""
 
 
-class StoreBusy(StoreError):
+class StoreBusyError(StoreError):
     """Another process has the file open. `pid` is its number, None if DuckDB does not say."""
 
     def __init__(self, message: str, pid: int | None) -> None:
@@ -64,15 +65,15 @@ class StoreBusy(StoreError):
         self.pid = pid
 
 
-class StoreUnusable(StoreError):
+class StoreUnusableError(StoreError):
     """The file is broken, or not a store."""
 
 
-class StoreFull(StoreError):
+class StoreFullError(StoreError):
     """The file could not be written, though the person's data are safe."""
 
 
-class QueryRefused(StoreError):
+class QueryRefusedError(StoreError):
     """SQL that is wrong, that would write, or that takes too long."""
 
 
@@ -102,7 +103,7 @@ class Store:
 
     Several stores of one process may open the same path: they share the database and its one writer.
 
-    Raises StoreBusy if another process has it open, StoreUnusable if the file cannot be read.
+    Raises StoreBusyError if another process has it open, StoreUnusableError if the file cannot be read.
     """
 
     def __init__(self, path: Path, labs: Mapping[str, Lab]) -> None:
@@ -125,7 +126,7 @@ class Store:
         return [name for name, table in self.tables.items() if "run" in table.columns]
 
     @property
-    def copy(self) -> Path:
+    def snapshot_path(self) -> Path:
         """The path of the copy that people's queries read, if it exists."""
         return self.path.with_name(f"{self.path.stem}.copy{self.path.suffix}")
 
@@ -155,7 +156,7 @@ class Store:
     def write(self) -> Iterator[DuckDBPyConnection]:
         """A cursor within a transaction: committed at the end, undone by an exception. One writer at a time.
 
-        Raises StoreUnusable if the file turns out to be broken, StoreFull if it cannot be written.
+        Raises StoreUnusableError if the file turns out to be broken, StoreFullError if it cannot be written.
         """
         import duckdb
 
@@ -171,19 +172,19 @@ class Store:
                 if _is_broken(error):
                     raise _explained(self.path, str(error)) from None
                 if isinstance(error, duckdb.Error) and "Could not write file" in str(error):
-                    raise StoreFull(
+                    raise StoreFullError(
                         f"The index {self.path} could not be written; perhaps the disk is full. No run is lost: the "
                         "journals have them, and they are indexed once there is room."
                     ) from None
                 raise
 
-    def empty(self) -> None:
+    def clear(self) -> None:
         """Delete all rows. The next indexing reads all journals from their beginning."""
         with self.write() as cursor:
             for table in self.indexed:
                 cursor.execute(f'delete from "{table}"')  # noqa: S608  our own names
 
-    def forget(self, runs: Sequence[str]) -> None:
+    def erase_runs(self, runs: Sequence[str]) -> None:
         """Delete all rows of these runs. Their text stays in the file's freed blocks until `rewrite`."""
         with self.write() as cursor:
             for table in self.indexed:
@@ -216,7 +217,11 @@ class Store:
                 finally:
                     self._connection, self.tables, self.stale = _open(self.path, schema.wanted_tables(self.labs))
             self.writer.writes += 1
-        for other in (self.copy, *self.path.parent.glob("store*.duckdb"), *self.path.parent.glob("store*.broken")):
+        for other in (
+            self.snapshot_path,
+            *self.path.parent.glob("store*.duckdb"),
+            *self.path.parent.glob("store*.broken"),
+        ):
             if other != self.path:
                 _remove(other)
 
@@ -229,7 +234,8 @@ class Store:
         """The result of our own SQL; each `?` in it is replaced by one of `params`. SQL written by a person goes
         through `core.store.sql`.
 
-        Raises QueryRefused for SQL that is wrong or would write, and after `seconds`; StoreUnusable for a broken file.
+        Raises QueryRefusedError for SQL that is wrong or would write, and after `seconds`; StoreUnusableError for a
+        broken file.
         """
         with self.limited(seconds) as cursor:
             cursor.execute("begin transaction read only")
@@ -239,7 +245,7 @@ class Store:
     def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
         """A cursor whose work is interrupted after `seconds`.
 
-        Raises QueryRefused for SQL that is wrong, and after `seconds`; StoreUnusable for a broken file.
+        Raises QueryRefusedError for SQL that is wrong, and after `seconds`; StoreUnusableError for a broken file.
         """
         import duckdb
 
@@ -250,11 +256,11 @@ class Store:
             try:
                 yield cursor
             except duckdb.InterruptException:
-                raise QueryRefused(f"Stopped after {seconds:g} seconds. Ask for less, or add a LIMIT.") from None
+                raise QueryRefusedError(f"Stopped after {seconds:g} seconds. Ask for less, or add a LIMIT.") from None
             except duckdb.Error as error:
                 if _is_broken(error):
                     raise _explained(self.path, str(error)) from None
-                raise QueryRefused(str(error)) from None
+                raise QueryRefusedError(str(error)) from None
             finally:
                 stop.cancel()
 
@@ -313,11 +319,13 @@ def _explained(path: Path, error: str) -> StoreError:
     if "Conflicting lock" in error:
         holder = re.search(r"PID (\d+)", error)
         who = f"process {holder[1]}" if holder else "another process"
-        return StoreBusy(
+        return StoreBusyError(
             f"{path} is open in {who}. If that is another copy of this app, use that one: "
             "it takes up every new journal by itself.",
             int(holder[1]) if holder else None,
         )
     if "Permission denied" in error:
-        return StoreUnusable(f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME.")
-    return StoreUnusable(f"{path} cannot be used ({error.splitlines()[0]}). {_REBUILD}")
+        return StoreUnusableError(
+            f"{path} may not be read and written by you. Change its permissions, or set EXPLAIN_HOME."
+        )
+    return StoreUnusableError(f"{path} cannot be used ({error.splitlines()[0]}). {_REBUILD}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..errors import ExplainError
 from ..labs.base.lab import Lab
 from ..runs.context import Resolve
 from . import desired_state, tables
@@ -17,7 +18,7 @@ from .execute import Making, StudyOutcome
 from .plan import Study
 
 
-class AlreadyGoing(Exception):
+class StudyRunningError(ExplainError):
     """Another study is in the way; the message says which, and what to do."""
 
 
@@ -51,8 +52,8 @@ class Studies:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def start(self, study: Study, resolve: Resolve, whose: str = "") -> UnderWay:
-        """Start the study, or resume it from its journals. Raises AlreadyGoing, CallFailed for a model that cannot be
-        asked, BadStudy if a budget of money cannot be enforced, and OSError if nothing can be written.
+        """Start the study, or resume it from its journals. Raises StudyRunningError, CallError for a model that cannot
+        be asked, StudyError if a budget of money cannot be enforced, and OSError if nothing can be written.
         """
         for model in sorted({model for run in study.all for model in run.spec.models}):
             resolve(model)
@@ -60,7 +61,7 @@ class Studies:
         with self._lock:
             for other in self._under_way.values():
                 if not other.over.is_set() and (other.whose == whose or other.study.name == study.name):
-                    raise AlreadyGoing(f"{other.study.title} is going on. Wait until it is over, or pause it.")
+                    raise StudyRunningError(f"{other.study.title} is going on. Wait until it is over, or pause it.")
             desired_state.want(self.home, study.name, paused=False)
             started = self._under_way[study.name] = UnderWay(study, whose)
         self.beside(self._make(started, making)).add_done_callback(lambda future: self._end(started, future))
@@ -74,12 +75,12 @@ class Studies:
     async def _make(self, started: UnderWay, making: Making) -> None:
         study = started.study
         # If a control's figure is wrong, nothing else is asked.
-        started.outcome = await making.make(study.controls)
+        started.outcome = await making.run_all(study.controls)
         if len(started.outcome.completed) == len(study.controls):
             frame = await asyncio.to_thread(tables.measured, study, self.labs, self.folder)
-            started.off = tables.off(self.labs, frame)
+            started.off = tables.instrument_faults(self.labs, frame)
             if not started.off:
-                started.outcome = await making.make(study.runs)
+                started.outcome = await making.run_all(study.runs)
 
     def _end(self, started: UnderWay, future: Future[None]) -> None:
         if (error := future.exception()) is not None:

@@ -7,10 +7,10 @@ import logging
 import time
 from collections import defaultdict
 
-from ..events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
+from ..events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from ..models.errors import NothingListens, RateLimited, WrongKey
 from ..models.prices import price_of
-from ..runs.fairness import CallsPaused, Leave, under
+from ..runs.fairness import CallsPausedError, Leave, gated
 from .run_status import Tokens
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class BudgetGate:
         self.leave.close()
         self._settle()
 
-    async def take(self, most: float) -> None:
+    async def reserve(self, most: float) -> None:
         """Wait until a call that costs at most `most` US dollars is within the budgets, and reserve that amount."""
         while not self._has_room(most):
             self._held.append(most)
@@ -99,17 +99,19 @@ class _Reach:
         """Seconds since the endpoint became unreachable; 0 if it is reachable."""
         return 0.0 if self._lost_at is None else time.monotonic() - self._lost_at
 
-    async def wait(self, failure: CallFailed, leave: Leave) -> None:
-        """Wait until it is worth trying again. Raises OutOfReach if the endpoint has been unreachable for too long."""
+    async def wait(self, failure: CallError, leave: Leave) -> None:
+        """Wait until it is worth trying again. Raises OutOfReachError if the endpoint has been unreachable for too
+        long.
+        """
         if self._lost_at is None:
             self._lost_at = time.monotonic()
             log.warning("waiting: %s", failure.message)
         lost_for = self.lost_for
         if lost_for > PATIENCE:
-            raise OutOfReach(failure)
+            raise OutOfReachError(failure)
         self.waiting += 1
         try:
-            await leave.rest(min(0.25 + lost_for / 10, _LONGEST_REST))
+            await leave.sleep(min(0.25 + lost_for / 10, _LONGEST_REST))
         finally:
             self.waiting -= 1
 
@@ -121,19 +123,19 @@ class Meter:
         self.gate = gate
         self._reach: defaultdict[str, _Reach] = defaultdict(_Reach)
 
-    def of(self, model: Model) -> Model:
+    def metered(self, model: Model) -> Model:
         """`model` with calls that go through the gate, and are repeated after temporary failures."""
         return _Metered(model, self.gate, self._reach[model.id.partition("/")[0]])
 
 
 class _Metered:
-    """One model. Raises OutOfReach, which ends the run, if its endpoint cannot be reached or refuses the key: no item
-    should be lost for that.
+    """One model. Raises OutOfReachError, which ends the run, if its endpoint cannot be reached or refuses the key: no
+    item should be lost for that.
     """
 
     def __init__(self, model: Model, gate: BudgetGate, reach: _Reach) -> None:
         self.id = model.id
-        self._model = under(model, gate.leave)
+        self._model = gated(model, gate.leave)
         self._gate = gate
         self._reach = reach
         self._price = price_of(model.id)
@@ -143,20 +145,20 @@ class _Metered:
         # A token hardly ever has less than two characters; the real number is counted once the answer is there.
         most = self._cost(Tokens(1, sent / 2, request.sampling.max_tokens))
         while True:
-            await self._gate.take(most)
+            await self._gate.reserve(most)
             was_paid, cost = True, 0.0
             try:
                 answer = await self._patiently(request, on_text)
                 was_paid = not answer.cached
-                cost = self._cost(Tokens.of(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
+                cost = self._cost(Tokens.from_call(answer.usage.model_dump(), sent, answer.text)) if was_paid else 0.0
                 return answer
-            except CallsPaused:
+            except CallsPausedError:
                 was_paid = False
             finally:
                 self._gate.back(most, was_paid, cost)
 
     def _cost(self, tokens: Tokens) -> float:
-        return self._price.of(tokens.prompt, tokens.completion) if self._price else 0.0
+        return self._price.cost_of(tokens.prompt, tokens.completion) if self._price else 0.0
 
     async def _patiently(self, request: Request, on_text: OnText) -> ModelAnswer:
         faults, failing_since = 0, None
@@ -164,11 +166,11 @@ class _Metered:
             before = self._reach.answers
             try:
                 answer = await self._model.answer(request, on_text)
-            except CallFailed as failure:
+            except CallError as failure:
                 is_down = isinstance(failure, NothingListens)
                 is_shut = isinstance(failure, WrongKey) or (isinstance(failure, RateLimited) and not failure.may_pass)
                 if is_shut or (is_down and not self._reach.answers):
-                    raise OutOfReach(failure) from None
+                    raise OutOfReachError(failure) from None
                 if not (is_down or failure.may_pass):
                     raise
                 # If other calls are answered meanwhile, or none ever was, this call itself may be the cause.

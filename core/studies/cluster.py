@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import home, journal, lease
-from ..events import CallFailed
+from ..events import CallError
 from ..labs.base.lab import Lab, Prerequisite
 from ..models.ids import is_free
 from ..runs import prerequisites
@@ -32,7 +32,7 @@ from ..transcript import Transcript, transcript
 from .desired_state import wanted
 from .early_stopping import early_of
 from .estimate import Sizes
-from .execute import LOOK, Making, StudyOutcome, check_budget, hand_out, left, one_after_another, still_to_make
+from .execute import LOOK, Making, StudyOutcome, budget_left, check_budget, hand_out, one_after_another, still_to_make
 from .plan import Planned, Study, run_id
 from .run_status import RunStatus, is_completed, standing
 
@@ -85,7 +85,7 @@ async def while_wanted(task: Task, labs: Mapping[str, Lab], resolve: Resolve) ->
     """Make the run on a worker; it is cancelled once nobody wants it any more, because its owner was stopped or is
     gone.
 
-    Raises JournalFull.
+    Raises JournalFullError.
     """
     from distributed import get_worker
 
@@ -114,17 +114,17 @@ async def _made(task: Task, labs: Mapping[str, Lab], resolve: Resolve) -> Made:
     folder = Path(task.folder) if is_shared else home.journals()
     path = folder / f"{task.run}.jsonl"
     if not is_shared and task.begun and not path.exists():
-        journal.put(path, task.begun)
+        journal.write_atomic(path, task.begun)
     # A worker may not see the other shards of a cell, so it makes each shard whole; the cell may stop between shards.
     stop_width = task.study.stop_width if run.spec == run.spec.whole else None
     alone = replace(task.study, runs=(run,), stop_width=stop_width)
     making = Making(alone, labs, resolve, folder, paused=lambda: task.sign in _paused)
-    outcome = await making.make([run])
+    outcome = await making.run_all([run])
     # Wait until the lease of a worker that was lost on another machine runs out.
     until = time.monotonic() + 1.5 * lease.TTL
     while outcome.elsewhere and time.monotonic() < until:
         await asyncio.sleep(LOOK)
-        outcome = await making.make([run])
+        outcome = await making.run_all([run])
     return Made(outcome, b"" if is_shared or outcome.elsewhere or not path.exists() else path.read_bytes())
 
 
@@ -142,7 +142,7 @@ class Cluster:
     """Makes the runs of one study on the workers of `connected`, as `core.studies.execute.Making` does in this process.
 
     `task` is what a worker calls: a function of a module that workers have. `ended(run, state)` is called with each run
-    that ends. Raises BadStudy as `Making` does.
+    that ends. Raises StudyError as `Making` does.
     """
 
     study: Study
@@ -156,10 +156,11 @@ class Cluster:
         check_budget(self.study)
         self._sizes = Sizes()
 
-    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
+    async def run_all(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make the runs that have not completed. A cancelled task ends the runs in progress in good order.
 
-        Raises JournalFull if a worker can write nothing more, and ConnectionError if the cluster cannot be reached.
+        Raises JournalFullError if a worker can write nothing more, and ConnectionError if the cluster cannot be
+        reached.
         """
         self._outcome = outcome = StudyOutcome()
         groups = still_to_make(self.study, runs, self.folder, outcome)
@@ -167,7 +168,7 @@ class Cluster:
             return outcome
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """A lock for each prerequisite of several runs: the first of these runs makes it."""
-        self._calls, self._money = (inf if of is None else of for of in left(self.study, self.folder))
+        self._calls, self._money = (inf if of is None else of for of in budget_left(self.study, self.folder))
         """What is left of the budgets, without the calls allotted to runs in progress."""
         self._given_back = asyncio.Condition()
         self._flying = 0
@@ -221,11 +222,11 @@ class Cluster:
         return 0 if self._outcome.spent or self._outcome.paused else self._room
 
     def _path(self, run: Planned) -> Path:
-        return journal.at(self.folder, run.id)
+        return journal.path_for(self.folder, run.id)
 
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""
-        priors = prerequisites.of(run.lab, run.spec).values()
+        priors = prerequisites.prerequisites_of(run.lab, run.spec).values()
         before = {
             first.spec.model_dump_json(): first for first in priors if isinstance(first, Prerequisite) and first.wanted
         }
@@ -239,7 +240,7 @@ class Cluster:
         return await self._once(run)
 
     async def _once(self, run: Planned) -> Planned | None:
-        outcome, path = self._outcome, journal.at(self.folder, run.id)
+        outcome, path = self._outcome, journal.path_for(self.folder, run.id)
         early = await asyncio.to_thread(early_of, self.study, run, self.folder)
         if early is not None and early.is_narrow:
             outcome.early.append(run.id)
@@ -307,14 +308,14 @@ class Cluster:
                 key=f"{run.id}-{secrets.token_hex(4)}",
                 pure=False,
             )
-            if made.journal and not is_completed(path := journal.at(self.folder, run.id)):
-                await asyncio.to_thread(journal.put, path, made.journal)
+            if made.journal and not is_completed(path := journal.path_for(self.folder, run.id)):
+                await asyncio.to_thread(journal.write_atomic, path, made.journal)
             return made
         except KilledWorker:
             self._killers.append(run)
         except FutureCancelledError as error:
             raise ConnectionError(f"The cluster is gone: {error}") from None
-        except journal.JournalFull:
+        except journal.JournalFullError:
             raise
         except Exception as error:  # A worker's own installation may raise anything.
             why = f"{type(error).__name__}: {error}"
@@ -328,8 +329,12 @@ class Cluster:
         if all(is_free(model) for model in run.spec.models):
             return 0
         try:
-            cases = self._sizes.of(run).cases
-            most = sum(run.lab.asks(run.spec, cases).values()) if run.lab.asks else self.study.budget_calls or 1
-        except (CallFailed, ValueError, OSError):
+            cases = self._sizes.size_of(run).cases
+            most = (
+                sum(run.lab.count_calls(run.spec, cases).values())
+                if run.lab.count_calls
+                else self.study.budget_calls or 1
+            )
+        except (CallError, ValueError, OSError):
             return 1
         return max(1, most - now.answered.total())

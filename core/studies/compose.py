@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from ..labs.base.lab import Lab
 from ..runs.context import complaints
-from .plan import MOST_EXCLUDED, BadStudy
+from .plan import MOST_EXCLUDED, StudyError
 
 Point = dict[str, Any]
 
@@ -40,14 +40,14 @@ def compose(parts: Sequence[tuple[Lab, Chosen]], general: Mapping[str, Any]) -> 
     """Write a study of these parts, each a grid of one lab. `general` has the file's other fields, as core.studies.plan
     reads them; None and empty values are left out.
 
-    Raises BadStudy if a part has too many combinations, or no possible one.
+    Raises StudyError if a part has too many combinations, or no possible one.
     """
     made = []
     for number, (lab, chosen) in enumerate(parts, 1):
         try:
             made.append(_part(lab, chosen))
-        except BadStudy as error:
-            raise BadStudy(f"Part {number}: {error}") if len(parts) > 1 else error from None
+        except StudyError as error:
+            raise StudyError(f"Part {number}: {error}") if len(parts) > 1 else error from None
     faults = [fault for _, of_part in made for fault in of_part]
     file = {name: value for name, value in general.items() if value not in (None, "")}
     file |= {"part": [part for part, _ in made]} if len(made) > 1 else made[0][0]
@@ -62,13 +62,13 @@ def _part(lab: Lab, chosen: Chosen) -> tuple[dict[str, Any], list[str]]:
     grid = {name: list(values) for name, values in chosen.items() if len(values) > 1}
     points = [dict(zip(grid, values, strict=True)) for values in islice(product(*grid.values()), MOST_POINTS + 1)]
     if len(points) > MOST_POINTS:
-        raise BadStudy(f"These are more than {MOST_POINTS:,} combinations. Choose fewer, or write the file by hand.")
+        raise StudyError(f"These are more than {MOST_POINTS:,} combinations. Choose fewer, or write the file by hand.")
     faults = [_fault(lab, {**spec, **point}) for point in points]
     if all(faults):
-        raise BadStudy(faults[0])
+        raise StudyError(faults[0])
     exclude = _excluded(points, [bool(fault) for fault in faults])
     if len(exclude) > MOST_EXCLUDED:
-        raise BadStudy(f"Too many of these combinations are not possible. The first: {next(filter(None, faults))}")
+        raise StudyError(f"Too many of these combinations are not possible. The first: {next(filter(None, faults))}")
     part = {"lab": lab.path, "spec": spec, "grid": grid, "exclude": exclude}
     return {name: value for name, value in part.items() if value}, faults
 
@@ -120,5 +120,7 @@ def _table(lab: Lab, parts: Sequence[Chosen]) -> dict[str, Any]:
         for name in names
         if any(len(chosen.get(name, ())) > 1 or chosen.get(name) != parts[0].get(name) for chosen in parts)
     ]
-    rows = [name for name in ("model", *varied) if name in lab.spec.model_fields and name not in (lab.how, "seed")]
+    rows = [
+        name for name in ("model", *varied) if name in lab.spec.model_fields and name not in (lab.method_field, "seed")
+    ]
     return {"rows": list(dict.fromkeys(rows)), "columns": ["how"]}

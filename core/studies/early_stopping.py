@@ -50,7 +50,7 @@ class Early:
         by_number = {progress.number: case for case, progress in state.cases.items()}
         while not self.is_narrow and (case := by_number.get(len(self.cases) + len(self._passed) + 1)) is not None:
             score = state.case(case).score(self._metric, self._rules)
-            if score is None and (case, "") not in state.lost:
+            if score is None and (case, "") not in state.failed_items:
                 break
             if self._passed and _item(self._passed[0]) != _item(case):
                 self._end_item()
@@ -114,7 +114,7 @@ def _seen(study: Study, cell: tuple[Planned, ...], folder: Path) -> Iterator[tup
     """
     before: Counted | None = (0.0, 0)
     for run in cell:
-        path, width = journal.at(folder, run.id), study.stop_width or 0.0
+        path, width = journal.path_for(folder, run.id), study.stop_width or 0.0
         if before is None or is_completed(path):
             yield run, None
             before = before and _of_whole(path, _state(path), run.lab, study.rules, before)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .. import journal
 from ..datasets.items import Loaded
 from ..datasets.on_data import OnData
-from ..events import CallFailed, ModelAnswer, OnText, Request
+from ..events import CallError, ModelAnswer, OnText, Request
 from ..labs.base.cases import Case
 from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import MOST_CASES, Spec
@@ -50,8 +50,8 @@ class Sizes:
     def __init__(self) -> None:
         self._held: dict[Spec, int] = {}
 
-    def of(self, run: Planned) -> Size:
-        """The size of that run. Raises CallFailed, ValueError (including DatasetError) or OSError if its items cannot
+    def size_of(self, run: Planned) -> Size:
+        """The size of that run. Raises CallError, ValueError (including DatasetError) or OSError if its items cannot
         be read.
         """
         spec = run.spec
@@ -138,10 +138,10 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
     sizes, to_make = Sizes(), dict[Planned, int]()
     for run in study.all:
         try:
-            size = sizes.of(run)
-            if dataset_of(run.spec) in study.data and isinstance(held := run.lab.loaded(run.spec), Loaded):
+            size = sizes.size_of(run)
+            if dataset_of(run.spec) in study.data and isinstance(held := run.lab.dataset_record(run.spec), Loaded):
                 loaded.append(held)
-        except (CallFailed, ValueError, OSError) as error:
+        except (CallError, ValueError, OSError) as error:
             plan.missing[run.id] = str(error)
             continue
         if run not in study.controls:
@@ -175,10 +175,10 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
 def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached: Counter[str]) -> Wanted:
     """The calls of one run with this number of cases; `plan` is updated with those that are cached or not known."""
     wanted: Wanted = Counter()
-    if run.lab.asks is None:
+    if run.lab.count_calls is None:
         plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
         return wanted
-    for role, most in run.lab.asks(run.spec, cases).items():
+    for role, most in run.lab.count_calls(run.spec, cases).items():
         left = max(0, most - now.answered[role])
         hits = min(cached[role], left)
         plan.cached += hits
@@ -192,12 +192,12 @@ def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached
 def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
     """The calls of prerequisites of these runs that are not made yet, each counted once."""
     wanted: Wanted = Counter()
-    pairs = ((run, first) for run in runs for first in prerequisites.of(run.lab, run.spec).values())
+    pairs = ((run, first) for run in runs for first in prerequisites.prerequisites_of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prerequisite) and first.wanted}
     for run, first in priors.values():
-        if first.lab.asks is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
+        if first.lab.count_calls is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
             # They use the same prompt as the runs, so their tokens are estimated from the runs'.
-            for role, calls in first.lab.asks(first.spec, 1).items():
+            for role, calls in first.lab.count_calls(first.spec, 1).items():
                 wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
     return wanted
 
@@ -211,9 +211,9 @@ class _FromCache:
         self._hits = hits
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        kept = await self._model.kept(request) if isinstance(self._model, Cached) else None
+        kept = await self._model.cached_answer(request) if isinstance(self._model, Cached) else None
         if kept is None:
-            raise CallFailed("It has not been asked yet.")
+            raise CallError("It has not been asked yet.")
         self._hits[request.role] += 1
         return kept
 
@@ -230,7 +230,7 @@ def _kept(
     def left(run: Planned) -> Iterator[Case]:
         try:
             yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
-        except (CallFailed, ValueError, OSError):
+        except (CallError, ValueError, OSError):
             # Nothing of this run is in the cache; the run itself says why it cannot be made.
             return
 
@@ -254,7 +254,7 @@ def _cached(
     hits: Counter[str] = Counter()
     try:
         models = {id: resolve(id) for id in run.spec.models}
-    except CallFailed:
+    except CallError:
         return hits, True
     if not any(isinstance(model, Cached) and not model.is_empty for model in models.values()):
         return hits, True
@@ -263,10 +263,12 @@ def _cached(
     cases = list(left)
     if not cases:
         return hits, True
-    path = journal.at(folder, run.id)
+    path = journal.path_for(folder, run.id)
     history = journal.read(path).events if path.exists() else []
     # Without figures and slow starts: only the requests matter here.
-    lab = replace(run.lab, cases=lambda spec: cases, loaded=lambda spec: None, warm=None, scores=lambda views: iter(()))
+    lab = replace(
+        run.lab, cases=lambda spec: cases, dataset_record=lambda spec: None, preload=None, scores=lambda views: iter(())
+    )
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
     going = execute(RunRequest(lab, run.spec, run.id, history=history), RunIO(known.__getitem__, lambda event: None))
     try:
@@ -285,7 +287,7 @@ def _sample(study: Study, stand: Mapping[str, RunStatus], recordings: Path) -> d
         for role, tokens in stand[run.id].tokens.items():
             own[run.lab.name, role].add(tokens)
     for path in sorted(recordings.glob("*.jsonl")):
-        begun = journal.begun(path)
+        begun = journal.first_event(path)
         for role, tokens in standing(path).tokens.items():
             if begun is not None and not own.get((begun.lab, role)):
                 own[f"{begun.lab} recorded", role].add(tokens)
@@ -318,7 +320,7 @@ def _price(plan: StudyEstimate, wanted: Wanted, sample: Mapping[tuple[str, str],
             money = nan
         elif price.prompt or price.completion:
             # What runs on this machine costs nothing, however long the prompts are.
-            money += price.of(*tokens)
+            money += price.cost_of(*tokens)
     if not isnan(prompt):
         plan.tokens = {"prompt": round(prompt), "completion": round(completion)}
     if not isnan(money):

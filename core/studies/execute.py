@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import home, journal
 from ..events import Model
-from ..journal import Journal, JournalInUse
+from ..journal import Journal, JournalInUseError
 from ..labs.base.lab import Lab
 from ..models.capabilities import set_room
 from ..models.ids import is_free
@@ -27,7 +27,7 @@ from .budget import BudgetGate, Meter
 from .desired_state import wanted
 from .early_stopping import early_of, stopped_early
 from .packing import refuse_packed
-from .plan import BadStudy, Planned, Study, dataset_of, unpriced
+from .plan import Planned, Study, StudyError, dataset_of, unpriced
 from .run_status import is_completed, standing, standings
 
 LOOK = 1.0
@@ -92,13 +92,13 @@ def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: 
     """The runs that have not ended, in groups to be made one after another: first those that can be made in parallel,
     then each run that was begun in vain too often by itself. The other runs are added to `outcome`.
 
-    Raises BadStudy if the study is packed.
+    Raises StudyError if the study is packed.
     """
     refuse_packed(study, folder)
     groups: list[list[Planned]] = [[]]
     early = stopped_early(study, folder)
     for run in runs:
-        path = journal.at(folder, run.id)
+        path = journal.path_for(folder, run.id)
         if is_completed(path):
             outcome.completed.append(run.id)
         elif run.id in early:
@@ -119,15 +119,15 @@ def one_after_another(study: Study) -> dict[str, str]:
 
 
 def check_budget(study: Study) -> None:
-    """Check the study's budget of money. Raises BadStudy if there is one and the price of a model is not known."""
+    """Check the study's budget of money. Raises StudyError if there is one and the price of a model is not known."""
     if study.budget_money is not None and (unknown := unpriced(study)):
-        raise BadStudy(
+        raise StudyError(
             f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
             "Add its price to data/models.toml, or set budget_calls in its place."
         )
 
 
-def left(study: Study, folder: Path) -> tuple[int | None, float | None]:
+def budget_left(study: Study, folder: Path) -> tuple[int | None, float | None]:
     """What is left of the study's budgets of calls and of money, by its journals in `folder`; None for a budget that is
     not set.
     """
@@ -146,7 +146,7 @@ class Making:
     """Makes the runs of one study in this process. `ended(run, state)` is called with each run that ends; `owner` is
     the person they are made for: their calls take turns with those of others. Making pauses once `paused()` is true.
 
-    Raises BadStudy if there is a budget of money and the price of a model is not known.
+    Raises StudyError if there is a budget of money and the price of a model is not known.
     """
 
     study: Study
@@ -160,12 +160,12 @@ class Making:
     def __post_init__(self) -> None:
         check_budget(self.study)
 
-    async def make(self, runs: Sequence[Planned]) -> StudyOutcome:
+    async def run_all(self, runs: Sequence[Planned]) -> StudyOutcome:
         """Make the runs that have not completed. After a cancelled task every journal can be resumed.
 
-        Raises JournalFull if nothing more can be written.
+        Raises JournalFullError if nothing more can be written.
         """
-        outcome, gate = StudyOutcome(), BudgetGate(*left(self.study, self.folder))
+        outcome, gate = StudyOutcome(), BudgetGate(*budget_left(self.study, self.folder))
         making = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
         over.add_done_callback(lambda task: making.cancel())
@@ -186,7 +186,7 @@ class Making:
             model = self.resolve(id)
             if (room := self.study.thinking_room.get(id)) is not None:
                 set_room(model, room)
-            return model if is_free(id) else meter.of(model)
+            return model if is_free(id) else meter.metered(model)
 
         WHOSE.set(self.owner or f"study {self.study.name}")
         driver = Driver(self.labs, metered, self.folder, self.owner, self.study.name)
@@ -218,11 +218,11 @@ class Making:
             outcome.early.append(run.id)
             return False
         try:
-            with Journal(journal.at(self.folder, run.id)) as written:
-                history, mend = await asyncio.to_thread(driver.left_off, run.id)
+            with Journal(journal.path_for(self.folder, run.id)) as written:
+                history, mend = await asyncio.to_thread(driver.resume_point, run.id)
                 going = RunRequest(run.lab, run.spec, run.id, history, mend=mend)
-                state = await driver.go(going, written, enough=early)
-        except JournalInUse:
+                state = await driver.execute(going, written, enough=early)
+        except JournalInUseError:
             outcome.elsewhere.append(run.id)
             return False
         is_bad = any(failure.bad_input for failure in state.failures)

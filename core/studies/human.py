@@ -26,7 +26,7 @@ def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, l
     if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
         return {}
     by_run: dict[str, list[Path]] = {}
-    for path in journal.listed(folder, "*~*"):
+    for path in journal.list_journals(folder, "*~*"):
         run, _, who = path.stem.partition("~")
         # "~~" marks the owner's own settings of the run, such as whether it is shared.
         if not who.startswith("~") and not run.startswith(ABOUT):
@@ -50,7 +50,7 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
     somebody guessed a trial there and on the run's own page, the earlier guess counts. The other columns are those
     of the case's rows in `measured`; cases without rows there are left out.
     """
-    state = transcript(journal.read(journal.at(folder, run.id)).events)
+    state = transcript(journal.read(journal.path_for(folder, run.id)).events)
     cases = {row["case"]: row for row in measured}
     good = {judgement.name: judgement.good for judgement in run.lab.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
@@ -60,7 +60,7 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
     for path in said:
         if path.stem.startswith(ABOUT):
             continue
-        begun = journal.begun(path)
+        begun = journal.first_event(path)
         # A person has a different name in each run, but is one `owner`.
         who = begun.owner if begun and begun.owner else path.stem.partition("~")[2].removeprefix(BY)
         said_here = {

@@ -22,7 +22,7 @@ TOGETHER = "all columns together"
 """The column for comparing rows in which each item has the mean of its columns."""
 
 
-def draw(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
+def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
     """The table's cells over the cases of `frame` (`tables.measured`), under `title` or else its own. If no case
     belongs in it, one cell without a value that says so.
     """

@@ -23,7 +23,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
 from ..datasets import own
-from ..events import CallFailed, Rules
+from ..errors import ExplainError
+from ..events import CallError, Rules
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
@@ -49,7 +50,7 @@ _DEEPEST = 1_000
 """The most dots between two equals signs or line ends: parsing a dotted key takes time by the square of its length."""
 
 
-class BadStudy(ValueError):
+class StudyError(ExplainError, ValueError):
     """A study's file that cannot be used; the message names file, line and setting."""
 
 
@@ -202,30 +203,30 @@ def dataset_of(spec: Spec) -> str:
 
 
 def read(path: Path, labs: Mapping[str, Lab]) -> Study:
-    """The study that a file describes. Raises BadStudy."""
+    """The study that a file describes. Raises StudyError."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
-        raise BadStudy(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise StudyError(f"{path} cannot be read: {error.strerror or error}.") from None
     return parse(path.name, content, labs)
 
 
 def parse(name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """The study that a file with this name and content describes, no matter who wrote it. Raises BadStudy."""
+    """The study that a file with this name and content describes, no matter who wrote it. Raises StudyError."""
     if len(content) > LARGEST:
-        raise BadStudy(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
+        raise StudyError(f"{name} is larger than {LARGEST // 1000} kB, which is too large for a study.")
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise BadStudy(f"{name}, line {line}: this is not UTF-8 text.") from None
+        raise StudyError(f"{name}, line {line}: this is not UTF-8 text.") from None
     if any(part.count(".") > _DEEPEST for part in re.split(r"[=\n]", text)):
-        raise BadStudy(f"{name}: its keys are nested too deeply.")
+        raise StudyError(f"{name}: its keys are nested too deeply.")
     try:
         return _Reader(name, text, labs).study(Path(name).stem)
     except RecursionError:
-        raise BadStudy(f"{name}: its values are nested too deeply.") from None
+        raise StudyError(f"{name}: its values are nested too deeply.") from None
 
 
 def unpriced(study: Study) -> list[str]:
@@ -250,7 +251,7 @@ class _Reader:
             data = tomllib.loads(text)
         except ValueError as error:
             # A number with thousands of digits raises a ValueError too.
-            raise BadStudy(f"{file}: this is not TOML: {error}.") from None
+            raise StudyError(f"{file}: this is not TOML: {error}.") from None
         self.is_one = "part" not in data
         if self.is_one:
             # A study with one part needs no heading for it.
@@ -343,7 +344,7 @@ class _Reader:
             loc = error.errors()[0]["loc"]
             place = where.get(str(loc[0]), key) if loc else key
             raise self.fault(place, f"{complaints(error)[0]} ({_shown(fields)})") from None
-        except (CallFailed, ValueError) as error:
+        except (CallError, ValueError) as error:
             raise self.fault(where.get("prompts", key), str(error)) from None
         return spec
 
@@ -367,11 +368,11 @@ class _Reader:
                 if name not in known:
                     raise self.fault((*key, kind), f"there is no {name!r} to show. {_near(name, known)}")
 
-    def fault(self, key: Key, words: str) -> BadStudy:
+    def fault(self, key: Key, words: str) -> StudyError:
         """The error for the setting at `key`."""
         shown = key[2:] if self.is_one and key[:1] == ("part",) else key
         named = ".".join(str(part + 1) if isinstance(part, int) else part for part in shown)
-        return BadStudy(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")
+        return StudyError(f"{self.file}, line {line_of(self.text, shown)}{f', {named}' if named else ''}: {words}")
 
 
 _HEADING = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")

@@ -21,14 +21,14 @@ _SOON = 10
 """How many first lines of a journal to read; one of them says what the run's data set contains."""
 
 
-def held(study: Study, folder: Path) -> Iterator[Loaded]:
+def loaded_records(study: Study, folder: Path) -> Iterator[Loaded]:
     """What the data sets of the study's runs contain, according to the journals in `folder`."""
     for run in study.runs:
         if not dataset_of(run.spec):
             continue
-        with contextlib.suppress(OSError, ValueError), journal.at(folder, run.id).open("rb") as lines:
+        with contextlib.suppress(OSError, ValueError), journal.path_for(folder, run.id).open("rb") as lines:
             line = next((line for line in islice(lines, _SOON) if b'"record":"loaded"' in line), b"{}")
-            if (loaded := Loaded.of(json.loads(line).get("data"))) is not None:
+            if (loaded := Loaded.from_journal(json.loads(line).get("data"))) is not None:
                 yield loaded
 
 
@@ -64,9 +64,9 @@ def made_of_other(study: Study, folder: Path) -> int:
     settings = {json.dumps(run.spec.model_dump(mode="json"), sort_keys=True) for run in wanted}
     names, count = {run.id for run in wanted}, 0
     for lab in {run.lab.name for run in wanted}:
-        for path in journal.listed(folder, f"study-{lab}-*"):
+        for path in journal.list_journals(folder, f"study-{lab}-*"):
             with contextlib.suppress(OSError, ValueError):
-                begun = None if path.stem in names else journal.begun(path)
+                begun = None if path.stem in names else journal.first_event(path)
                 count += (
                     begun is not None
                     and begun.study == study.name

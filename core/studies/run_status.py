@@ -38,7 +38,7 @@ class Tokens:
     completion: float = 0.0
 
     @classmethod
-    def of(cls, usage: Mapping[str, Any], sent: int, text: str) -> Tokens:
+    def from_call(cls, usage: Mapping[str, Any], sent: int, text: str) -> Tokens:
         """The tokens of one call, as the endpoint counted them, or estimated from the `sent` characters and the
         answer's text.
         """
@@ -132,12 +132,14 @@ def _tell(run: RunStatus, event: dict[str, object], prompts: dict[str, int]) -> 
                 run.limits.append((second, endpoint, at_once))
             run.paid += not is_free(model)
             usage = event.get("usage")
-            tokens = Tokens.of(usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text")))
+            tokens = Tokens.from_call(
+                usage if isinstance(usage, dict) else {}, prompts.get(call, 0), str(event.get("text"))
+            )
             run.tokens.setdefault(role, Tokens()).add(tokens)
             if (price := price_of(model)) is None:
                 run.unpriced += 1
             else:
-                run.money += price.of(tokens.prompt, tokens.completion)
+                run.money += price.cost_of(tokens.prompt, tokens.completion)
         case "failed":
             run.failures[str(event.get("error"))] += 1
             run.paid += event.get("call") is not None and not is_free(model)
@@ -175,4 +177,4 @@ def busy_rate(pace: Counter[int]) -> float | None:
 
 def standings(runs: Iterable[Planned], folder: Path) -> dict[str, RunStatus]:
     """The status of each run, by its name."""
-    return {run.id: standing(journal.at(folder, run.id)) for run in runs}
+    return {run.id: standing(journal.path_for(folder, run.id)) for run in runs}

@@ -10,14 +10,14 @@ from pathlib import Path
 from ..home import write
 from ..labs.base.lab import Lab
 from ..package_data import ROOT
-from .plan import BadStudy, Study, parse
+from .plan import Study, StudyError, parse
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,59}")
 
 SHIPPED = ROOT / "studies"
 
 
-def own(home: Path) -> Path:
+def own_folder(home: Path) -> Path:
     """The folder of the studies that people wrote."""
     return home / "studies"
 
@@ -26,7 +26,7 @@ def files(home: Path) -> dict[str, Path]:
     """Every study's file by name: people's own first, then those that come with the app; if both have a name, people's
     own.
     """
-    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own(home).glob("*.toml"))
+    paths = sorted(SHIPPED.glob("*.toml")) + sorted(own_folder(home).glob("*.toml"))
     kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
     return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
 
@@ -36,22 +36,22 @@ def name_for(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
 
 
-def keep(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
-    """Save a study's file under that name. Raises BadStudy if the name is invalid or another study has it, and OSError
-    if the file cannot be written.
+def save_study(home: Path, name: str, content: bytes, labs: Mapping[str, Lab]) -> Study:
+    """Save a study's file under that name. Raises StudyError if the name is invalid or another study has it, and
+    OSError if the file cannot be written.
     """
     if not _NAME.fullmatch(name):
-        raise BadStudy("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
+        raise StudyError("A study's name begins with a letter or digit, and has letters, digits, - and _; 60 at most.")
     study = parse(f"{name}.toml", content, labs)
     known = files(home).get(name)
     if known is not None and known.read_bytes() != content:
-        raise BadStudy(f"There is another study named {name}. Give this one another name.")
+        raise StudyError(f"There is another study named {name}. Give this one another name.")
     if known is None:
-        write(own(home) / f"{name}.toml", content)
+        write(own_folder(home) / f"{name}.toml", content)
     return study
 
 
-def free(home: Path, name: str, content: bytes) -> str:
+def free_name(home: Path, name: str, content: bytes) -> str:
     """`name`, followed by a number if another study has that name."""
     known = files(home)
     names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..labs.base.declared import Metric
 from ..statistics import Kind, group_statistics, of_items
-from ..text.plurals import counted
+from ..text.plurals import count_noun
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -84,14 +84,14 @@ def origins(frame: DataFrame) -> dict[str, str]:
     for run, *words in frame.reindex(columns=["run", "imported", "damaged"]).drop_duplicates().itertuples(index=False):
         imported, damaged = words
         told[run] = [imported] if isinstance(imported, str) and imported else []
-        told[run] += [f"with {counted(int(damaged), 'damaged line')} in its journal"] if damaged > 0 else []
+        told[run] += [f"with {count_noun(int(damaged), 'damaged line')} in its journal"] if damaged > 0 else []
     return {run: ", ".join(words) for run, words in told.items()}
 
 
 def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
     """The cell with a note on how many of its runs have which caution; `sent` has the cautions by run (`origins`)."""
     runs_from = Counter(words for words in sent.values() if words)
-    told = (f"{counted(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
+    told = (f"{count_noun(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
     return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
 
 

@@ -182,7 +182,7 @@ _OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", 
 
 
 def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> Iterator[Row]:
-    path = journal.at(folder, run.id)
+    path = journal.path_for(folder, run.id)
     if not path.exists():
         return
     found = journal.read(path)
@@ -190,7 +190,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
     rules = study.rules
     # A field that is left out of the JSON because it has its default is a setting too.
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
-    settings |= {name: text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    settings |= {name: setting_text(value) for name, value in run.spec.model_dump(mode="json").items()}
     for case, progress in state.cases.items():
         # Cases that ended after the early stop do not count: which ones did may depend on their results.
         if early is not None and case not in early.cases:
@@ -198,7 +198,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         log = state.case(case)
         view = run.lab.view(log)
         truth = run.lab.robots.truth(view)
-        decides = run.lab.robots.decides(view) or run.lab.headline
+        decides = run.lab.robots.deciding_metric(view) or run.lab.headline
         facets = run.lab.facets(run.spec.model_dump(mode="json"), case)
         # The cases of one item are grouped by its id; if a run has only one case, that id may be the same in every run.
         parts = [facets.get("task"), facets.get("dataset"), case.partition("/")[0]]
@@ -212,7 +212,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
             **{"damaged": len(found.faults)},
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
-        scores |= {figure.metric: figure.score for figure in run.lab.studies.more(view, rules)}
+        scores |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view, rules)}
         begun = any(scores.values())
         for metric, score in scores.items():
             yield {
@@ -231,19 +231,19 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
             }
 
 
-def text(value: object) -> str:
+def setting_text(value: object) -> str:
     """A setting's value as the name of a row or column."""
     if isinstance(value, list):
-        return ", ".join(map(text, value))
+        return ", ".join(map(setting_text, value))
     return "" if value is None else str(value)
 
 
 def rows(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
-    """The tables of `drawn` as they are printed."""
-    return [{name: value for name, value in row.items() if name != "behind"} for row in drawn(study, labs, frame)]
+    """The tables of `all_cells` as they are printed."""
+    return [{name: value for name, value in row.items() if name != "behind"} for row in all_cells(study, labs, frame)]
 
 
-def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
+def all_cells(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     """All tables, cell by cell: the controls', then those that the study asks for, each with the differences between
     its cells unless it is a paper's, then how much depends on analysis choices and, if the truth of several models
     is known, how many items distinguish them. Empty if nothing has been run.
@@ -259,7 +259,7 @@ def drawn(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
                 made += _table(table, labs[lab], of_lab)
             for declared in labs[lab].studies.tables:
                 if declared.kind == table.kind:
-                    made += paper_tables.draw(declared, labs[lab], of_lab, table.title)
+                    made += paper_tables.table_cells(declared, labs[lab], of_lab, table.title)
     surely = power(made)
     for lab in dict.fromkeys(own["lab"]):
         made += multiverse.rows(labs[lab], own[own["lab"] == lab])
@@ -278,7 +278,7 @@ def controls(labs: Mapping[str, Lab], frame: DataFrame) -> list[Row]:
     return rows
 
 
-def off(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
+def instrument_faults(labs: Mapping[str, Lab], frame: DataFrame) -> list[str]:
     """What is wrong with the instrument: a sentence for each control whose figure is not what it must be; empty if all
     are right. A case without a value where it must have one is wrong too. Runs in progress or stopped are ignored,
     and so are robots of a dial that err at random: no single case of theirs needs the expected value, and their

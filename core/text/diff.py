@@ -67,7 +67,7 @@ def distance(original: str, edited: str) -> float:
     return float(Levenshtein.normalized_distance(_words(original), _words(edited)))
 
 
-def kept(original: str, edited: str) -> float:
+def kept_share(original: str, edited: str) -> float:
     """Return the share of the original's words that are kept, from 0 to 1; 1 for an original without words."""
     words = len(_words(original))
     stayed = sum(len(_words(piece.text)) for piece in pieces(original, edited) if piece.op == "same")

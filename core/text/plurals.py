@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 
-def counted(number: int, thing: str) -> str:
+def count_noun(number: int, thing: str) -> str:
     """Return the number with its noun: "3 runs", "1 run"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 

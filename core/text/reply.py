@@ -154,7 +154,7 @@ def without_thinking(text: str) -> str:
     return split(text).answer
 
 
-def answered(text: str) -> str:
+def without_echo(text: str) -> str:
     """Remove a request that `text` repeats before its own turn ("User: ..") or makes up after it."""
     text = _PREFIX.sub("", _DIALOGUE.sub("", text))
     turn = _OTHERS_TURN.search(text)

@@ -26,6 +26,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from ..errors import ExplainError
 from ..events import Frozen, Message, Prompt
 from ..package_data import DATA
 
@@ -34,7 +35,7 @@ PROMPTS = DATA / "prompts"
 _SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 
 
-class TemplateError(ValueError):
+class TemplateError(ExplainError, ValueError):
     """A template file is invalid, or a slot has no value; the message names both."""
 
 

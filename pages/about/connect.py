@@ -6,11 +6,11 @@ import streamlit as st
 from pydantic import SecretStr, ValidationError
 
 from core import entry, policy
-from core.events import CallFailed
+from core.events import CallError
 from core.models.client import list_models
 from core.models.errors import NothingListens
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.models import TRIED, choose
 from pages.components.run import problems
@@ -132,7 +132,7 @@ def _connect(provider: str) -> None:
                 "base_url": address if mark and "api-version" in more else state["endpoint_url"],
                 "key": SecretStr(state["endpoint_key"]),
                 "preset": provider if provider in PRESETS else "",
-                "of_visitor": policy.hosted(),
+                "of_visitor": policy.is_hosted(),
                 "timeout": state["endpoint_timeout"],
                 "concurrency": state["endpoint_concurrency"],
                 "query": {**(parse_query(more) if "api-version" in more else {}), **query},
@@ -142,7 +142,7 @@ def _connect(provider: str) -> None:
             }
         )
         entry.catalog((config,))
-    except CallFailed as error:
+    except CallError as error:
         problems(error)
     except ValidationError as error:
         st.error(plain("; ".join(one["msg"] for one in error.errors())))
@@ -163,7 +163,7 @@ def add(config: EndpointConfig, model: str = "") -> None:
     except NothingListens as error:
         problems(error)
         return
-    except CallFailed as error:
+    except CallError as error:
         note = f"Its list of models could not be read: {error.message} Type the name of a model instead."
     else:
         preset = config.known_server()
@@ -176,18 +176,18 @@ def add(config: EndpointConfig, model: str = "") -> None:
         choose(f"{config.name}/{model or names[0]}")
     elif names:
         st.session_state[TRIED] = None
-    st.toast(f"{plain(config.name)} is connected: {counted(len(listed), 'model')}", icon=":material/check:")
+    st.toast(f"{plain(config.name)} is connected: {count_noun(len(listed), 'model')}", icon=":material/check:")
     st.rerun()
 
 
 def _row(config: EndpointConfig) -> None:
     """Draw a connected endpoint: its models, and what can be done with it."""
     # Visitors may not list models with the host's key, so they cannot see which models it gives access to.
-    may_list = config.of_visitor or session.visitor().is_host or not policy.hosted()
+    may_list = config.of_visitor or session.visitor().is_host or not policy.is_hosted()
     with st.container(horizontal=True, vertical_alignment="center", key=f"endpoint-{config.name}"):
         st.markdown(
             f":material/check: **{plain(config.name)}** {plain(config.base_url)} · "
-            f"{counted(len(config.models), 'model')}"
+            f"{count_noun(len(config.models), 'model')}"
         )
         if may_list and st.button(
             "List its models", icon=":material/refresh:", type="tertiary", key=f"list-{config.name}"

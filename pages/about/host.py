@@ -12,7 +12,7 @@ from core.home import DataDirError
 from core.labs.base.lab import Lab
 from core.server import admin
 from core.server.admin import ActiveRun
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages import addresses
 from pages.components import session
 from pages.components.models import short
@@ -29,24 +29,24 @@ _MOST = 50
 
 def line() -> None:
     """Draw the form for the message to everybody."""
-    st.header("A line to everybody", anchor=False)
-    said = admin.line()
+    st.header("Message to everyone", anchor=False)
+    said = admin.announcement()
     with st.form("line", border=False):
         words = st.text_input(
-            "A line to everybody",
+            "Message to everyone",
             value=said,
             max_chars=admin.LONGEST_LINE,
             key="line-words",
-            placeholder="We go on at 14:30.",
+            placeholder="We continue at 14:30.",
             label_visibility="collapsed",
         )
         with st.container(horizontal=True):
             say = st.form_submit_button("Show it on every page", icon=":material/campaign:", key="line-say")
-            back = st.form_submit_button("Take it back", icon=":material/undo:", key="line-back", disabled=not said)
+            back = st.form_submit_button("Remove it", icon=":material/undo:", key="line-back", disabled=not said)
     if not (say or back):
         return
     try:
-        admin.say("" if back else words)
+        admin.set_announcement("" if back else words)
     except DataDirError as error:
         st.warning(plain(str(error)), icon=":material/edit_off:")
     else:
@@ -59,7 +59,7 @@ def going_on() -> None:
     with PACE.drawing(f"host {session.tab()}"):
         found = admin.going_on(entry.jobs())
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            st.header(f"Going on now: {len(found)}", anchor=False)
+            st.header(f"Running now: {len(found)}", anchor=False)
             if found:
                 with st.popover("Stop all", icon=":material/stop_circle:", key="stop-all"):
                     st.markdown("Answers are kept, and the person who began a run can resume it.")
@@ -71,7 +71,7 @@ def going_on() -> None:
                         args=[[one.run for one in found]],
                     )
         if not found:
-            st.caption("No run goes on.")
+            st.caption("No run in progress.")
         for one in found[:_MOST]:
             _row(one)
         if len(found) > _MOST:
@@ -102,17 +102,17 @@ def _row(one: ActiveRun) -> None:
 
 
 def _words(one: ActiveRun) -> list[str]:
-    words = ["waits in line" if one.is_in_line else f"{counted(one.calls, 'call')} so far"]
+    words = ["waiting in the queue" if one.is_in_line else f"{count_noun(one.calls, 'call')} so far"]
     if one.since is not None:
         words.append(f"since {one.since:%H:%M} UTC")
     if not one.is_here:
-        words.append("begun on a command line, and stopped there")
+        words.append("started on a command line; stop it there")
     return words
 
 
 def _look(lab: Lab, run: str) -> None:
     page = addresses.CASE if lab.hidden else addresses.of_lab(lab)
-    st.page_link(page, label="Look at it", icon=lab.icon, query_params={"run": run})
+    st.page_link(page, label="Open", icon=lab.icon, query_params={"run": run})
 
 
 def _stop(runs: list[str]) -> None:
@@ -151,7 +151,7 @@ def spent() -> None:
         taken = [{"Who": _whose(owner), "Calls": one.calls, "US cents": round(one.cents, 1)} for owner, one in rows]
         table(pd.DataFrame(taken), "spent-by", "Calls and US cents of today, by visitor")
     now = f"{datetime.now(UTC):%H:%M}"
-    st.caption(f"Since midnight UTC, as of {now}. Robots, replays and what comes from the cache count for nothing.")
+    st.caption(f"Since midnight UTC, as of {now}. Robots, replays and cached answers do not count.")
 
 
 if not session.visitor().is_host:

@@ -15,13 +15,13 @@ st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
 
 for lab in entry.labs().values():
-    if methods := lab_page.of(lab).methods:
+    if methods := lab_page.page_of(lab).methods:
         methods()
     elif not lab.hidden:
         plain_methods.draw(lab)
 
 st.header("Words", anchor=False)
-st.markdown("What the screens call a thing, and what the field calls it.")
+st.markdown("Our words, and the field's words for the same things.")
 table(
     pd.DataFrame(
         [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in glossary.entries().items()]
@@ -34,7 +34,7 @@ st.header("Data sets", anchor=False)
 st.markdown(
     "None comes with the app. `python -m core data get NAME` downloads one; `python -m core data` lists them. Each is "
     "looked for in `$EXPLAIN_HOME/datasets/<name>`, or at a path you give. The built-in items were written for this "
-    "app. A CSV, JSONL or Parquet file of your own works too, once you say which of its columns holds what."
+    "app. A CSV, JSONL or Parquet file of your own works too, once you say what each column contains."
 )
 known = pd.DataFrame(registry.describe()).rename(columns=str.capitalize)
-table(known, "datasets", "Data sets: where each can be had, under which licence, and how its files lie")
+table(known, "datasets", "Data sets: source, licence and file layout")

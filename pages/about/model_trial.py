@@ -8,17 +8,17 @@ import pandas as pd
 import streamlit as st
 
 from core import entry, home, policy
-from core.events import CallFailed, Model
+from core.events import CallError, Model
 from core.models import capabilities
 from core.models.capabilities import Capabilities, unwrapped
 from core.models.endpoint import Endpoint
 from core.models.ids import is_control
 from core.models.settings import MOST_THINKING_ROOM
 from pages.components import session
-from pages.components.models import TRIED, choose, chosen
+from pages.components.models import TRIED, choose, chosen_models
 from pages.components.run import problems
 from pages.components.text import plain
-from pages.components.throttle import aside
+from pages.components.throttle import let_others_draw
 
 _MARKS = {True: ":green[:material/check:]", False: ":orange[:material/close:]", None: ":gray[–]"}
 
@@ -27,11 +27,11 @@ def section(offered: list[str]) -> None:
     """Draw the last chosen model and what it accepts; `offered` are the ids that can be asked."""
     st.header("Try a model", anchor=False)
     if TRIED not in st.session_state:
-        st.session_state[TRIED] = (chosen() or offered)[-1 if chosen() else 0]
+        st.session_state[TRIED] = (chosen_models() or offered)[-1 if chosen_models() else 0]
     now = [st.session_state[TRIED]] if st.session_state[TRIED] else []
     id = st.selectbox(
         "Model",
-        list(dict.fromkeys([*now, *reversed(chosen()), *offered])),
+        list(dict.fromkeys([*now, *reversed(chosen_models()), *offered])),
         index=None,
         key=TRIED,
         accept_new_options=True,
@@ -44,7 +44,7 @@ def section(offered: list[str]) -> None:
     id = id.strip()
     try:
         model = session.catalog().get(id)
-    except CallFailed as error:
+    except CallError as error:
         problems(error)
         if suggested := session.catalog().suggest(id):
             st.button(f"Use {plain(suggested)}", key="use-suggested", on_click=choose, args=(suggested,))
@@ -65,11 +65,11 @@ def may_try(id: str) -> bool:
     themselves: other calls count against their limits, but these calls do not.
     """
     config = session.endpoints().get(id.partition("/")[0])
-    return not policy.hosted() or session.visitor().is_host or (config is not None and config.of_visitor)
+    return not policy.is_hosted() or session.visitor().is_host or (config is not None and config.of_visitor)
 
 
 def _result(model: Model, may: bool) -> None:
-    found = capabilities.kept(model, home.home())
+    found = capabilities.saved_capabilities(model, home.home())
     if is_control(model.id):
         found = Capabilities(model=model.id, answers=True, thinks="no")
     if found is not None:
@@ -96,7 +96,7 @@ def _room(model: Endpoint) -> None:
     def keep() -> None:
         model.connection.learn(model.model, room=st.session_state[key])
 
-    learned = "It is learned from answers that were all thinking, and can be changed here."
+    learned = "It is learned from answers that ran out while thinking. You can change it here."
     st.number_input(
         "Room for thinking, tokens",
         min_value=0,
@@ -131,10 +131,10 @@ def run(model: Model) -> None:
     steps: list[str] = []
 
     async def trial() -> None:
-        capabilities.keep(await capabilities.find_capabilities(model, steps.append), model, home.home())
+        capabilities.save_capabilities(await capabilities.find_capabilities(model, steps.append), model, home.home())
 
-    future = entry.jobs().beside(trial())
-    with st.spinner("Asking …", show_time=True), aside():
+    future = entry.jobs().run_on_loop(trial())
+    with st.spinner("Asking …", show_time=True), let_others_draw():
         line = st.empty()
         while not future.done():
             if steps:

@@ -9,23 +9,23 @@ import pandas as pd
 import streamlit as st
 
 from core import entry, home, policy
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import capabilities, gguf, local
 from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
-from core.models.download import HubModel, offered
+from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
 from core.sandbox import sandbox
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import queries
 from core.store.store import Store, StoreError
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
-from pages.components.models import choose, chosen
+from pages.components.models import choose, chosen_models
 from pages.components.run import problems
 from pages.components.text import plain
 
@@ -46,13 +46,13 @@ def in_use() -> list[str]:
     has few.
     """
     offered = {info.id: info for info in session.catalog().offered() if not info.needs}
-    named = {*chosen(), *_asked(), *capabilities.tried(home.home())}
+    named = {*chosen_models(), *_asked(), *capabilities.tried(home.home())}
     few = {name for name, config in session.endpoints().items() if len(config.models) <= FEW}
     return [
         id
         for id, info in offered.items()
         if id in named or info.kind == "local" or (info.kind == "endpoint" and id.partition("/")[0] in few)
-    ] + [id for id in chosen() if id not in offered and session.catalog().is_at_hand(id)]
+    ] + [id for id in chosen_models() if id not in offered and session.catalog().is_at_hand(id)]
 
 
 def _asked() -> set[str]:
@@ -69,11 +69,11 @@ def _models_of_runs(_store: Store, viewer: str | None, changes: int) -> set[str]
     return set(queries.runs(_store, viewer=viewer)["model"].dropna())
 
 
-def used() -> None:
+def draw_used() -> None:
     """List the models in use, each with a button that tries it, and draw a search over the others."""
     st.header("Models in use", anchor=False)
     about = {info.id: info.about or info.title for info in available()}
-    results = capabilities.all_kept(session.catalog().get, using := in_use(), home.home())
+    results = capabilities.all_saved(session.catalog().get, using := in_use(), home.home())
     for id in using:
         if is_control(id):
             continue
@@ -88,7 +88,7 @@ def used() -> None:
                 model_trial.run(session.catalog().get(id))
     _search([id for id in about if id not in using])
     robots = [info for info in session.catalog().offered() if info.kind == "control"]
-    with st.expander(f"{counted(len(robots), 'robot')} whose faithfulness is known", key="robots"):
+    with st.expander(f"{count_noun(len(robots), 'robot')} whose faithfulness is known", key="robots"):
         st.markdown("We built them, so we know how faithful their explanations are. They are the controls of each lab.")
         table = pd.DataFrame([{"Model": plain(info.id), "What it is": plain(info.about)} for info in robots])
         st.table(table, border="horizontal", hide_index=True, alt="Robots")
@@ -110,7 +110,7 @@ def _search(rest: list[str]) -> None:
     if not rest:
         return
     wanted = st.text_input(
-        f"Search {counted(len(rest), 'more model')}",
+        f"Search {count_noun(len(rest), 'more model')}",
         key="model-search",
         placeholder="A part of a name",
         icon=":material/search:",
@@ -125,7 +125,7 @@ def _search(rest: list[str]) -> None:
     if len(found) > MOST_FOUND:
         st.caption(f"And {len(found) - MOST_FOUND:,} more: type more of the name.")
     if not found:
-        st.caption("No model is called so.")
+        st.caption("No model has this name.")
 
 
 def tests() -> None:
@@ -134,13 +134,13 @@ def tests() -> None:
     """
     using = in_use()
     for lab in entry.labs().values():
-        fit = [(id, spec) for id in using if (spec := lab.of_model(id)) is not None]
+        fit = [(id, spec) for id in using if (spec := lab.spec_for_model(id)) is not None]
         if not fit:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
-        if lab.summed is not None:
-            st.markdown(lab.summed(session.catalog().is_at_hand, session.runs().made))
+        if lab.describe_test_results is not None:
+            st.markdown(lab.describe_test_results(session.catalog().is_at_hand, session.runs().made))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)
@@ -169,7 +169,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
     try:
         session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
-    except (CallFailed, QuotaExceeded) as error:
+    except (CallError, QuotaExceededError) as error:
         problems(error)
     else:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
@@ -202,14 +202,14 @@ def download_row(model: HubModel, here: bool) -> None:
 def larger() -> None:
     """List the local models that can be downloaded, with progress."""
     st.header("Larger local models", anchor=False)
-    st.markdown("They run on this machine, without a key. A download goes on while you do something else.")
+    st.markdown("They run on this machine, without a key. A download continues while you do something else.")
     folder = session.catalog().models_folder
-    going = [fetch for model in offered() if (fetch := entry.fetches().get(model.name)) and fetch.going]
+    going = [fetch for model in downloadable() if (fetch := entry.fetches().get(model.name)) and fetch.going]
 
     @st.fragment(run_every=0.5 if going else None)
     def rows() -> None:
         here = local.installed(folder)
-        for model in offered():
+        for model in downloadable():
             download_row(model, model.name in here)
         if any(not fetch.going for fetch in going):
             st.rerun()
@@ -225,7 +225,7 @@ def own_file() -> None:
         file = Path(path.strip()).expanduser()
         try:
             gguf.context(file)
-        except CallFailed as error:
+        except CallError as error:
             problems(error)
             return
         st.markdown("Use it on any page by this name:")
@@ -235,7 +235,7 @@ def own_file() -> None:
 def allowed() -> None:
     """Show what people may do here, and why."""
     with st.expander("What this app allows here", key="allowed", icon=":material/shield:"):
-        who = "People on other machines" if policy.hosted() else "Only people on this machine"
+        who = "People on other machines" if policy.is_hosted() else "Only people on this machine"
         st.markdown(f"{who} can reach this app.")
         for setting, is_allowed in policy.table():
             st.markdown(
@@ -253,13 +253,13 @@ def allowed() -> None:
 
 def _walls() -> None:
     """Show what confines the programs that models write, on this machine."""
-    st.markdown("What holds the programs that models write:")
+    st.markdown("What confines the programs that models write:")
     try:
         walls = sandbox.walls()
     except RuntimeError as error:
         st.markdown(f":orange[not known] · {plain(str(error))}")
         return
-    for holds, what in walls.told:
+    for holds, what in walls.described:
         st.markdown(f"{':green[holds]' if holds else ':orange[does not hold here]'} · {plain(what)}")
 
 
@@ -273,7 +273,7 @@ with left:
     connect.section()
 with right:
     model_trial.section([info.id for info in available()] or session.catalog().ids())
-used()
+draw_used()
 tests()
 reader_accuracy.everywhere()
 if policy.allows("downloads"):

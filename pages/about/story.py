@@ -10,10 +10,10 @@ import streamlit as st
 
 from core import entry, home
 from core.report.scenes import of_case
-from core.runs.recordings import Recording, listed
+from core.runs.recordings import Recording, list_recordings
 from core.scene import Scene, in_short
 from pages.components import recording_note, session
-from pages.components.run_view import place
+from pages.components.run_view import screen_number
 from pages.components.text import plain
 from pages.viewer.component import Together, Where, stage
 
@@ -33,7 +33,7 @@ def scene(one: Recording) -> Scene:
     return whole.model_copy(update=update)
 
 
-def told() -> list[int]:
+def places_told() -> list[int]:
     """Return the places of the stories in the list, in the order in which they were told."""
     said = st.query_params.get(TOLD, "")[:200].split(",")
     return list(dict.fromkeys(int(one) for one in said if one.isdecimal() and len(one) < 4))
@@ -46,15 +46,15 @@ def address(places: list[int], run: str = "") -> str:
     return f"/story?{query}" if query else "/story"
 
 
-def tell(one: Recording) -> None:
+def draw_recording(one: Recording) -> None:
     """Present one story, and at its end the finding and links to go on."""
-    before, lab, shown = told(), recording_note.lab_of(one), scene(one)
+    before, lab, shown = places_told(), recording_note.lab_of(one), scene(one)
     after = [*before, number] if (number := STORIES.index(one) + 1) not in before else before
     rest = [other for at, other in enumerate(STORIES, 1) if at not in after]
     links = [(f"Next: {recording_note.title(rest[0])}", address(after, rest[0].run))] if rest else []
     links += [
-        ("Every prompt and answer of it", f"/case?run={one.run}"),
-        ("The same, step by step", f"/case?run={one.run}&replay=1"),
+        ("All its prompts and answers", f"/case?run={one.run}"),
+        ("Step by step", f"/case?run={one.run}&replay=1"),
         (f"{lab.title}: {lab.question}", f"/{lab.path}"),
         ("All stories", address(after)),
     ]
@@ -62,7 +62,7 @@ def tell(one: Recording) -> None:
         "whole": [f"/{lab.path}?run={one.run}"],
         "head": recording_note.title(one),
         "headline": f"{one.words}.",
-        "words": "An explanation is worth what it lets you expect. This does not say whether an answer is right, nor "
+        "words": "A good explanation lets you predict the model. This does not say whether an answer is right, or "
         "what goes on inside a model.",
         "links": links,
         "foot": recording_note.about_all(),
@@ -70,14 +70,14 @@ def tell(one: Recording) -> None:
         "end": len(shown.screens),
         "over": address(after),
     }
-    stage("tell", [shown], f"story-{number}", where=Where(place=place()), together=Together(series=series))
+    stage("tell", [shown], f"story-{number}", where=Where(place=screen_number()), together=Together(series=series))
 
 
 def rows() -> None:
     """List all stories: what was asked and who answers; the finding only of those already told."""
     st.title("Stories", anchor=False)
-    st.markdown("A language model answered and said why. Then it was put to the test. Say first what you expect.")
-    seen = told()
+    st.markdown("A language model answered and said why. Then we tested it. Make your own prediction first.")
+    seen = places_told()
     for number, one in enumerate(STORIES, 1):
         lab = recording_note.lab_of(one)
         with st.container(gap=None, key=f"story-{number}"):
@@ -94,9 +94,9 @@ def rows() -> None:
     st.caption(recording_note.about_all())
 
 
-STORIES = [one for lab in entry.labs().values() for one in listed(home.recordings()).of_lab(lab.name)]
-chosen = listed(home.recordings()).named(st.query_params.get("run", ""))
+STORIES = [one for lab in entry.labs().values() for one in list_recordings(home.recordings()).of_lab(lab.name)]
+chosen = list_recordings(home.recordings()).named(st.query_params.get("run", ""))
 if chosen is None:
     rows()
 else:
-    tell(chosen)
+    draw_recording(chosen)

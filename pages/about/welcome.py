@@ -32,7 +32,8 @@ def _component() -> Any:
 def doors(labs: list[Lab]) -> None:
     """Draw a picture for each lab, with one verb; a lab without a picture shows its name."""
     shown = [
-        {"path": lab.path, "title": lab.title, "verb": lab_page.of(lab).verb, "picture": _picture(lab)} for lab in labs
+        {"path": lab.path, "title": lab.title, "verb": lab_page.page_of(lab).verb, "picture": _picture(lab)}
+        for lab in labs
     ]
     chosen = _component()(data={"doors": shown}, key="doors", on_chosen_change=lambda: None).chosen
     for lab in labs:
@@ -54,7 +55,7 @@ with st.container(horizontal_alignment="center"), st.container(width=WIDTH):
         st.markdown("A model answers and says why. **Is its reason worth anything?**", width="content")
     card, ways = st.columns([17, 5], gap="large")
     with card:
-        game(pack.named(FIRST), "game")
+        game(pack.load_pack(FIRST), "game")
     with ways:
         doors([lab for lab in entry.labs().values() if not lab.hidden])
         st.page_link(addresses.STORY, label="Stories of a real model", icon=":material/slideshow:")

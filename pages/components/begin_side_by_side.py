@@ -8,10 +8,10 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, models, session
@@ -37,7 +37,7 @@ def button(run_id: str, transcript: Transcript) -> None:
 @st.dialog("Side by side")
 def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
-    side = lab_page.of(lab).side
+    side = lab_page.page_of(lab).side
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
@@ -59,14 +59,14 @@ def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
         view = lab.view(transcript.case(transcript.only)) if transcript.planned == 1 else None
         try:
             begin(lab, [side.other(spec, one, run_id, view) for one in fields], run_id)
-        except (CallFailed, ValueError, QuotaExceeded) as error:
+        except (CallError, ValueError, QuotaExceededError) as error:
             hint = getattr(error, "hint", "")
             st.warning(plain(f"{error} {hint}".strip()), icon=":material/edit:")
 
 
 def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
-    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallFailed and
-    ValueError before any run begins if one of them cannot; QuotaExceeded.
+    """Start a run for each specification and show them side by side, after the runs `there`. Raises CallError and
+    ValueError before any run begins if one of them cannot; QuotaExceededError.
     """
     for spec in specs:
         if lab.check is not None:
@@ -79,9 +79,9 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
 
 def first(lab: Lab) -> None:
     """Draw a button for the side-by-side runs that the lab offers to newcomers, if it has any."""
-    sides = lab.robots.sides() if lab.robots.sides else None
+    sides = lab.robots.demo_comparison() if lab.robots.demo_comparison else None
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:
             begin(lab, list(sides.specs))
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             st.warning(plain(str(error)), icon=":material/edit:")

@@ -29,4 +29,6 @@ def inspector(call: Call, behind: CallEvidence) -> None:
     for part in behind.parts:
         st.markdown(f"**{plain(part.label)}**")
         st.code(part.text, language=None, wrap_lines=True, height=400 if len(part.text) > LONG else "content")
-    reader_accuracy.beside(asked.run, asked.role, asked.model, any(part.label == "Read as" for part in behind.parts))
+    reader_accuracy.draw_for_call(
+        asked.run, asked.role, asked.model, any(part.label == "Read as" for part in behind.parts)
+    )

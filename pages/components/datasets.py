@@ -102,7 +102,7 @@ def _add(key: str) -> None:
     def take() -> None:
         if (file := st.session_state[f"{key}-file"]) is not None:
             try:
-                st.session_state[key] = own.keep(file.name, file.getvalue())
+                st.session_state[key] = own.save_file(file.name, file.getvalue())
             except DatasetError as error:
                 st.session_state[f"{key}-refused"] = str(error)
 
@@ -125,7 +125,7 @@ def _add(key: str) -> None:
 def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
     """Let the user say which column contains what, beside a preview of the file. Raises DatasetError."""
     with waits("Looking at the file …" if not name.startswith(own.HUB) else "Fetching the file …"):
-        look = own.look(name)
+        look = own.preview(name)
     columns: dict[str, str] = {}
     with st.container(horizontal=True, key=f"{prefix}columns"):
         for role in own.roles(task):

@@ -8,12 +8,12 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry
-from core.events import LONGEST_ANSWER, CallFailed, Fork
+from core.events import LONGEST_ANSWER, CallError, Fork
 from core.labs.base.spec import Spec
 from core.models.prices import cost, price_of
 from core.runs.fork import ForkPlan
-from core.runs.library import RunNotFound
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.quotas import QuotaExceededError
 from core.transcript import Call, Transcript
 from pages import addresses
 from pages.components import lab_page, session
@@ -29,7 +29,7 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
         st.markdown("#### Edit one answer, and go on from there", anchors=False)
         st.caption(
             f"The {plain(asked.role)}'s answer, call {plain(asked.call)} of {plain(short(asked.model))}. Everything "
-            "before it stays. What depends on it is asked again, as a new run; this one is not changed."
+            "before it stays. Calls that depend on it are made again in a new run; this run is not changed."
         )
         with st.expander("What it answers", type="compact"):
             st.code(asked.messages[-1].content if asked.messages else "", language=None, wrap_lines=True)
@@ -40,13 +40,13 @@ def draw(run_id: str, state: Transcript, call: Call, case: str) -> None:
         spec = _same_tests(state, call, case)
         ready = (text != before or call.answered is None) and _told(fork, spec)
         if text == before and call.answered is not None:
-            st.caption("Change it, and press Ctrl+Enter: then it is counted what has to be asked again.")
+            st.caption("Change it and press Ctrl+Enter to see which calls must be made again.")
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(
                 "Go on from here", type="primary", icon=":material/fork_right:", key="fork-begin", disabled=not ready
             ):
                 _begin(fork, spec, case if state.planned > 1 else "")
-            if st.button("Leave it as it is", type="tertiary", key="fork-leave"):
+            if st.button("Cancel", type="tertiary", key="fork-leave"):
                 del st.query_params["fork"]
                 st.rerun()
 
@@ -58,7 +58,7 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     lab = entry.labs()[state.started.lab] if state.started else None
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
-    side, view = lab_page.of(lab).side, lab.view(state.case(case))
+    side, view = lab_page.page_of(lab).side, lab.view(state.case(case))
     one = lab.judged.one if lab.judged else "test"
     help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
     if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
@@ -74,24 +74,23 @@ def _told(fork: Fork, spec: Spec | None) -> bool:
     """Say what the fork will ask, and return whether it can be started."""
     try:
         plan = _plan(fork, spec)
-    except (RunNotFound, CallFailed, ValueError) as error:
+    except (RunNotFoundError, CallError, ValueError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
         return False
     if not plan.applies:
         st.warning(
-            "This version of the app asks that in other words than the run did, so the edited answer would have no "
-            "place in it.",
+            "This version of the app uses a different prompt than the run did, so the edited answer would not fit.",
             icon=":material/edit:",
         )
         return False
     least = plan.least.total()
     if not least and plan.most:
-        words = f"No call depends on it for certain; at most {plan.most:,} if it leads elsewhere."
+        words = f"No call is certain to depend on it; at most {plan.most:,} if it changes what follows."
     elif not least:
-        words = "No call depends on it: only what is read from it changes."
+        words = "No call depends on it: only its parse changes."
     else:
         who = ", ".join(f"{plain(short(model))} {n:,}" for model, n in plan.least.most_common())
-        most = f", at most {plan.most:,} where new answers lead elsewhere" if (plan.most or 0) > least else ""
+        most = f", at most {plan.most:,} if new answers change what follows" if (plan.most or 0) > least else ""
         words = f"**Asked again: {least:,} {'call' if least == 1 else 'calls'}** ({who}){most}."
     st.markdown(f"{words} Kept from this run: {plan.kept:,}.{_price(plan)}")
     return True
@@ -103,7 +102,7 @@ def _planned(fork: Fork, spec: Spec | None, size: int) -> ForkPlan:
 
 
 def _plan(fork: Fork, spec: Spec | None) -> ForkPlan:
-    with waits("Counting what depends on it …"):
+    with waits("Counting the calls that depend on it …"):
         return _planned(fork, spec, session.run(fork.run).file().st_size)
 
 
@@ -125,7 +124,7 @@ def _price(plan: ForkPlan) -> str:
 def _begin(fork: Fork, spec: Spec | None, case: str) -> None:
     try:
         run = session.runs().fork(fork, session.catalog().get, spec)
-    except (RunNotFound, QuotaExceeded) as error:
+    except (RunNotFoundError, QuotaExceededError) as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         named = {"runs": f"{fork.run},{run}", **({"case": case} if case else {})}
@@ -138,7 +137,7 @@ def note(state: Transcript) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="forked-from"):
         st.caption(
-            f":material/fork_right: A fork: the answer of call {plain(fork.call)} was written by a person. What does "
-            "not depend on it is another run's."
+            f":material/fork_right: A fork: a person wrote the answer of call {plain(fork.call)}. Everything that does "
+            "not depend on it comes from another run."
         )
-        st.page_link(addresses.CASE, label="That run", query_params={"run": fork.run})
+        st.page_link(addresses.CASE, label="The original run", query_params={"run": fork.run})

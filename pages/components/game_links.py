@@ -13,7 +13,7 @@ from pages.components.text import plain
 
 def links(lab: Lab) -> None:
     """Draw a line of links to the lab's games; nothing if it has none."""
-    packs = [one for path in pack.shipped() if (one := pack.named(path.stem)).kind == lab.path]
+    packs = [one for path in pack.shipped_packs() if (one := pack.load_pack(path.stem)).kind == lab.path]
     packs.sort(key=lambda one: one.name != FIRST)
     if packs:
         named = " · ".join(f"[{plain(one.title)}](/play?pack={one.name}){_to_a_class(one.name)}" for one in packs)

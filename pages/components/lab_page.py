@@ -49,18 +49,18 @@ class LabPage:
     - `fill(spec)` returns the values, by key, that the widgets of `fields` and `settings` have for `spec`.
     - `button(spec)` returns the primary button's label; `beside(spec)` draws what is next to the button and returns
       what is added to the run's address. `begin()` draws other ways to begin.
-    - `offers(view)` returns what the owner of a finished run may do with this case in a field drawn by `below`, in a
-      container whose key is `act-` and that name.
-    - `instead(view, active)` draws a replacement for a case that may not be shown yet, and returns whether it did;
-      `below(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader choose
-      one of several cases, and returns its id.
-    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `held` is a query parameter:
-      while the address has it, that scene is not shown, because the reader has yet to guess or try.
-    - `several(transcript, run_id)` draws what only a run of several cases has.
+    - `offers(view)` returns what the owner of a finished run may do with this case in a field drawn by `extra_panel`,
+      in a container whose key is `act-` and that name.
+    - `replacement(view, active)` draws a replacement for a case that may not be shown yet, and returns whether it did;
+      `extra_panel(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader
+      choose one of several cases, and returns its id.
+    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `guess_param` is a query
+      parameter: while the address has it, that scene is not shown, because the reader has yet to guess or try.
+    - `run_table(transcript, run_id)` draws what only a run of several cases has.
     - `sealed(view, active)`: whether the reader has yet to guess, so that nothing that reveals the answers may be
       shown.
-    - `after(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every run
-      (replay, link, download) may follow.
+    - `follow_up(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every
+      run (replay, link, download) may follow.
     - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
       declaration.
     - `side`: what the lab declares for comparing its runs side by side.
@@ -77,14 +77,14 @@ class LabPage:
     beside: Callable[[Any], dict[str, str]] = lambda spec: {}
     begin: Callable[[], None] = lambda: None
     offers: Callable[[Any], Sequence[Offer]] = lambda view: ()
-    instead: Callable[[Any, bool], bool] = lambda view, active: False
-    below: Callable[[Any, bool], None] = lambda view, active: None
+    replacement: Callable[[Any, bool], bool] = lambda view, active: False
+    extra_panel: Callable[[Any, bool], None] = lambda view, active: None
     choose: Callable[[Transcript], str] = plain_case.choose
     of_all: Callable[[Lab, Transcript, bool], RunScene] = run_scene.of_run
-    held: str = ""
-    several: Callable[[Transcript, str], None] = plain_case.table
+    guess_param: str = ""
+    run_table: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
-    after: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    follow_up: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
 
@@ -102,7 +102,7 @@ ROOMS: dict[str, LabPage] = {}
 """The page of each lab, by the lab's name. `pages/labs` fills it in, because those modules use this one."""
 
 
-def of(lab: Lab) -> LabPage:
+def page_of(lab: Lab) -> LabPage:
     """Return the page of a lab; if it has none, one that draws what the lab declares."""
     if lab.name in ROOMS or not issubclass(lab.spec, OnData):
         return ROOMS.get(lab.name) or LabPage()
@@ -110,6 +110,6 @@ def of(lab: Lab) -> LabPage:
 
 
 @cache
-def words() -> Mapping[str, str]:
+def all_words() -> Mapping[str, str]:
     """Return what values of facets and outcomes are called on the screen, for all labs."""
-    return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **of(lab).words}.items()}
+    return {value: said for lab in entry.labs().values() for value, said in {**lab.words, **page_of(lab).words}.items()}

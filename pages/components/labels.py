@@ -14,7 +14,7 @@ from core.labs.base.cases import Trial
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import label_agreement
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
@@ -30,7 +30,7 @@ def warns_when_full() -> Iterator[None]:
     """Context for storing a person's statement; if the host has no room for more, the page says so."""
     try:
         yield
-    except QuotaExceeded as error:
+    except QuotaExceededError as error:
         st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 
@@ -47,7 +47,7 @@ def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None 
             st.button("Keys", type="tertiary", key="label-keys", on_click=_turn_keys)
         if trial and trial not in trials:
             return
-        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.principal)).draw()
+        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.main_trial)).draw()
 
 
 def _choose(trials: dict[str, Trial]) -> str:
@@ -130,7 +130,7 @@ class _Labelling:
     def _shown(self, one: Judgement) -> str:
         assert self.read is not None
         value = getattr(self.read.repaired, one.of)
-        return label_agreement.UNREAD if value is None else shortened(lab_page.words().get(value) or value, 40)
+        return label_agreement.UNREAD if value is None else shortened(lab_page.all_words().get(value) or value, 40)
 
     def _button(self, words: str, key: str, is_said: bool, change: Callable[[Label], Label]) -> None:
         kind: Literal["primary", "secondary"] = "primary" if is_said else "secondary"
@@ -219,7 +219,9 @@ class _Labelling:
         """
         if self.store is None:
             return
-        sayings = [reader_accuracy.said(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])]
+        sayings = [
+            reader_accuracy.labelled_right_words(found) for found in reader_accuracy.of_lab(self.lab).get(one, [])
+        ]
         if people := label_agreement.labellers(self.store, self.lab, one, self.viewer):
             sayings.append(
                 f"of {people.n:,} that two or more of {people.people} people judged, on {people.agreed:,} they agree"

@@ -21,7 +21,7 @@ TRIED = "model-tried"
 """Key of the picker in *Try a model* on the Models page."""
 
 
-def offered(lab: Lab) -> list[str]:
+def model_choices(lab: Lab) -> list[str]:
     """Return the models that can be asked now; of the controls, only those that know the lab."""
     return [
         info.id
@@ -35,14 +35,14 @@ def _titles() -> dict[str, str]:
     return {info.id: info.id if info.title == info.id else f"{info.id} · {info.title}" for info in infos}
 
 
-def chosen() -> list[str]:
+def chosen_models() -> list[str]:
     """Return the ids of models typed, tried or picked on the Models page in this session, newest last."""
     return list(st.session_state.get(_CHOSEN, []))
 
 
 def choose(id: str) -> None:
     """Add the model to those used in this session, and pick it in *Try a model*."""
-    st.session_state[_CHOSEN] = [*(one for one in chosen() if one != id), id]
+    st.session_state[_CHOSEN] = [*(one for one in chosen_models() if one != id), id]
     st.session_state[TRIED] = id
 
 
@@ -54,8 +54,8 @@ def short(id: str) -> str:
 def pick(label: str, key: str, lab: Lab) -> str:
     """Let the user pick a model, or type an id that is not listed. The choice is kept from page to page."""
     titles = _titles()
-    ids = offered(lab)
-    first = lab.robots.newcomer if lab.robots.newcomer in ids else ids[0]
+    ids = model_choices(lab)
+    first = lab.robots.default_model if lab.robots.default_model in ids else ids[0]
     chosen = st.selectbox(
         label,
         ids,
@@ -97,7 +97,7 @@ def outside(said: str, known: Mapping[str, str], take: Callable[[str], None], ke
     with st.container(border=True, gap="xsmall", key=f"outside-{key}"):
         st.markdown(f":material/travel_explore: {plain(said)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            if SHIPPED in offered(lab):
+            if SHIPPED in model_choices(lab):
                 st.button(
                     "Ask a real language model instead", icon=":material/smart_toy:", key=f"real-{key}", on_click=real
                 )
@@ -109,7 +109,7 @@ def pick_many(label: str, nobody: str, key: str, help: str, lab: Lab, but: str =
     """Let the user pick at most two models for one role, not including `but`; `nobody` is shown if none is chosen."""
     chosen = st.multiselect(
         label,
-        [id for id in offered(lab) if id != but],
+        [id for id in model_choices(lab) if id != but],
         key=key,
         max_selections=2,
         placeholder=nobody,
@@ -126,7 +126,7 @@ def pick_or_none(label: str, nobody: str, key: str, lab: Lab, help: str | None =
     """Let the user pick a model for one role; "" stands for `nobody`."""
     chosen = st.selectbox(
         label,
-        offered(lab),
+        model_choices(lab),
         index=None,
         placeholder=nobody,
         key=key,

@@ -11,7 +11,7 @@ from core.transcript import CaseProgress, Transcript
 from pages.components import tables
 
 
-def named(progress: CaseProgress) -> str:
+def case_label(progress: CaseProgress) -> str:
     """Return a case's name in a list: its number and title. It never changes, because a browser would mistake a changed
     name for another choice.
     """
@@ -21,7 +21,7 @@ def named(progress: CaseProgress) -> str:
 
 def choose(transcript: Transcript) -> str:
     """Let the reader choose a case."""
-    names = {case: named(progress) for case, progress in by_number(transcript).items()}
+    names = {case: case_label(progress) for case, progress in by_number(transcript).items()}
     if not names:
         return ""
     known = st.query_params.get("case", "")

@@ -20,7 +20,7 @@ from pages.components.text import plain
 RULES = "Paper rules and repaired rules"
 
 
-def told(lab: Lab) -> dict[str, str]:
+def method_texts(lab: Lab) -> dict[str, str]:
     """Draw title, paper, procedure and figures of the lab from `data/methods.toml`, and return all its texts by
     name.
     """

@@ -14,7 +14,7 @@ from core.store import audits, label_agreement, queries
 from core.store.audits import AuditDraw, ReaderAccuracy
 from core.store.label_agreement import LabelledRight
 from core.store.store import Store, StoreError
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages import addresses
 from pages.components import session
 from pages.components.models import short
@@ -39,7 +39,7 @@ def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[st
     return {one.name: label_agreement.labelled_right(_store, declared, one, viewer) for one in declared.judgements}
 
 
-def beside(run_id: str, role: str, model: str, read: bool) -> None:
+def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:
     """Say, below a call, how often the parser that `read` it is right according to a blind audit, and how many labels
     confirm the parser and the `model` asked as `role`.
     """
@@ -65,23 +65,23 @@ def said_of(readers: list[LabelledRight]) -> str:
     """Return a line about the readers. It has counts only, because the labellers chose the rows and saw the parsed
     values.
     """
-    return "; ".join(map(said, readers))
+    return "; ".join(map(labelled_right_words, readers))
 
 
 CHOSEN = "given while looking at chosen rows"
 """What labels in Browse are, and why shares of them do not generalise."""
 
 
-def said(found: LabelledRight) -> str:
+def labelled_right_words(found: LabelledRight) -> str:
     """Return how many labels confirm a reader."""
-    return f"**{plain(short(found.reader))}** right by {found.right:,} of {counted(found.n, 'label')}"
+    return f"**{plain(short(found.reader))}** right by {found.right:,} of {count_noun(found.n, 'label')}"
 
 
 def of_audit(audit: AuditDraw) -> str:
     """Return what a blind audit found, or how far it is."""
-    here, judged = len(audit.drawn), len(audit.drawn) - len(audit.left)
+    here, judged = len(audit.drawn), len(audit.drawn) - len(audit.remaining)
     gone = f" {audit.of - here:,} of them are no longer here." if here < audit.of else ""
-    if audit.left:
+    if audit.remaining:
         return f"{judged:,} of a drawn {audit.of:,} judged so far; the figure comes with the last.{gone}"
     unsure = f" {audit.unsure:,} of the {audit.of:,} could not be told." if audit.unsure else ""
     each = [in_audit(one, audit) for one in audit.readers]
@@ -139,7 +139,7 @@ def everywhere() -> None:
             "Lab": lab.title,
             "What is judged": judged.title,
             "Who read": short(one.reader),
-            "Right by labels": f"{one.right:,} of {counted(one.n, 'label')}",
+            "Right by labels": f"{one.right:,} of {count_noun(one.n, 'label')}",
         }
         for lab in labs
         for judged, readers in of_lab(lab).items()

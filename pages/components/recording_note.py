@@ -12,8 +12,8 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import memory_fit
 from core.report.scenes import who
-from core.runs.recordings import Recording, listed
-from core.server.quotas import QuotaExceeded
+from core.runs.recordings import Recording, list_recordings
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
@@ -39,7 +39,7 @@ def who_answers(one: Recording) -> str:
 @cache
 def _begun(run: str) -> tuple[Lab, Spec]:
     """Return the lab and the specification of a recording, from its first line."""
-    started = journal.begun(home.recordings() / f"{run}.jsonl")
+    started = journal.first_event(home.recordings() / f"{run}.jsonl")
     assert started is not None
     lab = entry.labs()[started.lab]
     return lab, lab.spec.model_validate(started.spec)
@@ -47,7 +47,7 @@ def _begun(run: str) -> tuple[Lab, Spec]:
 
 def about_all() -> str:
     """Return a description of the recordings."""
-    recordings = listed(home.recordings())
+    recordings = list_recordings(home.recordings())
     return (
         f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
         f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen "
@@ -57,7 +57,7 @@ def about_all() -> str:
 
 def note(run_id: str, transcript: Transcript) -> None:
     """Say where a recording comes from, and that it was selected; nothing for any other run."""
-    recordings = listed(home.recordings())
+    recordings = list_recordings(home.recordings())
     one, started = recordings.named(run_id), transcript.started
     if one is None or started is None or not session.run(run_id).is_recording():
         return
@@ -82,10 +82,10 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
     if transcript.started is None or not session.run(run_id).is_recording():
         return
     lab = entry.labs()[transcript.started.lab]
-    recordings = listed(home.recordings())
+    recordings = list_recordings(home.recordings())
     answers = [call.answered for call in transcript.calls.values() if call.answered]
     tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
-    best = memory_fit.installed(session.catalog().models_folder, memory_fit.memory())
+    best = memory_fit.largest_installed(session.catalog().models_folder, memory_fit.memory())
     if best is None or not tokens:
         return
 
@@ -100,7 +100,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
         if asked:
             _ask(lab, transcript, best.id)
         words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
-        larger = memory_fit.offered(memory_fit.memory())
+        larger = memory_fit.largest_downloadable(memory_fit.memory())
         if larger is not None and larger.size > best.size:
             words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
         st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
@@ -113,7 +113,7 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
     spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
     try:
         run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
-    except QuotaExceeded as error:
+    except QuotaExceededError as error:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})

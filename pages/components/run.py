@@ -10,16 +10,16 @@ import streamlit as st
 from pydantic import ValidationError
 
 from core import entry, policy
-from core.events import CallFailed
-from core.journal import Fault, JournalInUse
+from core.events import CallError
+from core.journal import Fault, JournalInUseError
 from core.report import case_html, methods
 from core.report.case_html import Chosen
 from core.runs.context import complaints
 from core.runs.engine import UserInput
 from core.runs.labels import Kept
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
@@ -45,7 +45,7 @@ def page_of_run(run_id: str, state: Transcript) -> None:
 
     left = f" The first {case_html.MOST} of its cases." if state.planned > case_html.MOST and not case else ""
     which = "this case" if case else "this run" if state.planned > 1 else "it"
-    _page(made, run_id, f"Everything about {which} in one file, to be stepped through by the arrow keys.{left}")
+    _page(made, run_id, f"Everything about {which} in one file, to step through with the arrow keys.{left}")
 
 
 def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
@@ -56,23 +56,23 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
         found: dict[RowPlace, Chosen] = {}
         for run in dict.fromkeys(at.run for at in places):
             # A run may have been deleted in the meantime; the page says how many cases there are.
-            with suppress(RunNotFound):
+            with suppress(RunNotFoundError):
                 found |= {RowPlace(run, one.case): one for one in cases_of(visit, run)}
         return case_html.html(title, [found[at] for at in places if at in found], of)
 
-    left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all cases that are as filtered"
-    _page(made, "cases", f"One file, to be stepped through by the arrow keys: {left}.")
+    left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all filtered cases"
+    _page(made, "cases", f"One file, to step through with the arrow keys: {left}.")
 
 
 def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
-    """Return the run's cases, as far as the visitor may see them. Raises RunNotFound and AccessDenied."""
+    """Return the run's cases, as far as the visitor may see them. Raises RunNotFoundError and AccessDeniedError."""
     state = transcript(visit.run(run_id).events())
     lab = entry.labs()[state.started.lab] if state.started else None
     return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
 
 
 def _page(made: Callable[[], bytes], name: str, help: str) -> None:
-    help = f"{help} It needs no network."
+    help = f"{help} It works offline."
     download("Download as a page", made, f"{name}.html", "text/html", "web", f"page-{name}", help)
 
 
@@ -84,7 +84,7 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         type="tertiary",
         key=key,
         on_change="rerun",
-        help="How it was made, in sentences: n, what was set aside, rules, models, prompts, seeds, intervals.",
+        help="The method in sentences: n, exclusions, parsers, models, prompts, seeds, intervals.",
     )
     with shown:
         if not shown.open:
@@ -96,7 +96,7 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
             st.code(str(error), language=None, wrap_lines=True)
             return
         st.caption(about)
-        text = "\n\n".join(sentences) or "Not in the index yet: it is, a few seconds after the run's end."
+        text = "\n\n".join(sentences) or "Not in the index yet. It will be a few seconds after the run ends."
         st.code(text, language=None, wrap_lines=True)
 
 
@@ -118,21 +118,21 @@ def menu(run_id: str, study: str) -> None:
         hidden = st.toggle("Hide it from the lists", value=kept.hidden, key=f"hide-{run_id}")
         now = Kept(title=" ".join(title.split()), hidden=hidden)
         if now != kept:
-            visit.own(run_id).keep(now)
+            visit.own_run(run_id).keep(now)
             st.rerun()
         sure = True
         if study or visit.run(run_id).is_of_others():
             sure = st.checkbox(
-                "It is another person's or a study's, or holds others' words: delete it all the same", key="sure"
+                "It belongs to another person or a study, or contains others' words: delete it anyway", key="sure"
             )
         if st.button("Delete", icon=":material/delete:", key="delete", disabled=not sure):
             try:
-                visit.own(run_id).delete()
-            except (JournalInUse, RunNotFound) as error:
+                visit.own_run(run_id).delete()
+            except (JournalInUseError, RunNotFoundError) as error:
                 st.warning(plain(str(error)), icon=":material/edit:")
             else:
                 st.switch_page(addresses.BROWSE)
-        st.caption("It can be brought back on the Browse page until the app is closed. No file holds it any more.")
+        st.caption("You can restore it on the Browse page until the app is closed.")
 
 
 def deleted() -> None:
@@ -145,7 +145,7 @@ def deleted() -> None:
                 "Undo", icon=":material/undo:", type="tertiary", key=f"undo-{run}", on_click=visit.undo, args=(run,)
             )
     if (more := len(visit.deleted()) - 3) > 0:
-        st.caption(f"And {more:,} more, which can be brought back after these.")
+        st.caption(f"And {more:,} more, which you can restore after these.")
 
 
 LONGEST_TITLE = 120
@@ -186,7 +186,7 @@ def title(transcript: Transcript, run_id: str) -> None:
 def stopped(transcript: Transcript) -> None:
     """Say why the run stopped, if it did."""
     if transcript.started is None and not transcript.asked:
-        st.info("The journal of this run holds nothing yet.", icon=":material/hourglass_empty:")
+        st.info("The journal of this run is still empty.", icon=":material/hourglass_empty:")
     for failure in transcript.failures:
         st.error(
             plain(failure.message) + (f"\n\n{plain(failure.hint)}" if failure.hint else ""),
@@ -195,7 +195,7 @@ def stopped(transcript: Transcript) -> None:
         )
     if transcript.status == "cancelled":
         st.info(
-            "You stopped this run. What was answered is kept, and it can go on from here.",
+            "You stopped this run. Its answers are kept, and it can be resumed.",
             icon=":material/stop_circle:",
         )
 
@@ -209,7 +209,7 @@ def damage(run_id: str) -> None:
     shown = [f"line {fault.line}: {fault.reason}" for fault in faults[:_SHOWN_FAULTS]]
     more = [f"and {len(faults) - _SHOWN_FAULTS} more"] if len(faults) > _SHOWN_FAULTS else []
     st.warning(
-        f"{lines} damaged, and what they held is missing here. " + plain("; ".join(shown + more) + "."),
+        f"{lines} damaged, and their contents are missing here. " + plain("; ".join(shown + more) + "."),
         icon=":material/broken_image:",
     )
 
@@ -270,10 +270,10 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             "application/jsonl",
             "download",
             "download",
-            "The journal: every prompt, raw answer and figure, one JSON object a line.",
+            "The journal: every prompt, raw answer and figure, one JSON object per line.",
         )
         page_of_run(run_id, transcript)
-        for_a_paper(None, lambda: [run_id], "Of this run, with all of its cases.", "for-this-run")
+        for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
         menu(run_id, transcript.started.study if transcript.started else "")
     recording_note.note(run_id, transcript)
     recording_note.ask_it_yourself(run_id, transcript)
@@ -300,22 +300,22 @@ def _seal(run_id: str) -> None:
         return
     sealed = visit.run(run_id).sealed()
     st.button(
-        "Reveal to all" if sealed else "Seal it",
+        "Reveal to all" if sealed else "Make others guess first",
         icon=f":material/{'lock_open' if sealed else 'lock'}:",
         key="seal",
         type="tertiary",
         on_click=visit.seal,
         args=(run_id, not sealed),
-        help="All of it is shown to everyone who may look at it, at once."
+        help="Everyone who may open it sees everything immediately."
         if sealed
-        else "Others who may look at it see each answer once they have guessed.",
+        else "Others who may open it see each answer only after their guess.",
     )
 
 
 def _sharing(runs: Sequence[str]) -> None:
     """Say who can open the runs by their address, and let the person who owns them decide."""
     visit, is_one = session.runs(), len(runs) == 1
-    everyone = f"Opens {'this run' if is_one else 'these runs'} for anyone who can reach this app."
+    everyone = f"The link opens {'this run' if is_one else 'these runs'} for anyone who can reach this app."
     if policy.allows("others"):
         st.caption(everyone)
         return
@@ -328,28 +328,28 @@ def _sharing(runs: Sequence[str]) -> None:
             visit.share(run, wanted)
         shared = wanted
     if not is_one:
-        st.caption("Each run opens for people who may see it; the other columns say that they may not.")
+        st.caption("People see the runs they have access to; the other columns say that they have none.")
     else:
-        whose = "you" if visit.owns(runs[0]) else "the person who began it"
+        whose = "you" if visit.owns(runs[0]) else "the person who started it"
         others = ", for teachers and for the host" if policy.code_for("teacher") else " and for the host"
-        st.caption(everyone if shared else f"Opens this run for {whose}{others}, as long as you do not share it.")
+        st.caption(everyone if shared else f"The link opens this run for {whose}{others} until you share it.")
 
 
 def go_on(run_id: str, transcript: Transcript) -> None:
     """Offer to continue a run that was stopped, that failed, or whose process died."""
     if not session.runs().owns(run_id):
         return
-    words = "Go on from here"
+    words = "Resume"
     if transcript.status == "completed":
-        if not transcript.lost:
+        if not transcript.failed_items:
             return
-        words = "Ask again what failed"
+        words = "Retry failed calls"
     if trouble := session.run(run_id).trouble():
         st.error(plain(trouble), icon=":material/disc_full:")
     elif transcript.status is None:
-        st.warning("This run was interrupted: the app stopped while it went on.", icon=":material/power_off:")
+        st.warning("This run was interrupted: the app stopped during the run.", icon=":material/power_off:")
     if st.button(
-        words, icon=":material/play_arrow:", key="go-on", help="What was answered is kept and not asked again."
+        words, icon=":material/play_arrow:", key="go-on", help="Answers are kept and not asked again."
     ) and resume(run_id, failed_too=True):
         st.rerun()
 
@@ -360,17 +360,17 @@ def resume(run_id: str, *additions: UserInput, failed_too: bool = False) -> bool
     """
     try:
         session.own(run_id).resume(session.catalog().get, additions, failed_too=failed_too)
-    except (JournalInUse, RunNotFound, QuotaExceeded) as error:
+    except (JournalInUseError, RunNotFoundError, QuotaExceededError) as error:
         st.warning(plain(f"{str(error).rstrip('.')}."), icon=":material/pause_circle:")
         return False
     return True
 
 
-def problems(error: ValidationError | ValueError | CallFailed | QuotaExceeded) -> None:
+def problems(error: ValidationError | ValueError | CallError | QuotaExceededError) -> None:
     """Show what is wrong with the user's input."""
     if isinstance(error, ValidationError):
         for complaint in complaints(error):
             st.warning(plain(complaint), icon=":material/edit:")
     else:
-        hint = error.hint if isinstance(error, CallFailed) else ""
+        hint = error.hint if isinstance(error, CallError) else ""
         st.warning(plain(str(error)) + (f"  \n{plain(hint)}" if hint else ""), icon=":material/edit:")

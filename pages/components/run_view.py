@@ -17,7 +17,7 @@ from core.labs.base.spec import Spec
 from core.report import run_scene, scenes
 from core.report.progress import OVER, how_far
 from core.report.redaction import state_of
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Action, Scene, Verdict
 from core.transcript import Transcript
 from pages import addresses
@@ -31,7 +31,7 @@ from pages.viewer.component import Follow, Mode, Says, Together, Where, stage
 SECONDS = 2.0
 """Least seconds between two drawings of a page around a run in progress; the browser follows the case by itself."""
 
-OTHERS = "The person who began it can stop it."
+OTHERS = "The person who started it can stop it."
 
 END, LAST = "end", 10_000
 """The value in the address for the last screen, and a number larger than that of any screen."""
@@ -52,7 +52,7 @@ class Shown:
     @cached_property
     def case(self) -> str:
         """The case that the address names, or the first."""
-        return chosen(self.state)
+        return chosen_case(self.state)
 
     @cached_property
     def view(self) -> View:
@@ -71,7 +71,7 @@ class Shown:
     @property
     def room(self) -> LabPage:
         """The hand-written parts of the lab's page."""
-        return lab_page.of(self.lab)
+        return lab_page.page_of(self.lab)
 
     @property
     def are_several(self) -> bool:
@@ -98,12 +98,12 @@ class Shown:
         """Return what the browser follows by itself; None if the run is not in progress."""
         if not self.active:
             return None
-        note = "" if session.run(self.run).here() else "It goes on in another process; stop it there."
+        note = "" if session.run(self.run).here() else "It runs in another process; stop it there."
         note = note if session.runs().owns(self.run) else OTHERS
         far = how_far(entry.jobs(), self.lab, self.run, self.state)
         return Follow(self.run, self.case, far, PACE.seconds(SECONDS), note)
 
-    def may(self) -> Iterator[Action]:
+    def actions(self) -> Iterator[Action]:
         """Yield what the visitor may do with the case on the stage."""
         owns = session.runs().owns(self.run)
         if self.active:
@@ -116,10 +116,10 @@ class Shown:
 
 def follow_sealed(run: str, case: str) -> Follow:
     """Return what the browser follows of a case whose run is sealed for the visitor, until it is revealed. Raises
-    RunNotFound.
+    RunNotFoundError.
     """
     # Checked first: if the run ends in the meantime, it is read once more.
-    active = session.runs().behind_the_seal(run).active()
+    active = session.runs().unredacted(run).active()
     lab, state, case = state_of(session.runs(), entry.labs(), run, case)
     far = how_far(entry.jobs(), lab, run, state) if active else OVER
     return Follow(run, case, far, PACE.seconds(SECONDS), OTHERS)
@@ -130,12 +130,14 @@ def named_run(show: Callable[[str], None]) -> None:
     if run_id := st.query_params.get("run", ""):
         try:
             show(run_id)
-        except RunNotFound as error:
+        except RunNotFoundError as error:
             st.error(plain(str(error)), title=error.title, icon=":material/error:")
 
 
 def page(shown: Shown) -> None:
-    """Draw the run that `look` returned, live while it is in progress, and once it is over what can be done with it."""
+    """Draw the run that `load_run` returned, live while it is in progress, and once it is over what can be done with
+    it.
+    """
     run, state, lab = shown.run, shown.state, shown.lab
     if state.started and state.started.lab != lab.name:
         # A run of another lab opens on the case page.
@@ -143,7 +145,7 @@ def page(shown: Shown) -> None:
     if not shown.active:
         damage(run)
     watched(shown)
-    if shown.active or (shown.case and state.started and not shown.room.after(state, shown.view, run)):
+    if shown.active or (shown.case and state.started and not shown.room.follow_up(state, shown.view, run)):
         return
     # If the input was at fault, asking again would fail again.
     if not any(failure.bad_input for failure in state.failures):
@@ -159,15 +161,15 @@ def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     with PACE.drawing(session.tab()):
         # A list is above its cases. A single case is above what comes and goes, so that it does not move.
         if shown.are_several:
-            around(shown)
+            draw_around(shown)
         draw(shown, step)
         if not shown.are_several:
-            around(shown)
+            draw_around(shown)
 
 
-def look(run_id: str) -> tuple[Transcript, bool]:
+def load_run(run_id: str) -> tuple[Transcript, bool]:
     """Return the current state of the run, with only the chosen case whole if there are many, and whether the run is in
-    progress. Raises RunNotFound.
+    progress. Raises RunNotFoundError.
     """
     run = session.run(run_id)
     # Checked first: if the run ends in the meantime it is read once more, and is not mistaken for an interrupted one.
@@ -175,20 +177,20 @@ def look(run_id: str) -> tuple[Transcript, bool]:
     state = run.case(_address())
     if state.planned <= MANY:
         state = run.watch().transcript
-    elif (case := chosen(state)) != _address():
+    elif (case := chosen_case(state)) != _address():
         state = run.case(case)
-    hear(state, run_id)
+    apply_annotations(state, run_id)
     return state, active
 
 
-def hear(state: Transcript, run_id: str) -> None:
+def apply_annotations(state: Transcript, run_id: str) -> None:
     """Add to the state what the reader whom the address names said about the run."""
     if who := st.query_params.get("reader", ""):
         for event in session.run(run_id).guesses(who):
-            state.hear(event)
+            state.apply_annotation(event)
 
 
-def around(shown: Shown) -> None:
+def draw_around(shown: Shown) -> None:
     """Draw what is beside the case: why the run stopped, what was excluded, and the list of cases if there are
     several.
     """
@@ -216,7 +218,7 @@ def of_all(shown: Shown) -> str:
     """Draw the result of several cases on the stage, above the case that is shown. Returns the case whose tile was
     opened, or an empty string.
     """
-    if shown.room.held and st.query_params.get(shown.room.held):
+    if shown.room.guess_param and st.query_params.get(shown.room.guess_param):
         return ""
     scene = shown.room.of_all(shown.lab, shown.state, shown.active)
     if not scene.tiles:
@@ -230,7 +232,7 @@ def of_all(shown: Shown) -> str:
 
 def _by_labels(shown: Shown) -> Verdict | None:
     """Return the verdict on a finished run by the visitor's own labels; None if there are too few."""
-    judge = shown.lab.in_runs.by_labels
+    judge = shown.lab.run_summary.by_labels
     # For a run with many cases, only the chosen one has been read as a whole.
     if judge is None or shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
         return None
@@ -240,19 +242,19 @@ def _by_labels(shown: Shown) -> Verdict | None:
 def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     """Draw the chosen case on the stage, and what is below it."""
     room, view, goes_on = shown.room, shown.view, shown.case_goes_on
-    if not room.instead(view, goes_on):
+    if not room.replacement(view, goes_on):
         on_stage(shown, step)
         if not shown.is_sealed:
-            room.below(view, goes_on)
+            room.extra_panel(view, goes_on)
     elif shown.active:
         far_on_stage([shown])
     if shown.are_several and not shown.active:
-        room.several(shown.state, shown.run)
+        room.run_table(shown.state, shown.run)
 
 
 def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
     """Show how far runs in progress are, without any of their results."""
-    bare = [Scene(lab=one.lab.title, run=one.run, actions=tuple(one.may())) for one in shown]
+    bare = [Scene(lab=one.lab.title, run=one.run, actions=tuple(one.actions())) for one in shown]
     together = Together(names=names or [""])
     stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
 
@@ -268,11 +270,11 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
         says = Says(reader, labels.of_cards(shown.lab), labels.said_of_cards(shown.run, shown.case))
     went = stage(
         mode,
-        [shown.scene().model_copy(update={"actions": tuple(shown.may())})],
+        [shown.scene().model_copy(update={"actions": tuple(shown.actions())})],
         # One key for all cases of a run: with a new key per case the page would be empty in between, and jump.
         f"stage-{shown.run}",
         [shown.follow()],
-        Where(st.query_params.get("trial", ""), place(), step is not None),
+        Where(st.query_params.get("trial", ""), screen_number(), step is not None),
         says,
     )
     if step is not None and went in ("next", "previous", "close"):
@@ -287,7 +289,7 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
         st.rerun()
 
 
-def place() -> int:
+def screen_number() -> int:
     """Return the screen of a presentation that the address names, from 0; beyond the last one, the stage shows the
     last.
     """
@@ -302,9 +304,9 @@ def _first(run_id: str) -> None:
     if first := session.run(run_id).prior():
         try:
             started = session.run(first).watch().transcript.started
-        except RunNotFound:
+        except RunNotFoundError:
             # This run is shared with the visitor, but the one before it is not.
-            st.caption("It waits for another run, which tests its models first.")
+            st.caption("It is waiting for another run, which tests its models first.")
             return
         lab = entry.labs().get(started.lab) if started else None
         if lab is not None:
@@ -314,7 +316,7 @@ def _first(run_id: str) -> None:
 
 def left_out(state: Transcript) -> None:
     """Say what was left out of the run's data set and why; broken rows by file and line."""
-    held = Loaded.of(state.loaded)
+    held = Loaded.from_journal(state.loaded)
     if held is None or not held.summary():
         return
     if not held.broken:
@@ -326,7 +328,7 @@ def left_out(state: Transcript) -> None:
             st.caption(f"And {more:,} more broken rows.")
 
 
-def chosen(state: Transcript) -> str:
+def chosen_case(state: Transcript) -> str:
     """Return the case that the address names, or the first."""
     return _address() if _address() in state.cases else state.only
 

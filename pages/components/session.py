@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core import entry, policy
-from core.events import CallFailed
+from core.events import CallError
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.server import roles
@@ -30,7 +30,7 @@ def endpoints() -> dict[str, EndpointConfig]:
     """Return the endpoints by name: those in `.streamlit/secrets.toml`, then those added on the Models page."""
     found: dict[str, EndpointConfig] = {}
     for name, values in _secret_endpoints().items():
-        with suppress(CallFailed, ValidationError):
+        with suppress(CallError, ValidationError):
             found[name] = EndpointConfig.model_validate({**values, "name": name})
     return {**found, **st.session_state.get(_ADDED, {})}
 
@@ -47,7 +47,7 @@ def unusable() -> dict[str, str]:
     for name, values in _secret_endpoints().items():
         try:
             EndpointConfig.model_validate({**values, "name": name})
-        except CallFailed as error:
+        except CallError as error:
             found[name] = f"{error.message} {error.hint}"
         except ValidationError as error:
             found[name] = ", ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
@@ -59,7 +59,7 @@ def visitor() -> Visitor:
     and in a hosted app it cannot be recognised again.
     """
     code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
-    is_known = bool(code) or not policy.hosted()
+    is_known = bool(code) or not policy.is_hosted()
     code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
     return whoever_has(code, is_known)
 
@@ -70,7 +70,7 @@ def role() -> str:
 
 
 def sign_in(code: str) -> None:
-    """Give the visitor the role of `code`. Raises NotSignedIn and DataDirError."""
+    """Give the visitor the role of `code`. Raises SignInError and DataDirError."""
     roles.enter(visitor().name, code, str(st.context.ip_address or "this machine"))
 
 
@@ -100,13 +100,13 @@ def runs() -> RunAccess:
 
 
 def run(run_id: str) -> ReadableRun:
-    """Return the run for viewing. Raises RunNotFound and AccessDenied."""
+    """Return the run for viewing. Raises RunNotFoundError and AccessDeniedError."""
     return runs().run(run_id)
 
 
 def own(run_id: str) -> OwnRun:
-    """Return the run for changing. Raises RunNotFound and AccessDenied."""
-    return runs().own(run_id)
+    """Return the run for changing. Raises RunNotFoundError and AccessDeniedError."""
+    return runs().own_run(run_id)
 
 
 def viewer() -> str | None:

@@ -15,8 +15,8 @@ from core.report.comparison_text import left_out
 from core.scene import Mark, RunScene, Scene
 from core.store import matching
 from core.store.matching import TestedItem
-from core.text.plurals import counted
-from pages.components.text import plain, told
+from core.text.plurals import count_noun
+from pages.components.text import part_markdown, plain
 
 MOST = 3
 """Most runs side by side: with more, a column is too narrow for a sentence."""
@@ -25,7 +25,7 @@ SETTLED = ("kept", "broken", "not settled")
 """States that can be compared; in every other state there is nothing to compare."""
 
 
-ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "what one could expect differs", "the outcome differs"
+ANSWERS, EXPECTED, OUTCOMES = "the answers differ", "the predictions differ", "the outcome differs"
 
 
 class SideCell(NamedTuple):
@@ -104,7 +104,7 @@ def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: boo
         expected = card.expects[0].value if answers and card.expects else ""
         found.append(
             SideCell(
-                tried._replace(about="" if card.id == lab.principal else about),
+                tried._replace(about="" if card.id == lab.main_trial else about),
                 plain(about),
                 card.mark,
                 expected=expected,
@@ -134,7 +134,7 @@ def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapp
             tried(tile.case, tile.title),
             plain(tile.title),
             tile.mark,
-            told(tile.sentence),
+            part_markdown(tile.sentence),
             "" if tile.outcome == "waiting" else plain(words.get(tile.outcome, tile.outcome)),
         )
         for tile in run.tiles
@@ -172,7 +172,7 @@ ALIKE = Side()
 
 def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:
     """Match the tests of the runs row by row, with `core.store.matching`."""
-    met = matching.met([[cell.tried for cell in column] for column in columns], judged)
+    met = matching.match_tests([[cell.tried for cell in column] for column in columns], judged)
     return [
         SideRow(tuple(None if at is None else column[at] for at, column in zip(places, columns, strict=True)))
         for places in met
@@ -189,13 +189,13 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
     told = answered or [row for row in shared if row.is_settled]
     differ = Counter(part for row in told for part in row.differs)
     if not told:
-        headline = f"No {one} has an outcome in all of them."
+        headline = f"No {one} has an outcome in every run."
     elif answered:
         agree = len(answered) - differ[ANSWERS]
         expected = _expectations(differ[EXPECTED], answered)
-        headline = f"Their answers agree on {agree} of {counted(len(answered), one)}; {expected}"
+        headline = f"Their answers agree on {agree} of {count_noun(len(answered), one)}; {expected}"
     else:
-        headline = f"They differ on {differ.total() or 'none'} of {counted(len(told), one)}."
+        headline = f"They differ on {differ.total() or 'none'} of {count_noun(len(told), one)}."
     only = Counter(tuple(cell is not None for cell in row.cells) for row in rows if not row.is_shared)
     held = [([name for name, has in zip(names, there, strict=True) if has], n) for there, n in only.items()]
     more = [f"{len(shared)} in all of them."] if shared else []

@@ -21,8 +21,8 @@ _AGAIN = 2.0
 """Seconds between two checks whether a tab was closed."""
 
 _MEANS = {
-    roles.HOST: "You are the host: you see and may do everything.",
-    roles.TEACHER: "You are a teacher: you see all runs, share and download them, and may use more than others.",
+    roles.HOST: "You are the host: you can see and do everything.",
+    roles.TEACHER: "You are a teacher: you can see, share and download all runs, and you have a larger quota.",
 }
 
 
@@ -39,7 +39,7 @@ def draw() -> None:
         _one_too_many()
         return
     st.title("Explain Yourself", anchor=False)
-    st.markdown("This app is open to those who were given a code for it. This browser then remembers you for 30 days.")
+    st.markdown("To use this app you need a code. This browser then remembers you for 30 days.")
     _form()
     st.page_link(addresses.STORY, label="Stories: see what it is", icon=":material/slideshow:")
 
@@ -48,8 +48,8 @@ def _one_too_many() -> None:
     st.title("One tab too many", anchor=False)
     most = roles.limit("tabs", session.visitor().name) or 0
     st.markdown(
-        f"As many tabs of this app as you may have here ({most}) are open in this browser. Close one that you no "
-        "longer need, and this one opens by itself. What goes on in the others goes on."
+        f"This browser already has the maximum of {most} tabs of this app open. Close one you no "
+        "longer need, and this one opens by itself. The others keep running."
     )
 
     @st.fragment(run_every=_AGAIN)
@@ -62,7 +62,7 @@ def _one_too_many() -> None:
 
 def has_codes() -> bool:
     """Whether one can sign in as host or teacher, and then do more than others."""
-    is_shared = policy.hosted() or not policy.allows("others")
+    is_shared = policy.is_hosted() or not policy.allows("others")
     return is_shared and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
 
 
@@ -89,7 +89,7 @@ def _form() -> None:
         return
     try:
         session.sign_in(code)
-    except (roles.NotSignedIn, DataDirError) as error:
+    except (roles.SignInError, DataDirError) as error:
         st.warning(plain(str(error)), icon=":material/lock_clock:")
     else:
         st.rerun()
@@ -103,9 +103,9 @@ def line() -> None:
     if visitor.is_in and not visitor.takes_part:
         st.warning(COOKIES_NEEDED, icon=":material/cookie:")
 
-    @st.fragment(run_every=_EVERY if policy.hosted() else None)
+    @st.fragment(run_every=_EVERY if policy.is_hosted() else None)
     def look() -> None:
-        if words := admin.line():
+        if words := admin.announcement():
             st.info(plain(words), icon=":material/campaign:")
 
     look()

@@ -53,7 +53,7 @@ def opens(cases: Sequence[str], key: str) -> dict[str, Any]:
     return {"on_select": show, "selection_mode": "single-row"}
 
 
-def published(lab: Lab, words: Mapping[str, str], key: str) -> None:
+def draw_published(lab: Lab, words: Mapping[str, str], key: str) -> None:
     """Draw the figures that the lab's paper reported, with their place in the paper; `words` replaces values by their
     titles.
     """

@@ -29,7 +29,7 @@ def emphasised(text: str) -> str:
     return "".join(f"**{plain(part.strip())}**" if place % 2 else plain(part) for place, part in enumerate(parts))
 
 
-def told(part: Part) -> str:
+def part_markdown(part: Part) -> str:
     """Return Markdown of a scene's text, with marked spans in bold."""
     said, at = "", 0
     for span in part.spans:

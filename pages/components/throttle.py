@@ -50,7 +50,7 @@ def by_turns() -> Iterator[None]:
 
 
 @contextmanager
-def aside() -> Iterator[None]:
+def let_others_draw() -> Iterator[None]:
     """Let others draw while this page waits for something."""
     if not getattr(_mine, "drawing", False):
         yield
@@ -68,7 +68,7 @@ def waits(words: str) -> Iterator[None]:
     """Wait for something that may take long: after a moment the page shows `words`, and others can draw in the
     meantime.
     """
-    with st.spinner(words), aside():
+    with st.spinner(words), let_others_draw():
         yield
 
 
@@ -107,7 +107,7 @@ PACE = Pace()
 # The index of the runs, opened for a page.
 
 
-def opened() -> IndexWatcher:
+def open_index() -> IndexWatcher:
     """Return the index of runs once it was read. If it cannot be opened, the page says why and ends here."""
     try:
         keeper = entry.keeper()

@@ -28,11 +28,11 @@ LOOKS: dict[Mark, TileStyle] = {
     "broken": TileStyle("broken", "red", ":material/cancel:"),
     "not settled": TileStyle("not settled", "gray", ":material/help:"),
     "in doubt": TileStyle("no verdict", "gray", ":material/contrast:"),
-    "set aside": TileStyle("set aside", "gray", ":material/block:"),
+    "set aside": TileStyle("excluded", "gray", ":material/block:"),
     "unread": TileStyle("could not be read", "orange", ":material/visibility_off:"),
     "failed": TileStyle("failed", "orange", ":material/error:"),
     "stopped": TileStyle("not reached", "gray", ":material/pause_circle:"),
-    "waiting": TileStyle("under way", "gray", ":material/hourglass_empty:"),
+    "waiting": TileStyle("running", "gray", ":material/hourglass_empty:"),
     "sealed": TileStyle("sealed", "gray", ":material/lock:"),
 }
 """No other part of the pages has its own colours for kept, broken or not settled."""
@@ -61,4 +61,4 @@ def strip(marks: Sequence[Mark], one: str, words: Mapping[Mark, str], key: str) 
     left = f" · the first {MOST} are shown" if len(marks) > MOST else ""
     with st.container(gap="xxsmall", key=key):
         st.markdown(" ".join(linked[:MOST]))
-        st.caption(f"One tile a {one}: {' · '.join(legend)}{left}")
+        st.caption(f"One tile per {one}: {' · '.join(legend)}{left}")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import entry, home, policy
 from core.runs import bundle
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 from pages.components import session
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -36,11 +36,11 @@ def upload() -> None:
         return
     folders = (home.journals(), home.recordings())
     try:
-        with waits("Looking at every journal …"):
-            taken = bundle.take_file(file, file.name, folders, sender)
+        with waits("Checking every journal …"):
+            taken = bundle.import_file(file, file.name, folders, sender)
         with waits("Scoring them again from their raw answers …"):
             scored = entry.score_again(taken)
-    except BundleRefused as refused:
+    except BundleError as refused:
         st.error(plain(str(refused)), title="Nothing was imported", icon=":material/error:")
         return
     entry.keeper().wake()
@@ -48,8 +48,8 @@ def upload() -> None:
     st.success(sentence, icon=":material/check:")
     for run in taken.runs:
         if run not in scored:
-            st.caption(f"{plain(run)} was not scored again: there was no time.")
+            st.caption(f"{plain(run)} was not scored again, for lack of time.")
         elif scored[run].why or scored[run].differ:
             st.warning(f"{plain(run)}. {plain(scored[run].sentence)}", icon=":material/rule:")
     for name, why in taken.passed_over.items():
-        st.caption(f"{plain(name)} was passed over: {plain(why)}.")
+        st.caption(f"{plain(name)} was skipped: {plain(why)}.")

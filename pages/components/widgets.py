@@ -24,7 +24,7 @@ STEP = 0.1
 """What one click adds to a decimal number."""
 
 
-def offered(lab: Lab, drawn: frozenset[str]) -> dict[str, Knob]:
+def drawn_fields(lab: Lab, drawn: frozenset[str]) -> dict[str, Knob]:
     """Return the fields that are drawn from the specification."""
     return {name: knob for name, knob in knobs(lab.spec).items() if name not in drawn}
 
@@ -103,7 +103,9 @@ def _pair(knob: Knob, line: str) -> tuple[str, str]:
 
 def filled(lab: Lab, drawn: frozenset[str], spec: Spec) -> dict[str, Any]:
     """Return the values, by key, that the widgets drawn from the specification have for `spec`."""
-    return {f"{lab.path}-{name}": _held(spec, knob, getattr(spec, name)) for name, knob in offered(lab, drawn).items()}
+    return {
+        f"{lab.path}-{name}": _held(spec, knob, getattr(spec, name)) for name, knob in drawn_fields(lab, drawn).items()
+    }
 
 
 def _held(spec: Spec, knob: Knob, value: Any) -> Any:

@@ -9,7 +9,7 @@ from pages.components.lab_page import ROOMS
 
 
 @cache
-def furnish() -> None:
+def register() -> None:
     """Register every lab's `<path>/room.py` with the pages."""
     for lab in entry.labs().values():
         if (Path(__file__).parent / lab.path / "room.py").exists():

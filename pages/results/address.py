@@ -23,7 +23,7 @@ def read() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def shown() -> str:
+def shown_list() -> str:
     """Return which list is shown."""
     return _one_of(LISTS, "show")
 
@@ -38,7 +38,7 @@ def wanted() -> Filter:
     return from_query(read())
 
 
-def opened() -> RowPlace | None:
+def open_row() -> RowPlace | None:
     """Return the row that is open beside the list; None if none is."""
     return RowPlace(*(st.query_params.get(name, "") for name in _OPEN)) if "run" in st.query_params else None
 
@@ -51,7 +51,7 @@ def anchor(name: str) -> RowPlace | None:
     return RowPlace(*values[:3]) if values else None
 
 
-def go(
+def open_list(
     show: str | None = None,
     filter: Filter | None = None,
     sort_by: str | None = None,
@@ -61,7 +61,7 @@ def go(
     """Change the address to another list, filter, order or page of the list, and open the row `at`. What is not given
     stays as it is, except that without a `page` the list starts over, and without `at` the open row is closed.
     """
-    to: dict[str, str | Sequence[str]] = {"show": show or shown(), "sort": sort_by or sort()}
+    to: dict[str, str | Sequence[str]] = {"show": show or shown_list(), "sort": sort_by or sort()}
     if to["show"] == "cases":
         del to["show"]
     if to["sort"] == "newest":
@@ -88,7 +88,7 @@ def choice(picture: str, choices: Sequence[str]) -> str:
 def choose(picture: str, choice: str) -> None:
     """Select a choice of a picture."""
     others = [one for one in read().get("choice", ()) if not one.startswith(f"{picture}:")]
-    change(choice=[*others, f"{picture}:{choice}"])
+    update(choice=[*others, f"{picture}:{choice}"])
 
 
 def robots() -> bool:
@@ -98,15 +98,15 @@ def robots() -> bool:
 
 def show_robots(wanted: bool) -> None:
     """Show or hide robots among language models."""
-    change(robots=["1"] if wanted else [])
+    update(robots=["1"] if wanted else [])
 
 
 def open_at(place: RowPlace | None) -> None:
     """Open a row beside its list, or close the open one."""
-    change(**opening(place))
+    update(**opening(place))
 
 
-def change(**news: Sequence[str]) -> None:
+def update(**news: Sequence[str]) -> None:
     """Change only these parameters of the address; an empty value removes one."""
     st.query_params.from_dict({name: values for name, values in (read() | news).items() if values})
 

@@ -40,11 +40,11 @@ def main() -> None:
     """Draw the page."""
     st.title("Blind audit", anchor=False)
     st.markdown(
-        "How often do the rules read an answer as you do? Answers are drawn by chance. You see the **raw answer "
-        "alone** (where reasons are judged, these alone beside what they may mention) and say what it says; only then "
-        "you see what was read. Rare kinds are drawn more often than they come, and are weighted back."
+        "How often does the parser read an answer as you do? Answers are sampled at random. You see **only the "
+        "raw answer** (or only the reasons, with what they may mention) and say what it says; only then you see how "
+        "it was parsed. Rare kinds are sampled more often, and weighted back."
     )
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
     st.session_state["audit-lab"] = named if named in labs else next(iter(labs))
@@ -54,7 +54,7 @@ def main() -> None:
         format_func=lambda one: labs[one].title,
         key="audit-lab",
         required=True,
-        on_change=lambda: address.change(lab=[st.session_state["audit-lab"]]),
+        on_change=lambda: address.update(lab=[st.session_state["audit-lab"]]),
     )
     lab = labs[str(name)]
     judged = judged_of(lab)
@@ -62,7 +62,7 @@ def main() -> None:
     who = session.runs().labeller
     found = audits.audits(keeper.store, lab, session.viewer(), st.session_state.setdefault(SAID, {}))
     _last(lab, judged, keeper.store)
-    open_one = next((one for one in found if one.who == who and one.left), None)
+    open_one = next((one for one in found if one.who == who and one.remaining), None)
     if open_one is not None:
         _judge(keeper.store, lab, judged, open_one)
     elif session.visitor().takes_part:
@@ -75,27 +75,27 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     wanted = address.wanted().choosing("lab", [lab.name])
     stopped = listing.interrupted(store, runs_list.alive)
     readings = audits.population(store, lab, judged, wanted, who, session.viewer(), stopped)
-    within = facets.chosen(wanted.without("lab"))
-    st.caption(f"Within: {plain(within)}." if within else "Among all results. Filter in Browse to audit some of them.")
+    within = facets.filter_line(wanted.without("lab"))
+    st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:
         st.info(
-            "No answer of a language model is here that you have not judged yet. Robots answer in words that we wrote: "
-            "they are drawn where they are chosen as models in Browse.",
+            "There is no language model's answer that you have not judged yet. Robots answer in words that we wrote: "
+            "they are sampled only if you choose them as models in Browse.",
             icon=":material/fact_check:",
         )
         return
     strata = len({one.stratum for one in readings})
     st.markdown(
-        f"**{len(readings):,}** answers can be drawn, of {strata} kinds by outcome and by what was parsed. What "
-        "you labelled before is not among them: there you saw the reading."
+        f"**{len(readings):,}** answers can be sampled, of {strata} kinds by outcome and parsed value. Answers that "
+        "you labelled before are left out, because you saw how they were parsed."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        size = st.number_input("Draw so many", *SIZES, value=50, step=10, key="audit-size", width=160)
+        size = st.number_input("Sample size", *SIZES, value=50, step=10, key="audit-size", width=160)
         if st.button("Draw", type="primary", icon=":material/casino:", key="audit-draw"):
             id = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{random.randrange(16**4):04x}"
-            drawn = audits.draw(readings, judged.name, int(size), random.randrange(2**32), id)
+            drawn = audits.draw_sample(readings, judged.name, int(size), random.randrange(2**32), id)
             with warns_when_full():
-                with waits("Writing down what was drawn …"):
+                with waits("Saving the sample …"):
                     for place, one in drawn.items():
                         _keep(place, one)
                 st.rerun()
@@ -103,31 +103,31 @@ def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
 
 def _keep(place: RowPlace, one: Audited) -> None:
     visit = session.runs()
-    visit.run(place.run).say(place.case, one, place.trial)
+    visit.run(place.run).annotate(place.case, one, place.trial)
     st.session_state[SAID][visit.labeller, place] = one
 
 
 def _judge(store: Store, lab: Lab, judged: Judgement, audit: AuditDraw) -> None:
     """Draw the next answer, without its parsed value, and buttons for what it says."""
-    drawn = audit.left[0]
-    st.progress(1 - len(audit.left) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
+    drawn = audit.remaining[0]
+    st.progress(1 - len(audit.remaining) / len(audit.drawn), f"{drawn.entry.number} of {audit.of}")
     text = audits.raw(store, drawn.place, judged)
     with st.container(border=True, key="audit-answer"):
-        st.code(directed(text) if text is not None else "The answer is gone.", language=None, wrap_lines=True)
+        st.code(directed(text) if text is not None else "The answer was deleted.", language=None, wrap_lines=True)
     if judged.text:
         st.markdown(
-            f"The question held this: “{plain(audits.about(store, drawn.place))}”. **Do the reasons mention it?**"
+            f"The question contained this: “{plain(audits.about(store, drawn.place))}”. **Do the reasons mention it?**"
         )
     else:
         st.markdown("**What does it say?**")
-    called = lab_page.words()
+    called = lab_page.all_words()
     with st.container(horizontal=True, key="audit-choices"):
         for number, choice in enumerate(audits.choices(store, drawn.place, judged), start=1):
-            title = "nothing that can be read" if choice == UNREAD else shortened(called.get(choice) or choice, 40)
+            title = "nothing readable" if choice == UNREAD else shortened(called.get(choice) or choice, 40)
             st.button(
                 plain(title), key=f"audit-{number}", shortcut=str(number), on_click=_say, args=(lab, drawn, choice)
             )
-        st.button("I cannot tell", key="audit-0", shortcut="0", type="tertiary", on_click=_say, args=(lab, drawn, ""))
+        st.button("I can't tell", key="audit-0", shortcut="0", type="tertiary", on_click=_say, args=(lab, drawn, ""))
     key = f"audit-other-{audit.id}-{drawn.entry.number}"
     st.text_input(
         "Something else",
@@ -154,12 +154,12 @@ def _last(lab: Lab, judged: Judgement, store: Store) -> None:
     _, place, entry_ = last
     who = judged.detectors[0].name if judged.detectors else "repaired"
     read = audits.readings(store, [place], judged, session.viewer())[place].get(who, UNREAD)
-    called = lab_page.words()
+    called = lab_page.all_words()
     word = entry_.said or ""
     said = f"you read **{plain(called.get(word) or word)}**" if word else "you could not tell"
     right = "" if not word else " ✓" if word.casefold() == read.casefold() else " ✕"
     # No link to its case from here, because the case shows the parsed values of other sampled answers.
-    st.caption(f"The one before: {said}; it was read as **{plain(called.get(read) or read)}**{right}")
+    st.caption(f"Previous: {said}; the parser read **{plain(called.get(read) or read)}**{right}")
 
 
 def _results(found: list[AuditDraw]) -> None:
@@ -168,10 +168,10 @@ def _results(found: list[AuditDraw]) -> None:
     for one in found:
         st.markdown(reader_accuracy.of_audit(one))
     if not found:
-        st.caption("None was made yet.")
+        st.caption("No audit yet.")
     st.caption(
-        "Each share is weighted back to all answers from which was drawn; 95 % interval, by strata, exact limits "
-        "joined. Labels given in Browse while looking at chosen rows are no audit, and stand there as counts."
+        "Shares are reweighted to all answers (stratified, exact 95 % intervals). "
+        "Labels given in Browse on rows that you picked are no audit; Browse shows their counts."
     )
 
 

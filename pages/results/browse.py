@@ -39,7 +39,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
         run.for_a_paper(
             looked.store,
             runs,
-            "Of whole runs with at least one row that matches: a figure over rows that were chosen by their outcome "
+            "About whole runs with at least one matching row: a figure over rows chosen by their outcome "
             "would mean nothing.",
         )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
@@ -55,8 +55,8 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
     def table(kind: export.Kind) -> bytes:
         return export.table(export.rows(looked.store, wanted, looked.viewer, looked.stopped), kind)
 
-    st.markdown("**What is filtered, as a table**")
-    st.caption("A row for each case or trial by each set of rules, with the ids that lead to its run's journal.")
+    st.markdown("**The filtered rows as a table**")
+    st.caption("One row per case or trial and parser, with the ids that lead to its run's journal.")
     with st.container(horizontal=True):
         for kind, form in export.FORMATS.items():
             st.download_button(
@@ -69,12 +69,12 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
             )
     places, of = listing.cases(looked.store, wanted, case_html.MOST, looked.viewer, looked.stopped)
     if places:
-        st.markdown("**Its cases, to be read**")
-        run.page_of_cases(facets.chosen(wanted) or "All cases", places, of)
+        st.markdown("**The cases as pages**")
+        run.page_of_cases(facets.filter_line(wanted) or "All cases", places, of)
         if of > len(places):
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
-        st.markdown(f"**Its runs: {len(runs):,}**")
+        st.markdown(f"**The runs: {len(runs):,}**")
         download(
             "Download a bundle",
             lambda: _bundle(runs),
@@ -82,7 +82,7 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
             "application/zip",
             "folder_zip",
             "bundle",
-            "A zip of whole journals, for Import elsewhere. A run that still goes on is left out.",
+            "A zip of whole journals, for Import elsewhere. Runs in progress are left out.",
         )
 
 
@@ -100,18 +100,18 @@ def head() -> None:
     """Draw the choice of list and order."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
-        st.session_state["show"] = address.shown()
+        st.session_state["show"] = address.shown_list()
         st.segmented_control(
             "Show",
             list(address.LISTS),
             format_func=address.LISTS.__getitem__,
             required=True,
             key="show",
-            on_change=lambda: address.go(show=st.session_state["show"]),
+            on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
         )
-        if address.shown() != "pictures":
-            known = list(listing.SORTS) if address.shown() == "cases" else ["newest", "oldest"]
+        if address.shown_list() != "pictures":
+            known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
                 "Order",
@@ -120,7 +120,7 @@ def head() -> None:
                 key="sort",
                 width=200,
                 label_visibility="collapsed",
-                on_change=lambda: address.go(sort_by=st.session_state["sort"]),
+                on_change=lambda: address.open_list(sort_by=st.session_state["sort"]),
             )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
@@ -132,7 +132,7 @@ def pager(found: Listed, what: str) -> None:
     last = found.first + len(found.rows) - 1
     with st.container(horizontal=True, vertical_alignment="center", key="pager"):
         if found.lost:
-            st.caption("The row from which this page went on is gone; this is the first page.")
+            st.caption("The row at which this page started was deleted; this is the first page.")
         st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
         if found.total > len(found.rows):
             ends = [
@@ -144,14 +144,14 @@ def pager(found: Listed, what: str) -> None:
                 icon=":material/chevron_left:",
                 key="back-page",
                 disabled=found.first <= 1,
-                on_click=lambda: address.go(page={"before": ends[0]}),
+                on_click=lambda: address.open_list(page={"before": ends[0]}),
             )
             st.button(
                 "Older" if address.sort() == "newest" else "On",
                 icon=":material/chevron_right:",
                 key="on-page",
                 disabled=found.is_last,
-                on_click=lambda: address.go(page={"after": ends[-1]}),
+                on_click=lambda: address.open_list(page={"after": ends[-1]}),
             )
 
 
@@ -172,7 +172,7 @@ def news(looked: BrowseContext, total: int, seen: int) -> None:
         if entry.keeper().changes == seen:
             return
         more = listing.count(looked.store, wanted, looked.viewer, looked.stopped) - total
-        label = f"{more:,} new · show" if more > 0 else "Something changed · show"
+        label = f"{more:,} new: refresh" if more > 0 else "New results: refresh"
         if st.button(label, icon=":material/refresh:", type="tertiary", key="news"):
             st.rerun()
 
@@ -190,7 +190,7 @@ def nothing_yet() -> None:
         st.button(
             "See the recordings that came with the app",
             icon=":material/play_circle:",
-            on_click=lambda: address.go(filter=Filter(recordings=True)),
+            on_click=lambda: address.open_list(filter=Filter(recordings=True)),
             key="recordings",
         )
         with st.popover("Import runs", icon=":material/upload:", key="import"):
@@ -199,7 +199,7 @@ def nothing_yet() -> None:
 
 def main() -> None:
     """Draw the page."""
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     seen = keeper.changes
     looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
     wanted = address.wanted()
@@ -213,19 +213,19 @@ def main() -> None:
         facets.draw(looked, wanted)
     head()
     if looked.viewer is not None:
-        st.caption("Your runs, and those that are shared.")
+        st.caption("Your runs and shared runs.")
     if wanted.hidden:
-        st.caption("The runs that were hidden, in place of all others.")
+        st.caption("Only hidden runs.")
     if wanted.recordings:
         st.caption(recording_note.about_all())
     if not wanted.is_everything:
-        st.markdown(plain(facets.chosen(wanted)))
-    if address.shown() == "pictures":
+        st.markdown(plain(facets.filter_line(wanted)))
+    if address.shown_list() == "pictures":
         gallery.draw(looked, wanted)
         return
     draw(looked, wanted)
     kinds = listing.kinds(looked.store, wanted, looked.viewer, looked.stopped)
-    kind, what = (runs_list, "runs") if address.shown() == "runs" else (cases_list, _named(kinds))
+    kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked, wanted)
     pager(found, what)
     news(looked, sum(kinds.values()), seen)
@@ -233,7 +233,8 @@ def main() -> None:
         kind.draw(looked, wanted, found)
     else:
         st.info(
-            "Nothing matches these filters. Remove one, or look among the recordings.", icon=":material/search_off:"
+            "Nothing matches these filters. Remove a filter, or look among the recordings.",
+            icon=":material/search_off:",
         )
 
 

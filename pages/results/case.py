@@ -15,11 +15,11 @@ from core.labs.base.lab import Lab
 from core.report import evidence
 from core.report.redaction import cases_of, scene_for
 from core.report.replay_steps import story
-from core.report.scenes import of_case, place
+from core.report.scenes import item_title, of_case
 from core.runs import verify
-from core.runs.library import RunNotFound
-from core.server.access import RunSealed
-from core.server.quotas import QuotaExceeded
+from core.runs.library import RunNotFoundError
+from core.server.access import RunSealedError
+from core.server.quotas import QuotaExceededError
 from core.store import rereadings
 from core.store.store import StoreError
 from core.text.plurals import numbers
@@ -36,7 +36,7 @@ from pages.viewer.component import stage
 STEP, LONGEST_REPLAY = 1.2, 60.0
 """Seconds for each step of a replay, and at most for all of them."""
 
-SPEEDS = {"1×": 1, "4×": 4, "At once": 0}
+SPEEDS = {"1×": 1, "4×": 4, "Instant": 0}
 """Speeds of a replay; "At once" skips it."""
 
 CALLS_A_PAGE = 50
@@ -96,7 +96,7 @@ def step_through(run_id: str, lab: Lab) -> None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _story(lab: str, run_id: str, case: str, size: int) -> list[list[Event]]:
     declared = entry.labs()[lab]
-    order = [name_of(record) for record in declared.records if record not in declared.asides]
+    order = [name_of(record) for record in declared.records if record not in declared.supporting_records]
     return story(_events(run_id, case, size), order)
 
 
@@ -143,7 +143,7 @@ def every_call(shown: run_view.Shown) -> None:
     page = st.pagination(-(-len(names) // CALLS_A_PAGE), key="calls-page") if len(names) > CALLS_A_PAGE else 1
     for name in names[(page - 1) * CALLS_A_PAGE : page * CALLS_A_PAGE]:
         call = held.calls[name]
-        label = " · ".join(filter(None, (call.title, place(call.about, shown.case, known))))
+        label = " · ".join(filter(None, (call.title, item_title(call.about, shown.case, known))))
         with st.expander(plain(label), key=f"call-{name}", type="compact", on_change="rerun") as opened:
             if opened.open:
                 inspector(state.calls[name], call)
@@ -161,14 +161,14 @@ def _figures(shown: run_view.Shown) -> pd.DataFrame:
 
 def main(run_id: str) -> None:
     """Draw the whole case, or a replay of it."""
-    state, active = run_view.look(run_id)
+    state, active = run_view.load_run(run_id)
     title(state, run_id)
     _sender(run_id)
     # If a journal's first line is lost, its file name still contains the lab.
     name = state.started.lab if state.started else next((lab for lab in entry.labs() if f"-{lab}-" in run_id), "")
     lab = entry.labs().get(name)
     if lab is None:
-        st.error("This app has no lab that made this run.", icon=":material/error:")
+        st.error("No lab of this app made this run.", icon=":material/error:")
         return
     shown = run_view.Shown(lab, run_id, state, active)
     if shown.case and shown.is_sealed:
@@ -203,15 +203,15 @@ def main(run_id: str) -> None:
 def _read_again(run_id: str, state: Transcript) -> None:
     """Offer to parse the answers again with the current parsers."""
     if state.status == "completed" and st.button(
-        "Read its answers again",
+        "Parse its answers again",
         icon=":material/find_replace:",
         type="tertiary",
         key="reread",
-        help="By the rules of this version: a new run from the same raw answers. No model is asked.",
+        help="With this version's parser: a new run from the same raw answers. No model is asked.",
     ):
         try:
             st.query_params["run"] = entry.reread(run_id, session.runs())
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             problems(error)
         else:
             st.rerun()
@@ -227,17 +227,19 @@ def _versions(run_id: str, lab: Lab) -> None:
         here = known[run_id]
         with st.container(border=True, gap="xsmall", key="versions"):
             if here.of:
-                st.markdown("**The answers of an earlier run, read again by later rules.**")
+                st.markdown("**The answers of an earlier run, parsed again by a later version.**")
             if here.of in known:
                 changes, of = rereadings.changed(store, here.of, run_id)
-                st.markdown(plain(rereadings.told(changes, of, lab_page.words())))
-                st.page_link(addresses.CASE, label="As it was read before", query_params={"run": here.of})
+                st.markdown(plain(rereadings.changes_sentence(changes, of, lab_page.all_words())))
+                st.page_link(addresses.CASE, label="The earlier parse", query_params={"run": here.of})
             counts = next((one.run for one in known.values() if one.counts), run_id)
             if counts == run_id:
-                st.caption(f"Of the {len(known)} readings of these answers this one counts, in lists and comparisons.")
+                st.caption(f"Of the {len(known)} parses of these answers this one counts in lists and comparisons.")
             else:
-                st.caption("Its answers were read again since. That reading counts in lists and comparisons, not this.")
-                st.page_link(addresses.CASE, label="The reading that counts", query_params={"run": counts})
+                st.caption(
+                    "Its answers were parsed again later. That parse counts in lists and comparisons, not this one."
+                )
+                st.page_link(addresses.CASE, label="The parse that counts", query_params={"run": counts})
 
 
 def _sender(run_id: str) -> None:
@@ -245,9 +247,9 @@ def _sender(run_id: str) -> None:
     origin = verify.origin(home.journals(), run_id)
     if origin is None:
         return
-    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Whose it is was not signed, or not checked."
+    signed = f"Signed by {plain(origin.signed)}." if origin.signed else "Its origin is not signed, or was not checked."
     st.caption(
-        f":material/move_to_inbox: Imported. As the file says, from {plain(origin.sender or 'nobody named')}. {signed}"
+        f":material/move_to_inbox: Imported; the file says from {plain(origin.sender or 'nobody named')}. {signed}"
     )
     if origin.verified is None:
         st.caption("It was not scored again from its raw answers.")
@@ -259,9 +261,9 @@ def _sender(run_id: str) -> None:
         st.caption(plain(origin.verified.sentence))
 
 
-def foretell(run_id: str) -> None:
+def draw_sealed(run_id: str) -> None:
     """Draw a run that is sealed for the visitor: each card is revealed once it is guessed, the end after the last guess
-    or when the run is revealed to all. Raises RunNotFound.
+    or when the run is revealed to all. Raises RunNotFoundError.
     """
     cases = cases_of(session.runs(), run_id)
     case = st.query_params.get("case", "")
@@ -288,15 +290,15 @@ def foretell(run_id: str) -> None:
 
 named = st.query_params.get("run", "")
 if not named:
-    st.info("No run is named in the address. Choose one on the Browse page.", icon=":material/info:")
+    st.info("The address names no run. Choose one on the Browse page.", icon=":material/info:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()
 try:
     try:
         main(named)
-    except RunSealed:
-        foretell(named)
-except RunNotFound as error:
+    except RunSealedError:
+        draw_sealed(named)
+except RunNotFoundError as error:
     st.error(plain(str(error)), title=error.title, icon=":material/error:")
     st.page_link(addresses.BROWSE, label="Browse the runs", icon=":material/table_rows:")
     st.stop()

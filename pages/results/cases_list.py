@@ -23,7 +23,7 @@ from pages.results.facets import BrowseContext, words
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open row."""
     places = found.places()
-    at = address.opened()
+    at = address.open_row()
     if at is None:
         table(found, at)
         return
@@ -115,9 +115,7 @@ def table(found: Listed, at: RowPlace | None) -> None:
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),
             "Its explanation": st.column_config.TextColumn(width="medium"),
             "Run of": st.column_config.DatetimeColumn(format="distance"),
-            "Rules": st.column_config.TextColumn(
-                help="Whether the paper's rules and the repaired ones disagree on it."
-            ),
+            "Rules": st.column_config.TextColumn(help="Whether the original and the updated parser disagree on it."),
         },
     )
     if not narrow:

@@ -20,8 +20,8 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparable
-from core.store.store import QueryRefused, Store
+from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
+from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
 from pages.components.models import short
@@ -36,17 +36,17 @@ WAYS: dict[By, str] = {
     "how": "Methods, explanations, interpreters",
     "wording": "Wordings",
     "run": "Runs",
-    "rules": "Paper rules and repaired rules",
+    "rules": "Original and updated parser",
     "filter": "Filters",
-    "owner": "Whose they are",
+    "owner": "Owner",
 }
 """What can be compared, with its name on the screen."""
 
 
-def go(**news: Sequence[str]) -> None:
+def change_query(**news: Sequence[str]) -> None:
     """Change the address; what is not given stays. If other things are compared, matching starts over."""
     changed: dict[str, Sequence[str]] = {"match": [], **address.opening(None), **({"runs": []} if "of" in news else {})}
-    address.change(**(changed | news))
+    address.update(**(changed | news))
 
 
 def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> None:
@@ -59,7 +59,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
             format_func=lambda one: WAYS[one],
             key="by",
             width=280,
-            on_change=lambda: go(by=[st.session_state["by"]], of=[]),
+            on_change=lambda: change_query(by=[st.session_state["by"]], of=[]),
         )
         if by == "filter":
             _filters(now)
@@ -67,15 +67,15 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
             names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
             st.session_state["of"] = now
             st.multiselect(
-                f"Two to {MOST} of them",
+                f"Choose 2 to {MOST}",
                 list(names),
                 format_func=lambda one: shortened(names[one], 60),
                 key="of",
                 max_selections=MOST,
-                on_change=lambda: go(by=[by], of=st.session_state["of"]),
+                on_change=lambda: change_query(by=[by], of=st.session_state["of"]),
             )
     if by == "run":
-        st.caption(f"The newest {listing.PAGE} runs as filtered can be chosen here; an address may name any.")
+        st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
 
 
 def _filters(now: list[str]) -> None:
@@ -84,15 +84,15 @@ def _filters(now: list[str]) -> None:
 
     def take() -> None:
         lines = [line.strip().rpartition("?")[2] for line in st.session_state["filters"].splitlines() if line.strip()]
-        go(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
+        change_query(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
 
     st.text_area(
-        "Addresses of Browse, one a line",
+        "Addresses of Browse, one per line",
         key="filters",
         on_change=take,
         height=100,
         placeholder="…/browse?model=control%2Ffickle&how=cot",
-        help="Filter in Browse, copy the address, and bring it here; two of them or more.",
+        help="Filter in Browse and paste the address here; two or more.",
     )
 
 
@@ -113,17 +113,17 @@ def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, st
                 title, at = shortened(one.title, 40), f"{one.at:%d %b %H:%M}"
                 lines[place] = [short(one.model), words("how", one.how), title, at]
     elif by == "filter":
-        lines = [[facets.chosen(from_query(parse_qs(one))) or "everything"] for one in values]
+        lines = [[facets.filter_line(from_query(parse_qs(one))) or "everything"] for one in values]
     else:
         lines = [[words(by, one)] for one in values]
     return dict(zip(values, told_apart(lines), strict=True)) if lines else {}
 
 
-def within(wanted: Filter) -> None:
+def draw_filter(wanted: Filter) -> None:
     """Say within which filter results are compared, and link to Browse to change it."""
     with st.container(horizontal=True, vertical_alignment="center", key="within"):
-        said = facets.chosen(wanted)
-        st.markdown(f"Within: {plain(said)}" if said else "Among all results.")
+        said = facets.filter_line(wanted)
+        st.markdown(f"Within: {plain(said)}" if said else "All results")
         st.page_link(
             addresses.BROWSE,
             label="Change the filter in Browse",
@@ -144,19 +144,19 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
                 format_func=lambda one: titles[one],
                 required=True,
                 key="lab",
-                on_change=lambda: go(lab=[st.session_state["lab"]]),
+                on_change=lambda: change_query(lab=[st.session_state["lab"]]),
             )
         if judged.whole and not compared.asked.same_rows:
             same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
             st.session_state["match"] = compared.asked.match
             st.segmented_control(
-                "They meet on",
+                "Match by",
                 list(ways),
                 format_func=lambda one: ways[one],
                 required=True,
                 key="match",
-                on_change=lambda: go(match=[st.session_state["match"]]),
+                on_change=lambda: change_query(match=[st.session_state["match"]]),
             )
 
 
@@ -167,8 +167,8 @@ def doubt(compared: Compared) -> None:
         st.toggle(
             "Count results without a verdict",
             key="doubtful",
-            help="Where the model that predicts failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            on_change=lambda: address.change(doubtful=["1"] if st.session_state["doubtful"] else []),
+            help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
+            on_change=lambda: address.update(doubtful=["1"] if st.session_state["doubtful"] else []),
         )
 
 
@@ -197,13 +197,13 @@ def _pairs(compared: Compared, judged: Judged, names: list[str]) -> pd.DataFrame
             f"Both have, {comparison_text.NOT_SETTLED}": f"{pair.undefined:,}",
             "Only the first has": f"{pair.only_first:,}",
             "Only the second has": f"{pair.only_second:,}",
-            "Kept in one alone, first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
-            "Kept: the first": _figures("{:.0%}", pair.mean_first),
-            "Kept: the second": _figures("{:.0%}", pair.mean_second),
+            "Kept only by the first : second": _figures("{:,} : {:,}", pair.first_alone, pair.second_alone),
+            "Kept by the first": _figures("{:.0%}", pair.mean_first),
+            "Kept by the second": _figures("{:.0%}", pair.mean_second),
             "Difference": _figures("{:+.2f}", gap.value),
             "95 % interval": _figures("{:+.2f} to {:+.2f}", gap.low, gap.high),
-            "p of this pair by itself": _p(pair.test.p if pair.test else None),
-            "p, for all pairs that are compared": _p(pair.p_holm if len(compared.pairs) > 1 else None),
+            "p of this pair alone": _p(pair.test.p if pair.test else None),
+            "p, corrected for all pairs": _p(pair.p_holm if len(compared.pairs) > 1 else None),
             "Probably better: the first": _figures("{:.0%}", small and small.first_is_better),
             "95 % interval, Beta-Binomial": _figures(
                 "{:+.2f} to {:+.2f}", *((small.low, small.high) if small else (None,))
@@ -217,7 +217,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     unit = judged.whole or judged.one
     tests = sorted({pair.test.name for pair in pairs if pair.test})
     how = sorted({pair.difference.how for pair in pairs})
-    said = f"Kept: {judged.means}. Each {unit} counts alike. Interval of the difference: {'; '.join(how)}."
+    said = f"Kept: {judged.means}. Each {unit} counts the same. Interval of the difference: {'; '.join(how)}."
     if tests:
         said += f" Test: {'; '.join(tests)}, by {unit}; over several pairs Holm's correction."
     if any(pair.small for pair in pairs):
@@ -244,7 +244,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
     one, whole = judged.one.capitalize(), judged.whole.capitalize() or "Title"
     shown = {one: list(found["about"])} if (found["about"] != "").any() else {whole: list(found["title"])}
     if (found["among"] != "").any():
-        called = lab_page.words()
+        called = lab_page.all_words()
         shown["All else"] = [
             " · ".join(called.get(part) or short(part) for part in among.split(" · ")) for among in found["among"]
         ]
@@ -253,7 +253,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
         shown[name] = [_cell(*row) for row in found[[f"value_{i}", f"times_{i}", f"said_{i}"]].itertuples(index=False)]
     shown[""] = list(found["agree"])
     shown.setdefault(whole, list(found["title"]))
-    at = address.opened()
+    at = address.open_row()
     key = f"matrix-{crc32(repr((compared.asked, page, at is None)).encode())}"
 
     def take() -> None:
@@ -276,7 +276,7 @@ def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: li
                 whole: st.column_config.TextColumn(width="medium"),
             },
         )
-        st.caption("A click on an outcome opens its case, the newest where there are several.")
+        st.caption("Click an outcome to open its case (the newest if there are several).")
         tables.as_csv(lambda: _whole(looked.store, compared.asked, names), "comparison")
     if at is not None and beside_it is not None:
         with beside_it:
@@ -323,13 +323,13 @@ def _p(value: float | None) -> str:
 def _found(
     _store: Store, query: dict[str, list[str]], viewer: str | None, stopped: Sequence[str], changes: int
 ) -> Compared:
-    return comparing.found(_store, query, viewer, stopped)
+    return comparing.compare_query(_store, query, viewer, stopped)
 
 
 def main() -> None:
     """Draw the page."""
     st.title("Compare", anchor=False)
-    keeper = throttle.opened()
+    keeper = throttle.open_index()
     store, viewer = keeper.store, session.viewer()
     looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
     # The row that is open beside the comparison does not change it.
@@ -340,11 +340,11 @@ def main() -> None:
         if not subjects:
             query |= {"by": [by], "of": _first(looked, by, wanted)}
             by, subjects = comparing.subjects(store, query)
-    except NotComparable as error:
+    except NotComparableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
     choose(looked, by, [one.name for one in subjects], wanted)
-    within(wanted.without(by) if by in TITLES else wanted)
+    draw_filter(wanted.without(by) if by in TITLES else wanted)
     try:
         with waits("Comparing …"):
             compared = _found(store, query, viewer, looked.stopped, keeper.changes)
@@ -353,9 +353,9 @@ def main() -> None:
         doubt(compared)
         names = _names(looked, by, [one.name for one in subjects])
         draw(looked, compared, judged, list(names.values()))
-    except NotComparable as error:
+    except NotComparableError as error:
         st.info(plain(str(error)), icon=":material/balance:")
-    except QueryRefused as error:
+    except QueryRefusedError as error:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 

@@ -57,9 +57,9 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
                 _facet(looked, wanted, f"as:{role}", f"Model as {role}")
             _days(wanted)
             _figure(wanted)
-    _toggle(wanted, "recordings", "Recordings", "The runs that came with the app, in place of those made here.")
-    _toggle(wanted, "hidden", "Hidden", "The runs that were hidden, in place of all others.")
-    about = "Runs whose answers were read again since, in place of all others."
+    _toggle(wanted, "recordings", "Recordings", "Only the runs that came with the app.")
+    _toggle(wanted, "hidden", "Hidden", "Only hidden runs.")
+    about = "Only runs whose answers were parsed again later."
     _toggle(wanted, "older", "Earlier readings", about)
     if not wanted.is_everything:
         st.button(
@@ -67,7 +67,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
             icon=":material/filter_list_off:",
             type="tertiary",
             key="clear",
-            on_click=lambda: address.go(filter=Filter(recordings=wanted.recordings)),
+            on_click=lambda: address.open_list(filter=Filter(recordings=wanted.recordings)),
         )
 
 
@@ -81,16 +81,16 @@ def words(facet: str, value: str) -> str:
     if facet == "doubt":
         return {"doubt": "in doubt", "sure": "not in doubt"}.get(value, value)
     if facet == "differs":
-        return {"differ": "they differ", "agree": "they agree"}.get(value, value)
+        return {"differ": "parsers differ", "agree": "parsers agree"}.get(value, value)
     if facet == "model" or facet.startswith("as:"):
         return short(value)
     if facet == "error":
         # The name of a class, such as RateLimited.
         return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", value).lower()
-    return lab_page.words().get(value) or value.replace("_", " ")
+    return lab_page.all_words().get(value) or value.replace("_", " ")
 
 
-def chosen(wanted: Filter) -> str:
+def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
         f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
@@ -118,7 +118,7 @@ def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None
     st.session_state[key] = now
 
     def take() -> None:
-        address.go(filter=wanted.choosing(name, st.session_state[key] or ()))
+        address.open_list(filter=wanted.choosing(name, st.session_state[key] or ()))
 
     def called(value: str) -> str:
         said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
@@ -137,7 +137,7 @@ def _search(wanted: Filter) -> None:
     st.session_state["text"] = wanted.text
 
     def take() -> None:
-        address.go(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
+        address.open_list(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
 
     st.text_input(
         "Search",
@@ -146,10 +146,10 @@ def _search(wanted: Filter) -> None:
         icon=":material/search:",
         placeholder="words, or “a phrase” in quotes",
         max_chars=200,
-        help="All words must stand in the question, what was expected, what was said, or the explanation.",
+        help="Searches the question, the prediction, the answer and the explanation for all words.",
     )
     if wanted.text or wanted.deep:
-        about = "Looks through everything that was sent and came back: slower."
+        about = "Also searches all prompts and raw answers (slower)."
         _toggle(wanted, "deep", "Prompts and raw answers too", about)
 
 
@@ -160,7 +160,7 @@ def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
 
     def take() -> None:
         turned: dict[str, Any] = {flag: bool(st.session_state[key])}
-        address.go(filter=replace(wanted, **turned))
+        address.open_list(filter=replace(wanted, **turned))
 
     st.toggle(label, key=key, help=help, on_change=take)
 
@@ -171,7 +171,7 @@ def _days(wanted: Filter) -> None:
 
     def take() -> None:
         days: dict[str, date | None] = {name: st.session_state[f"day-{name}"] for name in ("since", "until")}
-        address.go(filter=replace(wanted, since=days["since"], until=days["until"]))
+        address.open_list(filter=replace(wanted, since=days["since"], until=days["until"]))
 
     left, right = st.columns(2)
     left.date_input("From", value=None, key="day-since", on_change=take)
@@ -192,7 +192,7 @@ def _figure(wanted: Filter) -> None:
     def take() -> None:
         metric = st.session_state["figure"]
         low, high = st.session_state.get("figure-low"), st.session_state.get("figure-high")
-        address.go(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
+        address.open_list(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
 
     st.selectbox(
         "Figure",
@@ -202,7 +202,7 @@ def _figure(wanted: Filter) -> None:
         key="figure",
         on_change=take,
         placeholder="Any",
-        help="Of the case, or of its run where the case has none of its own; repaired rules.",
+        help="Of the case, or of its run if the case has none; updated parser.",
     )
     if one:
         left, right = st.columns(2)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 _COLUMNS = {
     "label": "group",
     "series": "what",
-    "macro": "mean, each item alike",
-    "micro": "mean, each trial alike",
+    "macro": "mean over items",
+    "micro": "mean over trials",
     "low": "95 % from",
     "high": "95 % to",
     "how": "interval",
@@ -60,22 +60,22 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
         read = [(lab, one, without_robots(rows)) for lab, one, rows in read]
     drawn = [(lab, one, rows, tables) for lab, one, rows in read if (tables := first_table(one, rows))]
     if not drawn:
-        st.info("There is nothing to draw: a picture takes runs that came to a figure.", icon=":material/insights:")
+        st.info("Nothing to draw yet: pictures need runs with a figure.", icon=":material/insights:")
         return
     said = []
     if not wanted.is_everything:
-        said.append("A picture shows the whole of each run and case that has a row as filtered.")
+        said.append("A picture shows every run and case with a filtered row, in full.")
     if left := listing.unfinished(looked.store, wanted, looked.viewer, looked.stopped):
-        said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not come to an end, and are in no picture.")
+        said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not finished and are in no picture.")
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(" ".join([*said, "Repaired rules. A click on a mark leads to what is behind it."]))
+        st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
         if apart:
             st.session_state["robots-too"] = address.robots()
             st.toggle(
                 f"Robots too ({len(apart)})",
                 key="robots-too",
                 on_change=lambda: address.show_robots(st.session_state["robots-too"]),
-                help="Robots of known truth are controls: among language models they are drawn only if you want them.",
+                help="Robots are controls with known behaviour; they are drawn only if you choose to.",
             )
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
@@ -145,10 +145,10 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
                 st.page_link(
                     addresses.BROWSE,
-                    label="By itself",
+                    label="Open alone",
                     icon=":material/link:",
                     query_params=query,
-                    help="This picture on this filter, at an address of its own.",
+                    help="This picture with this filter, at its own address.",
                 )
         if choice not in tables:
             tables[choice] = one.table(rows, choice)
@@ -194,11 +194,11 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
     if not links:
         return
     if "run" in links[0]:
-        address.go(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
+        address.open_list(show="runs", at=RowPlace(*(links[0].get(name, [""])[0] for name in RowPlace._fields)))
         st.rerun()
     else:
         for name, values in links[0].items():
             if name in TITLES:
                 wanted = wanted.choosing(name, values)
-        address.go(show=links[0].get("show", ["cases"])[0], filter=wanted)
+        address.open_list(show=links[0].get("show", ["cases"])[0], filter=wanted)
         st.rerun()

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from core import entry
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.store import listing
 from core.store.listing import RowPlace
 from pages.components import labels, run_view
@@ -74,19 +74,19 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
             address.open_at((ways or {}).get(where))
 
     try:
-        state, active = run_view.look(at.run)
-    except RunNotFound as error:
+        state, active = run_view.load_run(at.run)
+    except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return
     lab = entry.labs().get(state.started.lab) if state.started else None
     if lab is None:
-        st.error("This app has no lab that made this run.", icon=":material/error:")
+        st.error("No lab of this app made this run.", icon=":material/error:")
         return
     if not active:
         damage(at.run)
     run_view.watched(run_view.Shown(lab, at.run, state, active), go)
     if not active:
-        labels.draw(lab, at.run, state, at.case or run_view.chosen(state), at.trial if at.case else None)
+        labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)
         go_on(at.run, state)
         actions(at.run, state, here="browse")
     _elsewhere(looked, at)

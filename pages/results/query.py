@@ -7,7 +7,7 @@ import streamlit as st
 from core.charts import board as rows_of
 from core.store import sql
 from core.store.sql import QueryResult
-from core.store.store import QueryRefused
+from core.store.store import QueryRefusedError
 from pages.components import session, tables, throttle
 from pages.components.tables import PLAIN
 from pages.components.text import plain
@@ -20,14 +20,14 @@ st.title("Query", anchor=False)
 viewer = session.viewer()
 whose = "all runs" if viewer is None else "your runs, and those that are shared or came with the app"
 st.markdown(
-    f"SQL over {whose}. A query reads a copy and changes nothing. It gives "
-    f"{sql.most('query_rows'):,} rows at most, and may take {sql.most('query_seconds')} seconds."
+    f"SQL over {whose}. A query reads a copy and changes nothing. It returns "
+    f"{sql.policy_limit('query_rows'):,} rows at most, and may take {sql.policy_limit('query_seconds')} seconds."
 )
 
-keeper = throttle.opened()
+keeper = throttle.open_index()
 
 
-def chosen(query: str) -> None:
+def fill_in_query(query: str) -> None:
     """Fill in an example query and run it."""
     st.session_state["sql"] = query.strip()
     st.session_state["ask"] = True
@@ -35,8 +35,8 @@ def chosen(query: str) -> None:
 
 def schema() -> None:
     """Draw the schema: the tables and their columns."""
-    with st.expander("What the tables hold", icon=":material/table_chart:"):
-        known = sql.holds(keeper.store)
+    with st.expander("Schema", icon=":material/table_chart:"):
+        known = sql.schema(keeper.store)
         name = st.selectbox("Table", list(known), key="table")
         words, columns = known[name]
         st.markdown(plain(words))
@@ -44,7 +44,7 @@ def schema() -> None:
         tables.table(rows, "columns", f"Columns of the table {name}, their types and what they hold")
 
 
-def asked() -> tuple[str, QueryResult | QueryRefused] | None:
+def last_query() -> tuple[str, QueryResult | QueryRefusedError] | None:
     """Run the query if requested. Returns the session's last query and its result; None if there was none."""
     query = st.session_state.get("sql", "").strip()
     if st.session_state.pop("ask", False) and query:
@@ -56,14 +56,14 @@ def asked() -> tuple[str, QueryResult | QueryRefused] | None:
         try:
             with waits("Asking …"):
                 st.session_state["found"] = (query, sql.ask(keeper.store, query, viewer))
-        except QueryRefused as refused:
+        except QueryRefusedError as refused:
             st.session_state["found"] = (query, refused)
     return st.session_state.get("found")
 
 
-def show(query: str, found: QueryResult | QueryRefused) -> None:
+def show(query: str, found: QueryResult | QueryRefusedError) -> None:
     """Show a result, or why there is none."""
-    if isinstance(found, QueryRefused):
+    if isinstance(found, QueryRefusedError):
         st.error("Nothing was changed by it.", icon=":material/error:", title="The query has no result")
         st.code(str(found), language=None, wrap_lines=True)
         return
@@ -80,9 +80,9 @@ def show(query: str, found: QueryResult | QueryRefused) -> None:
         if (figure := rows_of.picture(frame)) is not None:
             st.plotly_chart(figure, key="picture", config=PLAIN, alt="Picture of two columns of the result")
     if len(query) > LONGEST_LINK:
-        st.caption(f"The query is longer than {LONGEST_LINK:,} letters: the address does not hold it.")
+        st.caption(f"The query is longer than {LONGEST_LINK:,} characters, so the address does not contain it.")
     else:
-        st.caption("The address holds the query: anyone who opens it here finds it filled in.")
+        st.caption("The address contains the query: anyone who opens it sees it filled in.")
 
 
 if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
@@ -90,15 +90,15 @@ if "sql" not in st.session_state and (linked := st.query_params.get("sql", "")):
     st.session_state["sql"] = linked.strip()
 begin = not ({"ask", "found"} & st.session_state.keys())
 with (
-    st.expander("Questions to begin with", icon=":material/lightbulb:", expanded=begin),
+    st.expander("Examples", icon=":material/lightbulb:", expanded=begin),
     st.container(horizontal=True, gap="small", key="examples"),
 ):
     for place, example in enumerate(sql.examples()):
-        st.button(example.title, key=f"example-{place}", on_click=chosen, args=[example.sql])
+        st.button(example.title, key=f"example-{place}", on_click=fill_in_query, args=[example.sql])
 schema()
 with st.form("query", border=False):
     st.text_area("SQL", key="sql", height=140, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")
     if st.form_submit_button("Ask", type="primary", icon=":material/play_arrow:", key="go"):
         st.session_state["ask"] = True
-if (result := asked()) is not None:
+if (result := last_query()) is not None:
     show(*result)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
@@ -39,7 +39,7 @@ def read(looked: BrowseContext, wanted: Filter) -> Listed:
 def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open run."""
     ids = list(found.rows["run"])
-    at = address.opened()
+    at = address.open_row()
     if at is None:
         _table(looked, wanted, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
         return
@@ -57,7 +57,7 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
         looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
     )
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
-    table, columns = listed(runs, counts if not wanted.is_everything else {})
+    table, columns = list_table(runs, counts if not wanted.is_everything else {})
     there = list(runs["run"])
     if at:
         table = table[["About", "Model"]]
@@ -89,11 +89,11 @@ def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[s
 def _together(runs: list[str], labs: int) -> None:
     """Draw links that lead to all selected runs together."""
     if len(runs) < 2:
-        st.caption(f"A click opens a run. Tick two to {MOST} at the left to set them beside each other.")
+        st.caption(f"Click a run to open it. Tick 2 to {MOST} to compare them.")
         return
     if len(runs) > MOST or labs > 1:
         why = f"{len(runs)} are ticked" if len(runs) > MOST else "these are of several labs"
-        st.caption(f"Two to {MOST} runs of one lab can be compared; {why}.")
+        st.caption(f"You can compare 2 to {MOST} runs of one lab; {why}.")
         return
     ways = [(addresses.COMPARE, f"Compare these {len(runs)}", ":material/balance:")]
     if len(runs) <= SIDE_BY_SIDE:
@@ -106,11 +106,11 @@ def alive(run: str) -> bool:
     """Whether the run is in progress; False if its journal has just been deleted."""
     try:
         return session.run(run).active()
-    except RunNotFound:
+    except RunNotFoundError:
         return False
 
 
-def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
+def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:
     """Return the table as shown, and the configuration of its columns. `found`: the number of rows per run that match a
     filter.
     """
@@ -132,7 +132,7 @@ def listed(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dic
     columns: dict[str, ColumnConfig] = {
         "Asked": st.column_config.DatetimeColumn(format="distance"),
         "About": st.column_config.TextColumn(width="large"),
-        "Found": st.column_config.NumberColumn(help="Rows of the run that are as filtered."),
+        "Found": st.column_config.NumberColumn(help="Rows of the run that match the filter."),
         "Model calls": st.column_config.NumberColumn(help="Answered calls of language models and robots."),
     }
     for lab in labs.values():

@@ -8,8 +8,8 @@ from core import entry
 from core.labs.base.lab import Lab, counted
 from core.models.ids import is_control
 from core.report import run_scene
-from core.runs.library import RunNotFound
-from core.scene import Emphasis, Scene, marked
+from core.runs.library import RunNotFoundError
+from core.scene import Emphasis, Scene, with_spans
 from core.store.matching import TestedItem
 from core.text.diff import pieces
 from pages import addresses
@@ -49,16 +49,16 @@ def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab
     with st.container(border=True, gap="xsmall", key="parting"):
         headline, more = finding(rows, names, one)
         if len(shown) < 2:
-            headline, more = "There is nothing to set it beside.", []
+            headline, more = "There is nothing to compare it with.", []
         elif any(one.active for one in shown):
             # Single cases are not drawn again until all runs are done, so an interim count would become outdated.
             is_old = not any(one.are_several for one in shown)
-            headline, more = ("In what they part is said once all are done.", []) if is_old else (headline, more)
-            more.append("Not all of it is done yet.")
+            headline, more = ("The comparison appears once all are done.", []) if is_old else (headline, more)
+            more.append("Some runs are not done yet.")
         st.markdown(f"#### {plain(headline)}", anchors=False)
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
-        if len(specs) > 1 and (note := lab_page.of(lab).side.note(specs)):
+        if len(specs) > 1 and (note := lab_page.page_of(lab).side.note(specs)):
             st.caption(note)
 
 
@@ -67,11 +67,11 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     made = [one.scene() for one in shown]
     tried = [_tried(one, lab, one.case) for one in shown]
     views = [one.view for one in shown]
-    answers = lab_page.of(lab).side.answers
+    answers = lab_page.page_of(lab).side.answers
     each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
     rows = told = aligned(each, lab.judged)
     one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
-    if lab.principal:
+    if lab.main_trial:
         whole = [[cell for cell in _cases(one, lab) if cell.tried.case == one.case] for one in shown]
         told = aligned(whole, lab.judged)
     elif any(stretches):
@@ -84,7 +84,7 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
         [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)],
         f"stage-{'-'.join(one.run for one in shown)}-{shown[0].case}",
         [one.follow() for one in shown],
-        Where(place=run_view.place()),
+        Where(place=run_view.screen_number()),
         together=Together(met, names),
     )
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
@@ -97,14 +97,14 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
     with the differences from that run's.
     """
     if one.active:
-        scene = scene.model_copy(update={"actions": tuple(one.may())})
+        scene = scene.model_copy(update={"actions": tuple(one.actions())})
     fork = one.state.started.forked_from if one.state.started else None
     first = next((other.claim for other in made if fork and other.run == fork.run), None)
     if first is None or scene.claim is None:
         return scene
     emphasis: dict[str, Emphasis | None] = {"added": "added", "removed": "struck", "same": None}
     before, after = ("\n".join(part.text for part in claim.parts) for claim in (first, scene.claim))
-    part = marked((piece.text, emphasis[piece.op]) for piece in pieces(before, after))
+    part = with_spans((piece.text, emphasis[piece.op]) for piece in pieces(before, after))
     return scene.model_copy(update={"claim": scene.claim.model_copy(update={"parts": (part,)})})
 
 
@@ -112,7 +112,7 @@ def _listed(shown: list[Shown], lab: Lab) -> None:
     """List the cases of each run, row by row."""
     names = told_apart([_line(one, lab) for one in shown])
     rows = aligned([_cases(one, lab) for one in shown], lab.judged)
-    _parting(rows, shown, names, lab, lab.in_runs.one)
+    _parting(rows, shown, names, lab, lab.run_summary.case_noun)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
         run_view.far_on_stage([one for one, _ in going], [name for _, name in going])
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
@@ -155,7 +155,7 @@ def _line(one: Shown, lab: Lab) -> list[str]:
     spec = one.spec
     fork = one.state.started.forked_from if one.state.started else None
     edited = f"with call {fork.call} edited" if fork else ""
-    return [*lab_page.of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
+    return [*lab_page.page_of(lab).line(spec)[1:], edited] if spec else ["not begun yet" if one.active else one.run]
 
 
 def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
@@ -164,9 +164,9 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
     if not one.active:
         stopped(one.state)
         if one.state.status is None:
-            st.caption("Interrupted: the app stopped while it went on.")
+            st.caption("Interrupted: the app stopped during the run.")
     st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
-    strip([cell.state for cell in shared], lab.in_runs.one, lab.in_runs.words, f"tiles-{one.run}")
+    strip([cell.state for cell in shared], lab.run_summary.case_noun, lab.run_summary.words, f"tiles-{one.run}")
     _way(one)
 
 
@@ -190,7 +190,7 @@ def _rows(rows: list[SideRow], names: list[str], shown: list[Shown], lab: Lab) -
             for place, one, name, cell in zip(st.columns(len(names)), shown, names, row.cells, strict=True):
                 with place:
                     if cell is None:
-                        absent = "not yet" if one.active else f"not among its {lab.in_runs.one}s"
+                        absent = "not yet" if one.active else f"not among its {lab.run_summary.case_noun}s"
                         st.markdown(f":small[:gray[{plain(name)}: {absent}]]")
                         continue
                     look = LOOKS[cell.state]
@@ -207,12 +207,12 @@ def _whole(row: SideRow, shown: list[Shown]) -> None:
         st.page_link(addresses.SIDE, label="Open it side by side", icon=":material/unfold_more:", query_params=query)
 
 
-def look(run: str) -> Shown | None:
+def load_side(run: str) -> Shown | None:
     """Return a run that the address names; None if no lab made it. Its name contains the lab, even before the journal
-    exists. Raises RunNotFound.
+    exists. Raises RunNotFoundError.
     """
     lab = next((lab for name, lab in entry.labs().items() if f"-{name}-" in run), None)
-    state, active = run_view.look(run)
+    state, active = run_view.load_run(run)
     return Shown(lab, run, state, active) if lab else None
 
 
@@ -221,19 +221,19 @@ def main(runs: list[str]) -> None:
     shown: list[Shown] = []
     for run in runs:
         try:
-            if (found := look(run)) is not None:
+            if (found := load_side(run)) is not None:
                 shown.append(found)
             else:
                 st.error(plain(f"{run}: no lab of this app made it."), icon=":material/error:")
-        except RunNotFound as error:
+        except RunNotFoundError as error:
             st.error(plain(f"{run}: {error}"), title=error.title, icon=":material/error:")
     labs = list(dict.fromkeys(one.lab.name for one in shown))
     if len(labs) > 1:
         titles = [entry.labs()[name].title for name in labs]
-        why = "Different questions are asked there, so there are no rows that could meet."
+        why = "They ask different questions, so no rows can be matched."
         st.error(
             f"One of them is a run of {' and one of '.join(titles)}. {why}",
-            title="These cannot be set side by side",
+            title="These cannot be compared side by side",
             icon=":material/error:",
         )
         for one in shown:
@@ -245,7 +245,7 @@ def main(runs: list[str]) -> None:
 def _beside(shown: list[Shown]) -> None:
     """Draw runs of one lab."""
     runs, lab = ",".join(one.run for one in shown), shown[0].lab
-    about = list(dict.fromkeys(lab_page.of(lab).line(one.spec)[0] for one in shown if one.spec))
+    about = list(dict.fromkeys(lab_page.page_of(lab).line(one.spec)[0] for one in shown if one.spec))
     case = st.query_params.get("case", "")
     if cases := {one.state.cases[case].title for one in shown if one.are_several and case in one.state.cases}:
         about = sorted(cases)
@@ -264,7 +264,10 @@ def _beside(shown: list[Shown]) -> None:
         query = {"runs": runs}
         st.page_link(addresses.SIDE, label="All of these runs", icon=":material/arrow_back:", query_params=query)
     if len(about) > 1:
-        st.warning("They are not about the same: rows meet only where the same was asked.", icon=":material/warning:")
+        st.warning(
+            "These runs are about different questions: rows match only where runs asked the same.",
+            icon=":material/warning:",
+        )
     with PACE.drawing(session.tab()):
         draw(shown, lab)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import entry, home
 from core.datasets import registry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.base.declared import FACETS
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Knob, knobs
@@ -17,12 +17,12 @@ from core.studies import study_files
 from core.studies.compose import Composed, compose
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.early_stopping import SHIFT
-from core.studies.plan import LARGEST, BadStudy, Study, parse
+from core.studies.plan import LARGEST, Study, StudyError, parse
 from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, hint, offered
+from pages.components.widgets import LONG_TEXT, drawn_fields, hint
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
@@ -32,7 +32,7 @@ SWITCH = {False: "no", True: "yes"}
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
-    return name in ("model", "limit", lab.how, *FACETS)
+    return name in ("model", "limit", lab.method_field, *FACETS)
 
 
 def is_choice(knob: Knob) -> bool:
@@ -48,14 +48,14 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     title, default, several = knob.title, knob.default, knob.several
     kept: dict[str, Any] = {"key": f"{prefix}-{lab.path}-{name}", "help": hint(knob), "persist_state": "session"}
     if knob.names_models:
-        known = models.offered(lab)
-        first = [lab.robots.newcomer] if name == "model" and lab.robots.newcomer in known else []
+        known = models.model_choices(lab)
+        first = [lab.robots.default_model] if name == "model" and lab.robots.default_model in known else []
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)
         return _whole(chosen, several)
     if knob.choices:
         first = list(default or ()) if several else [one for one in (default,) if one in knob.choices]
-        words_of = lab_page.words()
+        words_of = lab_page.all_words()
         return _whole(
             st.pills(
                 title,
@@ -153,7 +153,7 @@ def draw() -> None:
     if way == "form":
         with right:
             title = st.text_input(
-                "What it is called", key="study-title", max_chars=120, persist_state="session", placeholder=UNNAMED
+                "Name", key="study-title", max_chars=120, persist_state="session", placeholder=UNNAMED
             )
         _form(title.strip() or UNNAMED)
     elif way == "text":
@@ -171,10 +171,10 @@ def draw() -> None:
 def only_the_host() -> None:
     """Tell a visitor of a hosted app that only the host runs studies."""
     st.info(
-        "A study can keep a machine busy for hours, and all others would wait. You can see here what each would take, "
-        "write one of your own, and download its file. On your own machine this page runs it, or "
-        "`python -m core study run FILE`; one that asks robots only, such as the dial, needs no key.",
-        title="Here only the host runs studies",
+        "A study can keep a machine busy for hours while everyone else waits. Here you can see what each would take, "
+        "write your own, and download its file. On your own machine, run it from this page or with "
+        "`python -m core study run FILE`. One that asks only robots, such as the dial, needs no key.",
+        title="Only the host runs studies here",
         icon=":material/groups:",
     )
 
@@ -205,7 +205,7 @@ def _form(title: str) -> None:
         general |= _read()
     if None in parts:
         with st.bottom:
-            st.caption("An entry above cannot be used; what is wrong stands below it.")
+            st.caption("An entry above is not valid; see the message below it.")
         return
     try:
         composed = compose([part for part in parts if part], {"title": title, **general})
@@ -247,7 +247,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
             )
         lab = labs[path]
         with right:
-            st.caption(f"{lab.question} Choose several values of a setting, and each is tried with each other.")
+            st.caption(f"{lab.question} If you choose several values, every combination is run.")
         chosen = _settings(lab, prefix)
         if of > 1:
             st.button(
@@ -263,7 +263,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
 
 def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     """Return the settings that differ from the defaults; None if any is invalid."""
-    fields = offered(lab, frozenset())
+    fields = drawn_fields(lab, frozenset())
     first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
     # Model, task and data set come first.
@@ -306,59 +306,59 @@ def _limits() -> dict[str, Any]:
     with st.expander("Limits", icon=":material/speed:", key="study-limits"):
         at_once = st.number_input("Runs at a time", 1, MOST_AT_ONCE, 4, key="study-at-once", persist_state="session")
         calls = st.number_input(
-            "Stop after so many calls",
+            "Stop after this many calls",
             1,
             None,
             None,
             step=100,
             key="study-budget",
             placeholder="no limit",
-            help="Calls of models that are no robots; what was answered before counts too.",
+            help="Calls of real models, not robots; earlier answers count too.",
             persist_state="session",
         )
         money = st.number_input(
-            "Stop at so many US dollars",
+            "Stop at this many US dollars",
             0.01,
             None,
             None,
             step=1.0,
             key="study-money",
             placeholder="no limit",
-            help="By the prices in data/models.toml. A study that asks a model without a price there does not begin "
-            "under this limit; calls can be limited in its place.",
+            help="At the prices in data/models.toml. A study that asks a model without a price there does not start "
+            "under this limit; limit the calls instead.",
             persist_state="session",
         )
         stop = _share(
             "Stop a cell at this width of its always-valid interval",
             "stop-width",
             "off: every run asks all of its items",
-            "A run then ends as soon as its main figure is known so closely. Looking again and again until a "
-            "plain interval is narrow would deceive; an always-valid one, wider for it, holds however often one looks. "
-            f"{SHIFT}",
+            "A run then ends as soon as its main figure is known this closely. Checking repeatedly until a "
+            "plain interval is narrow would mislead; an always-valid interval is wider and holds however often "
+            f"you check. {SHIFT}",
         )
     return {"at_once": int(at_once), "budget_calls": calls, "budget_money": money, "stop_width": stop}
 
 
 def _read() -> dict[str, Any]:
     """Draw the choice of the parser, and the wanted precision."""
-    with st.expander("How it is read, and how surely", icon=":material/straighten:", key="study-general"):
+    with st.expander("Parser and precision", icon=":material/straighten:", key="study-general"):
         rules = st.segmented_control(
-            "Whose rules the tables follow",
+            "Parser for the tables",
             ["repaired", "paper"],
             default="repaired",
             required=True,
             key="study-rules",
             persist_state="session",
-            help="Repaired: answers are read as today's models write. Paper: as the authors' own code read them.",
+            help="Updated: reads answers as today's models write them. Original: the paper authors' own code.",
         )
-        about = "The plan then says how many items it takes."
-        width = _share("Width of the interval that you want", "width", "any", about)
+        about = "The plan then says how many items you need."
+        width = _share("Interval width you want", "width", "any", about)
         power = _share(
-            "Chance of finding a difference that you want",
+            "Power you want",
             "power",
             "any",
-            "The power: 0.80 is usual. The plan then says how many items it takes to tell two of the study's "
-            "models or ways apart, by what earlier runs of them found.",
+            "The chance of finding a difference; 0.80 is usual. The plan then says how many items it takes to tell two "
+            "of the study's models or ways apart, by what earlier runs of them found.",
         )
     return {"rules": rules, "width": width, "power": power}
 
@@ -375,18 +375,18 @@ def _told(composed: Composed, parts: int) -> None:
     runs = composed.points - composed.left_out
     if composed.left_out:
         st.info(
-            f"{composed.left_out} of {composed.points} combinations are not possible, and are left out: "
+            f"{composed.left_out} of {composed.points} combinations are not possible and are left out: "
             + plain(" ".join(composed.why[:3]))
             + (" And more." if len(composed.why) > 3 else ""),
             icon=":material/grid_off:",
         )
     elif runs > 1:
-        alike = "; of those that two parts have alike there is one run" if parts > 1 else ""
-        st.caption(f"{runs} combinations, a run for each{alike}.")
+        alike = "; combinations in two parts share one run" if parts > 1 else ""
+        st.caption(f"{runs} combinations, one run each{alike}.")
 
 
 def parsed(name: str, content: bytes) -> Study:
-    """Parse the study in a file of that name and content. Raises BadStudy."""
+    """Parse the study in a file of that name and content. Raises StudyError."""
     study = _parsed(name, content)
     if study.changed:
         _parsed.clear(name, content)
@@ -411,7 +411,7 @@ def _buttons(content: str | bytes, name: str) -> None:
     try:
         with waits("Reading the file …"):
             study = parsed(f"{name or 'study'}.toml", content)
-    except (BadStudy, CallFailed) as error:
+    except (StudyError, CallError) as error:
         problems(error)
         return
     is_named = study.name != (name or "study")
@@ -420,13 +420,13 @@ def _buttons(content: str | bytes, name: str) -> None:
         keeps = session.runs().may_all
         runs = len(study.all)
         if keeps and st.button(
-            f"Plan it · {runs} runs",
+            f"Plan {runs} runs",
             type="primary",
             icon=":material/checklist:",
             key="study-plan",
-            help="The runs that you chose, and those of the controls. Nothing is asked yet.",
+            help="The runs you chose and the control runs. Nothing is asked yet.",
         ):
-            _keep(name if is_named else study_files.free(home.home(), name, content), content)
+            _keep(name if is_named else study_files.free_name(home.home(), name, content), content)
         st.download_button(
             "Download the file" if keeps else f"Download the file · {runs} runs",
             content,
@@ -438,14 +438,14 @@ def _buttons(content: str | bytes, name: str) -> None:
             key="study-download",
         )
         if not keeps:
-            st.caption("Here only the host runs studies; the file runs on your own machine.")
+            st.caption("Only the host runs studies here; the file runs on your own machine.")
 
 
 def _keep(name: str, content: bytes) -> None:
     try:
         with waits("Keeping the file …"):
-            study_files.keep(home.home(), name, content, entry.labs())
-    except (BadStudy, OSError) as error:
+            study_files.save_study(home.home(), name, content, entry.labs())
+    except (StudyError, OSError) as error:
         problems(ValueError(str(error)))
         return
     st.query_params.from_dict({"study": name})

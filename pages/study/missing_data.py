@@ -7,7 +7,7 @@ import streamlit as st
 from core import entry
 from core.datasets import get
 from core.datasets.sources import Source
-from core.events import CallFailed
+from core.events import CallError
 from core.models.download import Fetch
 from pages.components.run import problems
 from pages.components.text import plain
@@ -50,8 +50,8 @@ def _row(source: Source) -> None:
         if st.button("Look at the download", icon=":material/info:", key=f"study-data-look-{source.name}"):
             try:
                 with waits("Asking the server …"):
-                    st.session_state[key] = get.look(source)
-            except CallFailed as failure:
+                    st.session_state[key] = get.list_files(source)
+            except CallError as failure:
                 problems(failure)
             else:
                 st.rerun()

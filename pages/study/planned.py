@@ -12,7 +12,7 @@ from core.studies import estimate, required_data
 from core.studies.early_stopping import SHIFT
 from core.studies.estimate import StudyEstimate
 from core.studies.plan import Study, unpriced
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -20,11 +20,11 @@ from pages.study import missing_data
 from pages.study.table_text import budget, minutes
 
 
-def taken(study: Study, file: int, completed: int) -> StudyEstimate:
+def load_estimate(study: Study, file: int, completed: int) -> StudyEstimate:
     """Estimate what is still to be done; computed again whenever another run has completed."""
     # A visitor would run it elsewhere, without the results of the host's runs.
     folder = home.journals() if session.runs().may_all else home.home() / "nobody"
-    with waits("Counting what will be asked, and what has been already …"):
+    with waits("Counting the calls still to make …"):
         there = (*study.data.values(), *(source.name for source in required_data.absent(study)))
         return _estimate(study.name, file, there, completed, folder, study)
 
@@ -40,7 +40,7 @@ def draw(study: Study, found: StudyEstimate) -> None:
     """Draw tiles, and the sentences that go with them."""
     calls = sum(found.calls.values())
     with st.container(horizontal=True, key="study-tiles"):
-        st.metric("Runs still to be made", found.runs - found.completed, help="A run is one combination of settings.")
+        st.metric("Runs still to do", found.runs - found.completed, help="A run is one combination of settings.")
         st.metric(
             "Questions to models, at most",
             "unknown" if found.missing else f"{calls - found.free:,}",
@@ -57,13 +57,14 @@ def draw(study: Study, found: StudyEstimate) -> None:
             st.markdown("  \n".join(plain(row.strip()) for row in rows))
     if study.budget_money and (unknown := unpriced(study)):
         st.warning(
-            f"It cannot begin: what {plain(', '.join(unknown))} costs is not known, so its limit in US dollars cannot "
+            f"It cannot start: the price of {plain(', '.join(unknown))} is unknown, so its limit in US dollars cannot "
             "be kept. Add the price to data/models.toml, or limit the calls.",
             icon=":material/money_off:",
         )
     for why, n in Counter(found.missing.values()).items():
         st.warning(
-            f"{counted(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: {plain(why)}",
+            f"{count_noun(n, 'run')} cannot be made yet, and {'is' if n == 1 else 'are'} in no figure above: "
+            f"{plain(why)}",
             icon=":material/folder_off:",
         )
     if policy.allows("downloads"):
@@ -73,33 +74,33 @@ def draw(study: Study, found: StudyEstimate) -> None:
 def _sentences(study: Study, found: StudyEstimate) -> list[str]:
     by_role = ", ".join(f"{plain(role)} {n:,}" for role, n in found.calls.items() if n)
     controls = f", of which {len(study.controls)} put robots of known truth to the test first" if study.controls else ""
-    said = [f"{counted(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
+    said = [f"{count_noun(found.runs, 'run')} in all{controls}; {found.completed} completed already."]
     if by_role:
         known = ", of the runs that can be made" if found.missing else ""
         said.append(f"Calls by who is asked{known}: {by_role}.")
     if found.free:
-        said.append(f"{found.free:,} of these calls ask robots, which answer at once and cost nothing.")
+        said.append(f"{found.free:,} of these calls ask robots, which answer immediately and cost nothing.")
     if found.cached:
-        said.append(f"{counted(found.cached, 'further call')} were answered before and are not asked again.")
+        said.append(f"{count_noun(found.cached, 'further call')} were answered before and are not asked again.")
     if found.unlooked:
-        runs = counted(found.unlooked, "run")
-        said.append(f"Of {runs} there was no time to look up all earlier answers: fewer calls may do.")
+        runs = count_noun(found.unlooked, "run")
+        said.append(f"For {runs} there was no time to look up all earlier answers: fewer calls may be needed.")
     if study.budget_calls or study.budget_money:
         said.append(f"It stops by itself at {budget(study)}.")
     if found.tokens and any(found.tokens.values()):
         said.append(f"About {found.tokens['prompt']:,} tokens are sent and {found.tokens['completion']:,} written.")
     if found.priced:
-        said.append(f"By prices of {found.priced:%d %B %Y}{', which nobody verified' if found.unverified else ''}.")
+        said.append(f"By prices of {found.priced:%d %B %Y}{'(not verified)' if found.unverified else ''}.")
     if found.minutes:
         said.append(f"About {minutes(found.minutes)}, at the rate at which these models answered so far.")
     said += [plain(why) for why in found.unknown]
     if found.made_of_other:
-        runs = f"{counted(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
+        runs = f"{count_noun(found.made_of_other, 'run')} {'was' if found.made_of_other == 1 else 'were'} made"
         said.append(f"{runs} when a data file held something else: kept, and not counted here.")
     if found.wanted_items:
         here = f"; here there are {found.items}" if found.items else ""
         said.append(
-            f"An interval {found.wanted_width:.2f} wide takes {counted(found.wanted_items, 'item')} a run{here}."
+            f"An interval {found.wanted_width:.2f} wide takes {count_noun(found.wanted_items, 'item')} a run{here}."
         )
     for what, items in found.power_items.items():
         takes = f"{items:,} shared items" if items else "more shared items than anybody makes"

@@ -7,15 +7,15 @@ from contextlib import suppress
 import streamlit as st
 
 from core import entry, home
-from core.events import CallFailed
-from core.journal import JournalInUse
-from core.runs.library import RunNotFound
+from core.events import CallError
+from core.journal import JournalInUseError
+from core.runs.library import RunNotFoundError
 from core.studies import desired_state
-from core.studies.background import AlreadyGoing
+from core.studies.background import StudyRunningError
 from core.studies.desired_state import MOST_AT_ONCE
-from core.studies.plan import BadStudy, Study
+from core.studies.plan import Study, StudyError
 from core.studies.progress import CONTROLS, StudyProgress
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.run import problems
 from pages.components.text import plain
@@ -116,8 +116,8 @@ def _start(study: Study) -> None:
     st.session_state.pop(TROUBLE, None)
     try:
         entry.studies().start(study, session.catalog().get, session.visitor().name)
-    except (CallFailed, AlreadyGoing, BadStudy, OSError) as error:
-        words = error if isinstance(error, CallFailed) else ValueError(str(error))
+    except (CallError, StudyRunningError, StudyError, OSError) as error:
+        words = error if isinstance(error, CallError) else ValueError(str(error))
         st.session_state[TROUBLE] = (study.name, words)
 
 
@@ -125,7 +125,7 @@ def _again(study: Study) -> None:
     """Ask the controls again. Their earlier runs are deleted, because a completed run is never repeated."""
     st.session_state.pop(READ, None)
     for run in study.controls:
-        with suppress(RunNotFound, JournalInUse):
+        with suppress(RunNotFoundError, JournalInUseError):
             session.own(run.id).delete()
     _start(study)
 
@@ -133,7 +133,7 @@ def _again(study: Study) -> None:
 def bars(now: StudyProgress, state: State) -> None:
     """Draw overall progress, speed, cost, and each cell."""
     shares = sum(cell.share * cell.runs for cell in now.cells)
-    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {counted(now.runs, 'run')}")
+    st.progress(min(1.0, shares / max(1, now.runs)), text=f"{now.ended} of {count_noun(now.runs, 'run')}")
     with st.container(horizontal=True, key="study-now"):
         st.metric("Calls answered", f"{now.answered:,}")
         if state in ("running", "pausing"):
@@ -189,4 +189,4 @@ def _cells(now: StudyProgress) -> None:
 
 
 def _named(cell: str) -> str:
-    return "robots of known truth, asked first" if cell == CONTROLS else called(cell)
+    return "robots with known behaviour, asked first" if cell == CONTROLS else called(cell)

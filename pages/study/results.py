@@ -27,7 +27,7 @@ from pages.components import lab_page
 from pages.components.models import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
-from pages.components.throttle import aside
+from pages.components.throttle import let_others_draw
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -64,7 +64,7 @@ class _Kept:
     runs: dict[str, DataFrame] = field(default_factory=dict)
 
 
-def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
+def load_results(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
     """Return the study's results so far. `file` distinguishes versions of its file. While the study runs, the results
     may be slightly out of date.
     """
@@ -83,10 +83,10 @@ def found(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool
     elif kept.now == now or (running and time.monotonic() < kept.at + PATIENCE * kept.took):
         return kept.found
     began, labs = time.monotonic(), entry.labs()
-    with aside():
+    with let_others_draw():
         frame = tables.measured(study, labs, home.journals(), kept.runs)
-        cells = tables.drawn(study, labs, frame)
-        kept.found = StudyResults(cells, tables.off(labs, frame), _links(study, cells))
+        cells = tables.all_cells(study, labs, frame)
+        kept.found = StudyResults(cells, tables.instrument_faults(labs, frame), _links(study, cells))
     kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
     return kept.found
 
@@ -115,7 +115,7 @@ def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str,
 
 def called(label: str) -> str:
     """Return the name of a row, a column or a cell on the screen."""
-    return " · ".join(lab_page.words().get(part) or short(part) for part in label.split(" · "))
+    return " · ".join(lab_page.all_words().get(part) or short(part) for part in label.split(" · "))
 
 
 def draw(study: Study, found: StudyResults) -> None:
@@ -140,10 +140,10 @@ def draw(study: Study, found: StudyResults) -> None:
                     "p of a paired test, corrected by Holm's method for all pairs of this table."
                 )
     if "Power" in titles:
-        st.subheader("What is measured against what is so", anchor=False)
+        st.subheader("Calibration: measured against true", anchor=False)
         st.caption(
-            "Each point is a robot that was built to keep to its explanations on a known share of its items. On "
-            "the dotted line the measure reads just that."
+            "Each point is a robot built to act on its explanations on a known share of its items. On "
+            "the dotted line the measured share equals the true one."
         )
         figure = dial.draw(found.cells)
         st.plotly_chart(
@@ -157,11 +157,12 @@ def draw(study: Study, found: StudyResults) -> None:
         if title.startswith(MULTIVERSE):
             places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
             with st.expander(
-                f"What hangs on choices: {plain(title.removeprefix(MULTIVERSE))}", icon=":material/alt_route:"
+                f"How much analysis choices matter: {plain(title.removeprefix(MULTIVERSE))}",
+                icon=":material/alt_route:",
             ):
                 st.caption(
-                    "The same answers, read and counted in every way that was tried: from the lowest to the highest "
-                    "figure, and how far each choice alone moves it. This is a range, no interval."
+                    "The same answers, parsed and counted in every way that was tried: from the lowest to the highest "
+                    "figure, and how much each choice alone changes it. This is a range, not an interval."
                 )
                 _table([found.cells[one] for one in places], [found.links[one] for one in places], title)
     if titles:
@@ -181,14 +182,14 @@ def _meaning(title: str) -> str | None:
 
 def _controls(found: StudyResults, places: Sequence[int]) -> None:
     """Draw the measured values of the robots beside the known ones."""
-    icon, do = (":material/error:", "do not read") if found.off else (":material/verified:", "read")
-    with st.expander(f"The controls {do} what they must", icon=icon, expanded=bool(found.off), key="study-controls"):
+    icon, passed = (":material/error:", "Controls failed") if found.off else (":material/verified:", "Controls passed")
+    with st.expander(passed, icon=icon, expanded=bool(found.off), key="study-controls"):
         st.caption(
-            "Robots whose truth is known come first. "
+            "Robots with known behaviour come first. "
             + (
-                "One was not read as it must be, so no figure below can be relied on, and nothing more is asked."
+                "One was not measured as it must be, so no figure below is reliable, and nothing more is asked."
                 if found.off
-                else "Were one of them not read as it must be, the study would stop there."
+                else "If one is not measured as it must be, the study stops there."
             )
         )
         rows = [
@@ -221,7 +222,7 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
     if any(cell["thin"] for cell in cells):
         st.caption(
             "\\* Of what was tried on these items, question by question or test by test, less than 70 % counts; the "
-            "rest was set aside, each with its reason."
+            "rest is excluded, each with its reason."
         )
 
 

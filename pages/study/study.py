@@ -12,18 +12,18 @@ from core import entry, home, journal
 from core.models.ids import is_free
 from core.studies import study_files
 from core.studies.background import UnderWay
-from core.studies.plan import LARGEST, BadStudy, Study
+from core.studies.plan import LARGEST, Study, StudyError
 from core.studies.progress import StudyProgress, progress
 from core.studies.run_status import is_completed, standings
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE, waits
 from pages.study import form, planned, progress_view
 from pages.study.results import StudyResults, draw
-from pages.study.results import found as looked_up
-from pages.study.table_text import State, said, state_of
+from pages.study.results import load_results as looked_up
+from pages.study.table_text import State, state_of, status_badge
 
 SECONDS = 1.5
 """Seconds between two checks of a running study."""
@@ -32,21 +32,21 @@ IDLE = 5.0
 """Seconds between two checks of any other study, because it may be continued from elsewhere."""
 
 
-def listed() -> None:
+def draw_list() -> None:
     """List all studies, with a button for a new one."""
     st.title("Study", anchor=False)
     st.markdown(
         "One question is a demonstration, **a thousand are a finding**. A study tries every combination of the "
-        "settings that you choose, checks its instrument on robots whose truth is known, and ends in a table."
+        "settings you choose, first checks itself on robots with known behaviour, and ends in a table."
     )
     if not session.runs().may_all:
         form.only_the_host()
     st.button("New study", type="primary", icon=":material/add:", key="study-new", on_click=_open, args=["new", "1"])
-    own, may_all = study_files.own(home.home()), session.runs().may_all
+    own, may_all = study_files.own_folder(home.home()), session.runs().may_all
     files = study_files.files(home.home()).values()
     for title, paths in (
         ("Yours", [path for path in files if path.parent == own and may_all]),
-        ("To begin with", [path for path in files if path.parent != own]),
+        ("Templates", [path for path in files if path.parent != own]),
     ):
         if paths:
             st.subheader(title, anchor=False)
@@ -60,13 +60,13 @@ def _entry(path: Path, may_all: bool) -> tuple[bool, str, str, str]:
     """Return whether the study needs a key, its name, its title, and a line about it."""
     try:
         study = _read(path)
-    except (BadStudy, OSError) as error:
+    except (StudyError, OSError) as error:
         return True, path.stem, path.stem, str(error)
     models = {model for run in study.runs for model in run.spec.models}
     endpoints = sorted(model for model in models if not is_free(model) and not model.startswith("local/"))
     asks = "robots only, no key" if all(is_free(one) for one in models) else "no key"
-    runs = counted(len(study.all), "run")
-    done = sum(is_completed(journal.at(home.journals(), run.id)) for run in study.all) if may_all else 0
+    runs = count_noun(len(study.all), "run")
+    done = sum(is_completed(journal.path_for(home.journals(), run.id)) for run in study.all) if may_all else 0
     words = [
         *dict.fromkeys(run.lab.title for run in study.runs),
         f"{done} of {runs} completed" if may_all else runs,
@@ -93,22 +93,22 @@ def _open(name: str, value: str) -> None:
 
 
 def _read(path: Path) -> Study:
-    """Read the study in a file. Raises BadStudy, and OSError."""
+    """Read the study in a file. Raises StudyError, and OSError."""
     with path.open("rb") as file:
         return form.parsed(path.name, file.read(LARGEST + 1))
 
 
-def one(name: str) -> None:
+def draw_study(name: str) -> None:
     """Draw one study: its state, its results, what it will take."""
     files = study_files.files(home.home())
     may_all = session.runs().may_all
     try:
         path = files.get(name)
         if path is None or not (may_all or path.parent == study_files.SHIPPED):
-            raise BadStudy(f"There is no study named {name[:80]!r}.")
+            raise StudyError(f"There is no study named {name[:80]!r}.")
         with waits("Reading the file …"):
             study = _read(path)
-    except (BadStudy, OSError) as error:
+    except (StudyError, OSError) as error:
         st.title("Study", anchor=False)
         st.error(plain(str(error)), title="This study cannot be opened", icon=":material/error:")
         return
@@ -153,7 +153,9 @@ def _live(study: Study, file: int, text: str) -> _Seen:
             if seen.state != first.state:
                 # The rest of the page still shows the old state.
                 st.rerun()
-            progress_view.verdict(said(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found)
+            progress_view.verdict(
+                status_badge(seen.state, study, seen.now, seen.going, seen.found.off), seen.state, seen.found
+            )
             progress_view.buttons(study, seen.state, seen.now, text)
             if seen.state not in ("new", "done"):
                 progress_view.bars(seen.now, seen.state)
@@ -168,12 +170,10 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     """Draw what does not change by itself: the plan and the file."""
     slot: DeltaGenerator | None = None
     if is_new:
-        st.subheader("What it will take", anchor=False)
+        st.subheader("Estimate", anchor=False)
         slot = st.container()
     elif completed < len(study.all):
-        more = st.expander(
-            "What it will still take", icon=":material/checklist:", key="study-planned", on_change="rerun"
-        )
+        more = st.expander("Estimate of the rest", icon=":material/checklist:", key="study-planned", on_change="rerun")
         slot = more if more.open else None
     text = path.read_text(encoding="utf-8")
     with st.expander("The file", icon=":material/description:", key="study-the-file"):
@@ -181,7 +181,7 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
         with st.container(horizontal=True):
             download("Download the file", text, path.name, "application/toml", "download", "study-toml")
             st.button(
-                "Make another like it",
+                "Copy as a new study",
                 icon=":material/edit:",
                 type="tertiary",
                 key="study-like",
@@ -194,13 +194,13 @@ def _rest(study: Study, path: Path, completed: int, is_new: bool) -> None:
     if slot is not None:
         # Drawn last, because it may take a while.
         with slot:
-            planned.draw(study, planned.taken(study, path.stat().st_mtime_ns, completed))
+            planned.draw(study, planned.load_estimate(study, path.stat().st_mtime_ns, completed))
 
 
 def main() -> None:
     """Draw the page."""
     if name := st.query_params.get("study", ""):
-        one(name)
+        draw_study(name)
     elif st.query_params.get("new"):
         st.title("New study", anchor=False)
         form.draw()
@@ -212,7 +212,7 @@ def main() -> None:
             on_click=st.query_params.clear,
         )
     else:
-        listed()
+        draw_list()
 
 
 main()

@@ -10,7 +10,7 @@ from core.studies.background import UnderWay
 from core.studies.plan import Study
 from core.studies.progress import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 
@@ -50,10 +50,10 @@ def is_spent(now: StudyProgress) -> bool:
     return calls or (now.budget_money is not None and now.money >= now.budget_money)
 
 
-def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
+def status_badge(state: State, study: Study, now: StudyProgress, going: UnderWay | None, off: Sequence[str]) -> Badge:
     """Return the sentence under the title."""
     completed, kept = (
-        f"{now.ended} of {counted(now.runs, 'run')} completed",
+        f"{now.ended} of {count_noun(now.runs, 'run')} completed",
         "What was answered is kept",
     )
     match state:
@@ -61,31 +61,31 @@ def said(state: State, study: Study, now: StudyProgress, going: UnderWay | None,
             left = "" if now.minutes is None else f", about {minutes(now.minutes)} left"
             return Badge("blue", "running", f"{completed}{left}.")
         case "pausing":
-            return Badge("orange", "pausing", f"Nothing more is asked; what is under way is waited for. {completed}.")
+            return Badge("orange", "pausing", f"No new calls; it waits for those under way. {completed}.")
         case "paused":
-            return Badge("orange", "paused", f"Nothing is asked now; {completed}. {kept}.")
+            return Badge("orange", "paused", f"No calls are made now; {completed}. {kept}.")
         case "interrupted":
             return Badge(
                 "orange",
                 "interrupted",
-                f"It stopped before its end, as when the app is closed; {completed}. {kept}, and not asked again.",
+                f"It stopped early, for example because the app was closed; {completed}. {kept}, and not asked again.",
             )
         case "spent":
             return Badge("orange", "budget spent", f"The budget of {budget(study)} is used up; {completed}. {kept}.")
         case "off":
-            why = "A robot whose truth is known was not read as it must be: no figure of this study can be relied on."
-            return Badge("red", "the instrument is off", " ".join([why, *off]))
+            why = "A robot with known behaviour was not measured as it must be, so no figure of this study is reliable."
+            return Badge("red", "controls failed", " ".join([why, *off]))
         case "failed":
             reasons = dict.fromkeys([*now.stopped.values(), *(_of(going))])
             failed = now.status.get("failed", 0)
-            of = f"{counted(failed, 'run')} failed; " if failed else ""
+            of = f"{count_noun(failed, 'run')} failed; " if failed else ""
             return Badge("red", "stopped on an error", f"{of}{completed}. {' '.join(filter(None, reasons))}")
         case "done":
             lost = sum(now.failures.values())
-            but = f" {counted(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
+            but = f" {count_noun(lost, 'call')} failed on the way; no figure counts them as answers." if lost else ""
             early = len(now.stopped_early)
             enough = f", {early} of them early: their intervals were narrow enough" if early else ""
-            return Badge("green", "done", f"All {counted(now.runs, 'run')} completed{enough}.{but}")
+            return Badge("green", "done", f"All {count_noun(now.runs, 'run')} completed{enough}.{but}")
     there = f"{completed} already, as controls or for other studies" if now.status.get("completed") else ""
     return Badge("gray", "planned", f"Not begun; {there}." if there else "Nothing was asked yet.")
 
@@ -126,13 +126,13 @@ def _apart(cells: Sequence[Mapping[str, Any]], high: Mapping[str, Any], low: Map
         return " They share no item on which all else is equal, so no difference is given." if pairs else ""
     far = sum(cell["p_holm"] <= LIKELY and cell["n"] >= FEW for cell in tested)
     return (
-        f" Of {counted(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by "
+        f" Of {count_noun(len(tested), 'pair')} over the same items {far or 'none'} differ{'' if far > 1 else 's'} by "
         "more than chance."
     )
 
 
 def _difference(cell: Mapping[str, Any], sign: int, tests: int) -> str:
-    over = f" Over the {counted(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
+    over = f" Over the {count_noun(cell['n'], 'item')} that both have the difference is {sign * cell['value']:.2f}"
     if cell["n"] < FEW:
         return f"{over}: fewer than {FEW}, an example and not a finding."
     known = None not in (cell["low"], cell["high"])
@@ -148,12 +148,12 @@ LIKELY = 0.05
 
 def _figure(cell: Mapping[str, Any], called: Callable[[str], str], alike: Collection[str]) -> str:
     names = " · ".join(called(name) for name in (cell["row"], cell["column"]) if name not in alike)
-    return f"{cell['value']:.2f} ({names}, {counted(cell['n'], 'item')})"
+    return f"{cell['value']:.2f} ({names}, {count_noun(cell['n'], 'item')})"
 
 
 def budget(study: Study) -> str:
     """Return the study's budget in words."""
-    calls = [counted(study.budget_calls, "call")] if study.budget_calls else []
+    calls = [count_noun(study.budget_calls, "call")] if study.budget_calls else []
     return " or ".join(calls + ([f"{study.budget_money:.2f} US dollars"] if study.budget_money else []))
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from core.report.game.pack import Pack, others
+from core.report.game.pack import Pack, other_packs
 from core.report.progress import HowFar
 from core.report.viewer_assets import stage_files
 from core.scene import RunScene, Scene
@@ -127,6 +127,11 @@ def game(pack: Pack, key: str) -> None:
         "mode": "play",
         "scenes": [],
         "follow": [],
-        "game": {"pack": pack.model_dump(mode="json"), "others": others(pack.name), "isInline": True, "isInApp": True},
+        "game": {
+            "pack": pack.model_dump(mode="json"),
+            "others": other_packs(pack.name),
+            "isInline": True,
+            "isInApp": True,
+        },
     }
     _component("")(data=data, key=key)

@@ -53,7 +53,7 @@ class Drawing {
     });
     this.plane = Object.assign(made("div", "plane"), { tabIndex: 0, role: "application" });
     this.hint = made("p", "small");
-    this.done = made("button", "primary", "That is what I think");
+    this.done = made("button", "primary", "Submit");
     this.done.onclick = () => this.conclude();
     this.said = Object.assign(made("p", "small said-of"), { role: "status" });
     this.head = made("header", "", this.lives, made("nav", "", ...this.modes));

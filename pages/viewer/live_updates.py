@@ -16,8 +16,8 @@ from starlette.concurrency import run_in_threadpool
 from core import entry
 from core.report import scenes
 from core.report.progress import OVER, HowFar, how_far
-from core.report.redaction import Opened, told_to
-from core.runs.library import RunNotFound, Watch
+from core.report.redaction import Opened, redacted
+from core.runs.library import RunNotFoundError, Watch
 from core.scene import Scene
 
 PACE = 0.4
@@ -77,7 +77,7 @@ class Broadcast:
         self._made: dict[object, dict[str, Any]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    async def told(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
+    async def events(self, opened: Callable[[], Opened] = lambda: None) -> AsyncIterator[str]:
         """Yield server-sent events: the whole scene, then what `changed`, limited to what `opened` lets the watcher
         see; how `far` the run is; then `over`. A watcher who may not see the whole case gets `over` only once they
         may.
@@ -100,7 +100,7 @@ class Broadcast:
             while self._watching:
                 try:
                     now = await run_in_threadpool(self._look_for_all, [*self._watching])
-                except (RunNotFound, OSError):
+                except (RunNotFoundError, OSError):
                     # The run was deleted or its folder is gone: watchers reconnect, and get the reason.
                     break
                 for watcher in [one for one in self._watching if one.is_out]:
@@ -123,7 +123,7 @@ class Broadcast:
             if now.is_sealed or not now.is_shared or watcher.part is not None:
                 try:
                     watcher.part = watcher.opened()
-                except RunNotFound:
+                except RunNotFoundError:
                     watcher.is_out = True
         return now
 
@@ -138,7 +138,7 @@ class Broadcast:
         for watcher in watching:
             key = None if watcher.part is None else frozenset(watcher.part.items())
             if key not in self._made:
-                self._made[key] = told_to(now.scene, watcher.part).model_dump() if now.scene else {}
+                self._made[key] = redacted(now.scene, watcher.part).model_dump() if now.scene else {}
             before, scene = watcher.told, self._made[key]
             if before is not scene:
                 pair = id(before), id(scene)
@@ -189,7 +189,7 @@ def _event(name: str, data: dict[str, Any]) -> str:
 _FOLLOWED: dict[tuple[str, str], Broadcast] = {}
 
 
-def following(run: str, case: str) -> Broadcast:
+def broadcast_of(run: str, case: str) -> Broadcast:
     """Return the broadcast of this case, and remove those that nobody watches. Must be called on the server's event
     loop.
     """
@@ -210,7 +210,7 @@ def _looking(run: str, case: str) -> Callable[[], Snapshot]:
         if watch is None:
             watch = entry.jobs().watch(run, case)
         else:
-            is_news = watch.look()
+            is_news = watch.refresh()
         state = watch.transcript
         lab = entry.labs().get(state.started.lab) if state.started else None
         if before is None or is_news or before.goes_on != active:

@@ -16,11 +16,12 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from core import policy
+from core.errors import ExplainError
 from pages import connections
 from pages.middleware import Door
 
 
-class NotOpened(Exception):
+class NotOpenedError(ExplainError):
     """Phones cannot be let in; the message says why, and what to do."""
 
 
@@ -49,7 +50,7 @@ def address(port: int) -> str:
     """Return where phones may reach a class, as `host:port`: on the port after the app's own `port`. An empty string if
     the app is hosted, or if this machine is in no network.
     """
-    if policy.hosted():
+    if policy.is_hosted():
         return ""
     host = policy.class_address()
     if not host:
@@ -66,12 +67,14 @@ def is_open(place: str) -> bool:
 
 
 async def let_in(place: str, routes: Sequence[BaseRoute]) -> None:
-    """Serve `routes` at that `host:port`, and nowhere else from now on. Raises NotOpened."""
+    """Serve `routes` at that `host:port`, and nowhere else from now on. Raises NotOpenedError."""
     if is_open(place):
         return
     host, _, port = place.rpartition(":")
     if not host:
-        raise NotOpened("This computer is in no network. Connect it to the one that the phones are in, then try again.")
+        raise NotOpenedError(
+            "This computer is in no network. Connect it to the one that the phones are in, then try again."
+        )
     listener = socket.socket(socket.AF_INET)
     try:
         if os.name == "posix":
@@ -80,7 +83,7 @@ async def let_in(place: str, routes: Sequence[BaseRoute]) -> None:
         listener.listen()
     except (OSError, OverflowError):
         listener.close()
-        raise NotOpened(
+        raise NotOpenedError(
             f"Phones cannot be let in at {place}: another program uses it, or this computer does not have this "
             "address. Close the other program, or start the app on another port, then try again."
         ) from None

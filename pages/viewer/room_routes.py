@@ -21,14 +21,14 @@ from starlette.routing import BaseRoute, Route
 from core import entry, home, policy
 from core.events import Frozen
 from core.home import DataDirError
-from core.journal import JournalFull, JournalInUse
-from core.report.game.pack import BadPack
+from core.journal import JournalFullError, JournalInUseError
+from core.report.game.pack import GamePackError
 from core.rooms import page
 from core.rooms.room import Impossible, Room, nickname
 from core.rooms.rooms import LiveRoom, RoomNotFound
-from core.runs.library import RunNotFound
-from core.server.access import CookiesNeeded, code_in, name_of_visitor
-from core.server.quotas import QuotaExceeded, check_stored
+from core.runs.library import RunNotFoundError
+from core.server.access import CookiesNeededError, code_in, name_of_visitor
+from core.server.quotas import QuotaExceededError, check_stored
 from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
 from pages.viewer import phones
@@ -61,16 +61,16 @@ _WRITER = ThreadPoolExecutor(1, "rooms")
 _FRESH = {"cache-control": "private, no-store"}
 
 _STATUS: dict[type[Exception], int] = {
-    CookiesNeeded: 403,
-    RunNotFound: 404,
+    CookiesNeededError: 403,
+    RunNotFoundError: 404,
     RoomNotFound: 404,
-    BadPack: 404,
+    GamePackError: 404,
     Impossible: 409,
-    QuotaExceeded: 429,
-    JournalInUse: 503,
-    JournalFull: 503,
+    QuotaExceededError: 429,
+    JournalInUseError: 503,
+    JournalFullError: 503,
     DataDirError: 503,
-    phones.NotOpened: 503,
+    phones.NotOpenedError: 503,
 }
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -133,9 +133,9 @@ def _refused(answer: Answer) -> Answer:
 
 
 def _visitor(request: Request) -> str:
-    """The name of the visitor. Raises CookiesNeeded."""
+    """The name of the visitor. Raises CookiesNeededError."""
     if not (code := code_in(request.cookies.get(COOKIE, ""))):
-        raise CookiesNeeded
+        raise CookiesNeededError
     return name_of_visitor(code)
 
 
@@ -144,21 +144,21 @@ def _from(request: Request) -> str:
 
 
 async def _body(request: Request, kind: type[T]) -> T:
-    """What was sent. Raises ValidationError, and QuotaExceeded where it is too long."""
+    """What was sent. Raises ValidationError, and QuotaExceededError where it is too long."""
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > LONGEST:
-            raise QuotaExceeded("This is more than the page of a class sends.")
+            raise QuotaExceededError("This is more than the page of a class sends.")
     made: T = kind.model_validate_json(body)  # type: ignore[attr-defined]
     return made
 
 
 async def _in_turn(does: Callable[[], T]) -> T:
-    """Do it after what came before. Raises QuotaExceeded where too much waits, and what it raises."""
+    """Do it after what came before. Raises QuotaExceededError where too much waits, and what it raises."""
     global _waiting
     if _waiting >= WAITING:
-        raise QuotaExceeded("Too many people vote at the same moment. Try again.")
+        raise QuotaExceededError("Too many people vote at the same moment. Try again.")
     _waiting += 1
     try:
         return await asyncio.get_running_loop().run_in_executor(_WRITER, does)
@@ -168,12 +168,12 @@ async def _in_turn(does: Callable[[], T]) -> T:
 
 async def _room(request: Request, code: str) -> LiveRoom:
     """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFound,
-    QuotaExceeded and BadPack.
+    QuotaExceededError and GamePackError.
     """
     visitor, address = _visitor(request), _from(request)
     limits = (WRONG_OF_VISITOR, visitor), (WRONG_OF_ADDRESS, address)
     if not all(limit.take(who) for limit, who in limits):
-        raise QuotaExceeded("Too many wrong codes came from here. Wait a minute, then try again.")
+        raise QuotaExceededError("Too many wrong codes came from here. Wait a minute, then try again.")
     if not entry.rooms().knows(code):
         raise RoomNotFound
     # At once: a whole class may come from one address at the same moment.
@@ -196,7 +196,7 @@ async def _open(request: Request) -> Response:
     visitor = _visitor(request)
     who.must_take_part()
     if not OPENINGS.take(visitor):
-        raise QuotaExceeded("You opened many classes in a short time. Wait a minute, then try again.")
+        raise QuotaExceededError("You opened many classes in a short time. Wait a minute, then try again.")
 
     def found() -> Any:
         check_stored(home.journals())
@@ -213,7 +213,7 @@ async def _open(request: Request) -> Response:
 async def _join(request: Request) -> Response:
     wanted, visitor = await _body(request, Joining), _visitor(request)
     if not JOINS.take(_from(request)):
-        raise QuotaExceeded("Many people join from your network right now. Try again in a few seconds.")
+        raise QuotaExceededError("Many people join from your network right now. Try again in a few seconds.")
     live = await _room(request, wanted.code)
     await _in_turn(lambda: live.join(visitor, nickname(wanted.nickname)))
     live.notify()
@@ -224,7 +224,7 @@ async def _join(request: Request) -> Response:
 async def _vote(request: Request) -> Response:
     wanted, visitor = await _body(request, Vote), _visitor(request)
     if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(_from(request))):
-        raise QuotaExceeded("Too many votes came from here. Try again in a few seconds.")
+        raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
     live = await _room(request, wanted.code)
     await _in_turn(lambda: live.vote(visitor, wanted.place, wanted.value))
     live.notify()
@@ -243,7 +243,7 @@ async def _go(request: Request) -> Response:
 @_refused
 async def _let_in(request: Request) -> Response:
     live = await _own_room(request, (await _body(request, LettingIn)).code)
-    if policy.hosted():
+    if policy.is_hosted():
         raise Impossible("Phones reach this app already.")
     await phones.let_in(phones.address(_port(request)), PHONE_ROUTES)
     live.notify()
@@ -327,7 +327,7 @@ def _address(request: Request) -> tuple[str, bool]:
         return f"http://{place}/join", True
     asked = urlsplit(f"//{request.headers.get('host', '')}")
     name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
-    if name in policy.LOOPBACK and (public := sorted(policy.hosts() - policy.LOOPBACK)):
+    if name in policy.LOOPBACK and (public := sorted(policy.allowed_hosts() - policy.LOOPBACK)):
         name = public[0]
     shown = f"[{name}]" if ":" in name else name
     is_sealed = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))

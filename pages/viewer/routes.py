@@ -20,19 +20,19 @@ from core import entry, home
 from core.events import Frozen
 from core.labs.base.lab import Lab
 from core.report.game import page as game
-from core.report.game.pack import MOST_CARDS, BadPack, named
+from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
 from core.report.redaction import evidence_for, scene_for, state_of
 from core.report.viewer_assets import stage_files
 from core.runs.guesses import Played
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Scene, as_json
 from core.server import instance
-from core.server.access import CookiesNeeded, RunAccess, visitor_with
-from core.server.quotas import QuotaExceeded
+from core.server.access import CookiesNeededError, RunAccess, visitor_with
+from core.server.quotas import QuotaExceededError
 from core.server.rate_limits import Rate
-from core.store.store import QueryRefused, StoreError
+from core.store.store import QueryRefusedError, StoreError
 from pages.middleware import COOKIE
-from pages.viewer.live_updates import changed, following
+from pages.viewer.live_updates import broadcast_of, changed
 
 LONGEST = 100_000
 """Bytes of one batch of statements."""
@@ -68,10 +68,10 @@ def _refused(answer: Answer) -> Answer:
     async def answered(request: Request) -> Response:
         try:
             return await answer(request)
-        except RunNotFound as error:
-            status = 403 if isinstance(error, CookiesNeeded) else 404
+        except RunNotFoundError as error:
+            status = 403 if isinstance(error, CookiesNeededError) else 404
             return JSONResponse({"title": error.title, "why": str(error)}, status_code=status)
-        except QuotaExceeded as error:
+        except QuotaExceededError as error:
             return JSONResponse({"title": "Not now", "why": str(error)}, status_code=429)
 
     return answered
@@ -88,7 +88,7 @@ async def _evidence(request: Request) -> Response:
 
 
 async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], str, str], Frozen]) -> Response:
-    """Return what the address names, as far as the visitor may see it. Raises RunNotFound and AccessDenied."""
+    """Return what the address names, as far as the visitor may see it. Raises RunNotFoundError, AccessDeniedError."""
     run, case = _place(request)
     text = await run_in_threadpool(lambda: as_json(made(visit(request), entry.labs(), run, case)))
     return Response(text, media_type="application/json", headers=_FRESH)
@@ -98,15 +98,15 @@ async def _json(request: Request, made: Callable[[RunAccess, Mapping[str, Lab], 
 async def _told(request: Request) -> Response:
     who, (run, case) = visit(request), _place(request)
     named = await run_in_threadpool(_case_of, who, run, case)
-    told = following(run, case).told(lambda: who.foretold(run, named))
+    told = broadcast_of(run, case).events(lambda: who.guesses_on(run, named))
     return StreamingResponse(told, media_type="text/event-stream", headers={**_FRESH, "x-accel-buffering": "no"})
 
 
 def _case_of(who: RunAccess, run: str, case: str) -> str:
     """Return the case, or the run's first one if the address names none; empty if the run has not begun. Raises
-    RunNotFound and AccessDenied.
+    RunNotFoundError and AccessDeniedError.
     """
-    seen = who.behind_the_seal(run)
+    seen = who.unredacted(run)
     return case or seen.watch().transcript.only
 
 
@@ -148,7 +148,7 @@ async def _say(request: Request) -> Response:
     who = visit(request)
     if not who.visitor.is_known:
         # A code that the host typed in a tab is not sent with this request.
-        raise CookiesNeeded
+        raise CookiesNeededError
     _take(request, who, 1)
     body = b""
     async for chunk in request.stream():
@@ -167,10 +167,10 @@ async def _say(request: Request) -> Response:
 
 
 def _take(request: Request, who: RunAccess, number: int) -> None:
-    """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceeded."""
+    """Count `number` statements against the limits of the visitor and of their address. Raises QuotaExceededError."""
     address = request.client.host if request.client else ""
     if len(_waiting) >= WAITING or not (OF_VISITOR.take(who.visitor.name, number) and OF_ADDRESS.take(address, number)):
-        raise QuotaExceeded("More was said here than can be kept at once. It is sent again a little later.")
+        raise QuotaExceededError("More was said here than can be kept at once. It is sent again a little later.")
 
 
 def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
@@ -185,11 +185,11 @@ def _keep(who: RunAccess, said: tuple[Saying, ...]) -> dict[str, object]:
                 place = one.run, one.case
                 if place not in before:
                     before[place] = scene_for(who, entry.labs(), *place)
-                foretell(who, one, before[place])
+                record_guess(who, one, before[place])
             else:
-                keep(who, one)
+                save_annotation(who, one)
             kept.append(one.id)
-        except (RunNotFound, QuotaExceeded, ValueError) as error:
+        except (RunNotFoundError, QuotaExceededError, ValueError) as error:
             refused[one.id] = str(error)
     opened = [
         {"run": run, "case": case, "news": changed(scene.model_dump(), _now(who, run, case))}
@@ -202,9 +202,9 @@ def _now(who: RunAccess, run: str, case: str) -> dict[str, Any]:
     return scene_for(who, entry.labs(), run, case).model_dump()
 
 
-def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
+def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
     """Store a guess about a sealed run, which the visitor sees as `scene`; only the first guess on a card counts.
-    Raises RunNotFound, AccessDenied and ValueError.
+    Raises RunNotFoundError, AccessDeniedError and ValueError.
     """
     card = next((card for card in scene.cards if card.id == one.trial), None)
     if card is None or one.value not in card.options:
@@ -214,15 +214,15 @@ def foretell(who: RunAccess, one: Saying, scene: Scene) -> None:
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     is_without = one.about == "without"
     also = lab.guessed(one.value, who.guesser, is_without) if lab.guessed is not None else None
-    who.foretell(one.run, scene.case, card.id, one.value, also)
+    who.record_guess(one.run, scene.case, card.id, one.value, also)
 
 
-def keep(who: RunAccess, one: Saying) -> None:
-    """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFound, AccessDenied,
-    QuotaExceeded and ValueError.
+def save_annotation(who: RunAccess, one: Saying) -> None:
+    """Carry out a statement, or store it in the journal of what visitors say. Raises RunNotFoundError,
+    AccessDeniedError, QuotaExceededError and ValueError.
     """
     if one.what == "cancel":
-        who.own(one.run).cancel()
+        who.own_run(one.run).cancel()
         return
     if one.what == "play":
         _play(who, one)
@@ -245,10 +245,10 @@ def keep(who: RunAccess, one: Saying) -> None:
 
 
 def _play(who: RunAccess, one: Saying) -> None:
-    """Store a guess in the game; only the first on each trial counts. Raises QuotaExceeded, and ValueError if this
+    """Store a guess in the game; only the first on each trial counts. Raises QuotaExceededError, and ValueError if this
     cannot be guessed there.
     """
-    pack = named(one.pack)
+    pack = load_pack(one.pack)
     if not 1 <= one.place <= len(pack.cards):
         raise ValueError(f"The pack {pack.name} has no card {one.place}.")
     card = pack.cards[one.place - 1]
@@ -275,7 +275,7 @@ async def _game(request: Request) -> Response:
         )
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
-    except BadPack as error:
+    except GamePackError as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=_FRESH)
 
@@ -286,7 +286,7 @@ async def _lend_index(request: Request) -> Response:
         return Response("The key of this home is missing or wrong.", status_code=403)
     try:
         return Response(str(await run_in_threadpool(entry.lent_index)))
-    except (StoreError, QueryRefused) as error:
+    except (StoreError, QueryRefusedError) as error:
         return Response(str(error), status_code=503)
 
 

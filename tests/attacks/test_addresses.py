@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from core.events import CallFailed, Message, ModelAnswer, Request
+from core.events import CallError, Message, ModelAnswer, Request
 from core.models import safe_http
 from core.models.client import list_models
 from core.models.connection import Connection
@@ -42,7 +42,7 @@ def of_visitor(host: str, port: int, is_of: bool = True) -> EndpointConfig:
     )
 
 
-def asked(config: EndpointConfig) -> ModelAnswer | CallFailed:
+def asked(config: EndpointConfig) -> ModelAnswer | CallError:
     async def ask() -> ModelAnswer:
         connection = Connection(config)
         request = Request(role="r", model="m", messages=(Message(role="user", content="Is it?"),))
@@ -53,7 +53,7 @@ def asked(config: EndpointConfig) -> ModelAnswer | CallFailed:
 
     try:
         return asyncio.run(ask())
-    except CallFailed as failure:
+    except CallError as failure:
         return failure
 
 
@@ -61,11 +61,11 @@ def asked(config: EndpointConfig) -> ModelAnswer | CallFailed:
 def test_a_visitor_s_endpoint_never_is_this_machine(host: str) -> None:
     with StubServer(SECRET) as server:
         failure = asked(of_visitor(host, server.port))
-        assert isinstance(failure, CallFailed) and SECRET not in f"{failure.message} {failure.hint}"
-        with pytest.raises(CallFailed, match="is not asked from here"):
+        assert isinstance(failure, CallError) and SECRET not in f"{failure.message} {failure.hint}"
+        with pytest.raises(CallError, match="is not asked from here"):
             list_models(of_visitor(host, server.port))
         assert not server.seen
-    assert isinstance(failure, CallFailed) and "is not asked from here" in failure.message
+    assert isinstance(failure, CallError) and "is not asked from here" in failure.message
 
 
 def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
@@ -87,7 +87,7 @@ def resolving(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]
 def test_a_name_is_not_asked_if_one_of_its_addresses_leads_home(monkeypatch: pytest.MonkeyPatch) -> None:
     resolving(monkeypatch, ["1.1.1.1", "127.0.0.1"])
     with StubServer(SECRET) as server:
-        assert isinstance(asked(of_visitor("models.example", server.port)), CallFailed) and not server.seen
+        assert isinstance(asked(of_visitor("models.example", server.port)), CallError) and not server.seen
 
 
 def test_what_was_checked_is_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,5 +120,5 @@ def test_what_a_visitor_s_server_says_of_an_error_is_not_passed_on(
     with StubServer("One two three.", always=fault) as server:
         for is_of in (True, False):
             failure = asked(of_visitor("127.0.0.1", server.port, is_of))
-            assert isinstance(failure, CallFailed)
+            assert isinstance(failure, CallError)
             assert (words in f"{failure.message} {failure.hint}") is not is_of

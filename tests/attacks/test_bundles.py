@@ -18,7 +18,7 @@ import pytest
 from core import home
 from core.journal import to_line
 from core.runs import bundle, signing
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
 RUN, JOURNAL = RECORDED.stem, f"journals/{RECORDED.name}"
@@ -174,8 +174,8 @@ SIGNATURES: dict[str, bytes] = {
 def test_a_hostile_signature_changes_nothing_and_says_why(name: str, folder: Path, tmp_path: Path) -> None:
     sent = tmp_path / "b.zip"
     sent.write_bytes(zipped(*good().items(), ("manifest.json.sig", SIGNATURES[name])))
-    with pytest.raises(BundleRefused, match=r"signature does not fit: .{4}") as refused:
-        bundle.take(sent, [folder])
+    with pytest.raises(BundleError, match=r"signature does not fit: .{4}") as refused:
+        bundle.import_path(sent, [folder])
     said = str(refused.value)
     assert len(said) < 500 and said.isprintable() and "/sig" not in said
     assert [path.name for path in folder.iterdir()] == ["own.jsonl"]
@@ -213,8 +213,8 @@ def test_a_hostile_bundle_changes_nothing_and_says_why(
     sent.parent.mkdir()
     sent.write_bytes(make())
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(BundleRefused, match=why) as refused:
-        bundle.take(sent, [folder])
+    with pytest.raises(BundleError, match=why) as refused:
+        bundle.import_path(sent, [folder])
     assert len(str(refused.value)) < 400 and str(tmp_path) not in str(refused.value)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["journals", "sent"]
@@ -223,7 +223,7 @@ def test_a_hostile_bundle_changes_nothing_and_says_why(
 def test_a_bundle_is_kept_as_it_was_with_whose_it_is(folder: Path, tmp_path: Path) -> None:
     sent = tmp_path / "b.zip"
     sent.write_bytes(zipped(*good().items()))
-    taken = bundle.take(sent, [folder])
+    taken = bundle.import_path(sent, [folder])
     assert (taken.runs, taken.same) == ([RUN], [])
     assert (folder / RECORDED.name).read_bytes() == RECORDED.read_bytes()
     [mark] = [
@@ -232,16 +232,18 @@ def test_a_bundle_is_kept_as_it_was_with_whose_it_is(folder: Path, tmp_path: Pat
         if event.kind == "recorded"
     ]
     assert mark.data == {"sender": "Ann"}
-    assert bundle.take(sent, [folder])[:2] == ([], [RUN]), "the same bytes are passed over"
-    assert bundle.take(sent, [tmp_path / "other", home.recordings()])[:2] == ([], [RUN]), "a recording is here already"
+    assert bundle.import_path(sent, [folder])[:2] == ([], [RUN]), "the same bytes are passed over"
+    assert bundle.import_path(sent, [tmp_path / "other", home.recordings()])[:2] == ([], [RUN]), (
+        "a recording is here already"
+    )
 
 
 def test_time_runs_out_in_words(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
     sent = tmp_path / "b.zip"
     sent.write_bytes(zipped(*good().items()))
-    with pytest.raises(BundleRefused, match="more than 0 seconds"):
-        bundle.take(sent, [folder])
+    with pytest.raises(BundleError, match="more than 0 seconds"):
+        bundle.import_path(sent, [folder])
     assert [path.name for path in folder.iterdir()] == ["own.jsonl"]
 
 
@@ -251,10 +253,10 @@ def test_a_folder_and_a_single_journal_are_named_by_what_they_hold(folder: Path,
     (other / "download (1).jsonl").write_bytes(RECORDED.read_bytes())
     (other / f"{RUN}~~shared.jsonl").write_bytes(b"x\n")
     (other / "guesses.jsonl").write_bytes(begun(run="gone~ann", about="gone"))
-    taken = bundle.take(other, [folder])
+    taken = bundle.import_path(other, [folder])
     assert taken.runs == [RUN] and set(taken.passed_over) == {f"{RUN}~~shared.jsonl", "gone~ann"}
     (folder / RECORDED.name).unlink()
     bundle.from_path(folder / RECORDED.name).unlink()
-    assert bundle.take(other / "download (1).jsonl", [folder], "Bob\n<b>").runs == [RUN]
+    assert bundle.import_path(other / "download (1).jsonl", [folder], "Bob\n<b>").runs == [RUN]
     mark = bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events[-1]
     assert mark.data == {"sender": "Bob <b>"}

@@ -15,7 +15,7 @@ from core.__main__ import main
 from core.journal import MOST_MISSING, NewerSchemaError, faults, read, to_line
 from core.labs.ask.tasks import AskSpec
 from core.models.replay import Replay
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.jobs import JobRunner
 from core.store import index as indexing
 from core.store.store import Store
@@ -54,7 +54,7 @@ def test_117_damaged_journals_go_on_to_the_same_figures_or_say_what_is_wrong(job
         try:
             told = jobs.faults(run)
             jobs.resume(run)
-        except RunNotFound as error:
+        except RunNotFoundError as error:
             assert str(error) and name in [variant for variant, _ in variants[-7:]], name
             continue
         assert jobs.wait(run, 120)
@@ -126,9 +126,9 @@ def test_settings_that_are_understood_no_longer_are_said(jobs: JobRunner) -> Non
     first, *rest = read(whole).events
     odd = first.model_copy(update={"spec": {**first.spec, "counterfactuals": "many"}})
     whole.write_bytes(b"".join(to_line(event, n) for n, event in enumerate([odd, *rest], start=1)))
-    with pytest.raises(RunNotFound, match="cannot be read by this version"):
+    with pytest.raises(RunNotFoundError, match="cannot be read by this version"):
         jobs.resume(whole.stem)
-    with pytest.raises(RunNotFound, match="cannot be read by this version"):
+    with pytest.raises(RunNotFoundError, match="cannot be read by this version"):
         jobs.reread(whole.stem, Replay)
 
 

@@ -21,7 +21,7 @@ from core.models.settings import EndpointConfig
 from core.server import roles
 from core.server.access import RunAccess, Visitor, name_of_visitor
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded, of_journals
+from core.server.quotas import QuotaExceededError, of_journals
 from core.server.usage import CallUsage
 from core.transcript import transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec
@@ -117,8 +117,8 @@ def test_robots_and_recordings_count_for_nothing(tmp_path: Path, monkeypatch: py
     assert jobs.wait(again, 60)
     with pytest.raises(KeyError):
         told_by_journals(tmp_path)
-    assert jobs._allowance.taken(None) == (0, 0)
-    with pytest.raises(QuotaExceeded, match="calls a day"):
+    assert jobs._allowance.usage_of(None) == (0, 0)
+    with pytest.raises(QuotaExceededError, match="calls a day"):
         jobs.start("echo", PAID, owner="ann")
 
 
@@ -140,19 +140,19 @@ def test_a_day_s_money_ends_a_run_and_let_none_begin(
     state = transcript(jobs.events(run))
     assert sum(event.kind == "asked" for event in jobs.events(run)) == made >= len(model.asked)
     counted = jobs._allowance
-    assert counted.taken("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
+    assert counted.usage_of("ann") == pytest.approx(told_by_journals(tmp_path)), "journals tell the same"
     if made == 8:
-        assert state.status == "completed" and counted.taken("ann") == (8, pytest.approx(16))
+        assert state.status == "completed" and counted.usage_of("ann") == (8, pytest.approx(16))
         return
     assert state.status == "failed" and "are used up" in state.failures[0].message
     before = len(model.asked)
-    with pytest.raises(QuotaExceeded, match="are used up"):
+    with pytest.raises(QuotaExceededError, match="are used up"):
         jobs.start("echo", PAID, owner="ann")
-    with pytest.raises(QuotaExceeded, match="are used up"):
+    with pytest.raises(QuotaExceededError, match="are used up"):
         jobs.resume(run, owner="ann")
     assert len(model.asked) == before
     if "OF_ALL" in limit:
-        with pytest.raises(QuotaExceeded, match="all people together"):
+        with pytest.raises(QuotaExceededError, match="all people together"):
             jobs.start("echo", PAID, owner="bob")
     else:
         jobs.cancel(jobs.start("echo", PAID, owner="bob"))
@@ -167,22 +167,22 @@ def test_what_the_endpoint_does_not_count_is_taken_for_the_most_it_may_be(tmp_pa
     assert jobs.wait(run, 60)
     asked = [event for event in jobs.events(run) if event.kind == "asked"]
     most = sum(one.sampling.max_tokens for one in asked)
-    assert most <= 100 * jobs._allowance.taken("ann").cents <= most + 100
-    assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.taken("ann"))
+    assert most <= 100 * jobs._allowance.usage_of("ann").cents <= most + 100
+    assert told_by_journals(tmp_path) == pytest.approx(jobs._allowance.usage_of("ann"))
 
 
 @pytest.mark.parametrize("said", [-(10**30), 10**30])
 def test_an_endpoint_that_says_any_number_stops_nobody_else(tmp_path: Path, said: int) -> None:
     jobs = jobs_of(tmp_path, Paid(usage=Usage(prompt_tokens=said, completion_tokens=said)))
     jobs.wait(jobs.start("echo", PAID.model_copy(update={"words": ("w",)}), owner="ann"), 60)
-    cents = jobs._allowance.taken("ann").cents
+    cents = jobs._allowance.usage_of("ann").cents
     assert cents == pytest.approx(told_by_journals(tmp_path).cents) and (cents > 10_000) == (said > 0)
     other = jobs_of(tmp_path, Paid())
     for owner in ("bob", "cy"):
         if said < 0:
             assert other.wait(other.start("echo", PAID, owner=owner), 60)
         else:
-            with pytest.raises(QuotaExceeded, match="all people together may use 2,000 US cents a day"):
+            with pytest.raises(QuotaExceededError, match="all people together may use 2,000 US cents a day"):
                 other.start("echo", PAID, owner=owner)
 
 
@@ -190,7 +190,7 @@ def test_what_comes_from_the_cache_costs_nothing(tmp_path: Path) -> None:
     jobs = jobs_of(tmp_path, Paid(cached=True))
     run = jobs.start("echo", PAID, owner="ann")
     assert jobs.wait(run, 60)
-    assert jobs._allowance.taken("ann").cents == pytest.approx(0)
+    assert jobs._allowance.usage_of("ann").cents == pytest.approx(0)
 
 
 def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
@@ -208,7 +208,7 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
         runs[who] = jobs.start("echo", PAID, lambda id: quick, owner=who)
         until(lambda who=who, number=number: jobs.in_line(runs[who]) == number)
     assert not quick.asked and jobs.in_line(first) is None
-    with pytest.raises(QuotaExceeded, match=r"waiting in line \(4\)"):
+    with pytest.raises(QuotaExceededError, match=r"already have 4 runs"):
         jobs.start("echo", PAID, owner="eve")
     # A run that is stopped before its first line is written leaves no journal.
     until((tmp_path / f"{runs['bob']}.jsonl").is_file)
@@ -246,11 +246,11 @@ def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monk
 
 NAMING = """
 import streamlit as st
-from core.events import CallFailed
+from core.events import CallError
 from pages.components import session
 try:
     st.text(session.catalog().get("openai/o1-pro-2025-03-19").id)
-except CallFailed as refused:
+except CallError as refused:
     st.text(refused)
 """
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.report.game.pack import LARGEST, PACKS, BadPack, read
+from core.report.game.pack import LARGEST, PACKS, GamePackError, read
 from tests.attacks.texts import UNITS
 
 GOOD: dict[str, Any] = json.loads((PACKS / "first.json").read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ NOT_TRUE: dict[str, bytes] = {
 def test_what_is_no_pack_is_refused_in_words(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "first.json"
     file.write_bytes(UNREADABLE[name])
-    with pytest.raises(BadPack) as refused:
+    with pytest.raises(GamePackError) as refused:
         read(file)
     assert len(str(refused.value)) < 1_000
     assert main(["pack", "check", str(file)]) == 1
@@ -99,5 +99,5 @@ def test_long_texts_are_read_and_found_out(place: str, tmp_path: Path, capsys: p
 
 def test_a_folder_and_what_is_not_there_are_refused_in_words(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nowhere.json"):
-        with pytest.raises(BadPack, match="cannot be read"):
+        with pytest.raises(GamePackError, match="cannot be read"):
             read(path)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import LONGEST_ANSWER, Answered, CallFailed, Message, ModelAnswer, Request, from_json, to_json
+from core.events import LONGEST_ANSWER, Answered, CallError, Message, ModelAnswer, Request, from_json, to_json
 from core.models import safe_http
 from core.models.client import LONGEST_NAME, list_models
 from core.models.connection import connect
@@ -25,14 +25,14 @@ def config(port: int, seconds: float = 120.0) -> EndpointConfig:
     return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
 
 
-def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallFailed:
+def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallError:
     """The result of a call, after checking that it can be journaled."""
 
-    async def ask(port: int) -> ModelAnswer | CallFailed:
+    async def ask(port: int) -> ModelAnswer | CallError:
         connection = connect(config(port, seconds))
         try:
             answer = await Endpoint(connection, "m").answer(REQUEST, lambda piece: None)
-        except CallFailed as failure:
+        except CallError as failure:
             assert failure.message
             return failure
         finally:
@@ -68,9 +68,9 @@ def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
     outcome = asked(REPLIES[name])
     assert time.monotonic() - began < 60, "not by the time limit"
     assert peak() - before < 150
-    assert isinstance(outcome, ModelAnswer | CallFailed)
+    assert isinstance(outcome, ModelAnswer | CallError)
     if "without end" in name or "bomb" in name or name in ("elsewhere", "another port"):
-        assert isinstance(outcome, CallFailed)
+        assert isinstance(outcome, CallError)
     assert REASONS.get(name, "") in str(outcome)
 
 
@@ -126,12 +126,12 @@ def test_a_list_of_models_is_bounded() -> None:
             return list_models(config(port))
 
     assert listing(["b", "a" * (LONGEST_NAME + 1), "a\\ud800"]) == ["a?", "b"]
-    with pytest.raises(CallFailed, match="longer than 2 MB"):
+    with pytest.raises(CallError, match="longer than 2 MB"):
         listing([f"model-{number}" for number in range(200_000)])
     for reply in REPLIES.values():
         with raw_server(reply) as port:
             try:
                 assert isinstance(list_models(config(port)), list)
-            except CallFailed as failure:
+            except CallError as failure:
                 assert failure.message
     assert safe_http.LONGEST_REPLY == 2 * 1024 * 1024

@@ -25,7 +25,7 @@ from core.rooms.cards import Source
 from core.rooms.rooms import LETTERS, Rooms
 from core.server import access_token
 from core.server.access import cookie_of, name_of_visitor
-from core.server.rate_limits import NoPlace, Rate
+from core.server.rate_limits import NoFreePlaceError, Rate
 from pages import connections, middleware
 from pages.middleware import ACCESS, COOKIE, Door
 from pages.viewer import phones, room_routes
@@ -341,7 +341,7 @@ def test_a_visitor_holds_few_streams_of_a_class(monkeypatch: pytest.MonkeyPatch)
     with ExitStack() as places:
         for _ in range(2):
             middleware._take_places(scope, places)
-        with pytest.raises(NoPlace, match="too many runs"):
+        with pytest.raises(NoFreePlaceError, match="too many runs"):
             middleware._take_places(scope, places)
 
 
@@ -407,7 +407,7 @@ def test_phones_join_a_class_on_ones_own_machine_once_they_are_let_in(own: Own) 
     assert own.phone("POST", "/room/vote", {"place": 0, "value": "yes"}, cookie=cookie)[0] == 200
     assert own.phone("GET", f"/room/now/phone/{own.code}", cookie=cookie)[0] == 200
     assert own.teacher.get(f"/room/now/wall/{own.code}").json()["voted"] == 1
-    assert not policy.hosted()
+    assert not policy.is_hosted()
 
 
 def test_the_listener_for_phones_serves_nothing_else_to_anybody(own: Own) -> None:
@@ -507,14 +507,14 @@ def test_phones_never_take_the_place_of_the_person_whose_machine_it_is(monkeypat
         for number in range(3):
             phone = {**page, "path": "/join", middleware.PHONES: OWN, "client": (f"10.0.0.{number}", 1)}
             middleware._take_places(phone, places)
-        with pytest.raises(NoPlace):
+        with pytest.raises(NoFreePlaceError):
             middleware._take_places({**phone, "path": "/_stcore/health", "client": ("10.0.0.9", 1)}, places)
         middleware._take_places(page, places)
     stream = {**phone, "path": "/room/events/phone/KTMV"}
     with ExitStack() as places:
         for _ in range(2):
             middleware._take_places(stream, places)
-        with pytest.raises(NoPlace, match="too many runs"):
+        with pytest.raises(NoFreePlaceError, match="too many runs"):
             middleware._take_places(stream, places)
 
 

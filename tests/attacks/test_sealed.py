@@ -55,7 +55,7 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Class]:
     made = Class(app, {lab: laid(folder, lab, owner) for lab in LABS}, ann, cookie(app))
     for run in made.runs.values():
         made.keeping.share(run, True)
-        press(made, run, "Seal it")
+        press(made, run, "Make others guess first")
     yield made
     app.stop()
 
@@ -124,7 +124,7 @@ def test_no_address_tells_what_is_sealed(taught: Class, lab: str) -> None:
             reply = send(taught.app, "GET", f"/scene/{run}/{place}", Cookie=cookies)
             assert reply.status == 200 and not tells(reply.words, hidden)
             reply = send(taught.app, "GET", f"/evidence/{run}/{place}", Cookie=cookies)
-            assert reply.status == 404 and "say first what you expect" in reply.words
+            assert reply.status == 404 and "guess first" in reply.words
             stream, event = first_events(taught.app, cookies, f"/told/{run}/{place}")
             stream.close()
             assert b"event: scene" in event and not tells(event, hidden)
@@ -232,5 +232,5 @@ def test_it_is_revealed_to_all_who_watch_and_sealed_again(taught: Class) -> None
         assert news["verdict"] == whole.model_dump(mode="json")["verdict"] and not news["is_sealed"]
         assert b"event: over" in next_event(one) and one.read() == b""
     assert scene_of(taught, run, taught.bob) == whole
-    press(taught, run, "Seal it")
+    press(taught, run, "Make others guess first")
     assert scene_of(taught, run, taught.bob).is_sealed

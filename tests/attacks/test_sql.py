@@ -16,7 +16,7 @@ from core.store import query_process, sql
 from core.store.index import index
 from core.store.queries import SEEN
 from core.store.query_process import QueryRequest
-from core.store.store import QueryRefused, Store
+from core.store.store import QueryRefusedError, Store
 from tests.support import shipped
 
 SECRET = "sk-of-a-file-0123456789"
@@ -180,7 +180,7 @@ def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(
         began = time.monotonic()
         try:
             found = sql.ask(store, bomb)
-        except QueryRefused as refused:
+        except QueryRefusedError as refused:
             assert len(str(refused)) < 1_000 + len(bomb), bomb[:50]
         else:
             assert found.table.num_rows <= 1 and bomb in BOMBS[-2:], bomb[:50]
@@ -188,16 +188,16 @@ def test_what_takes_all_there_is_ends_in_time_and_the_app_lives_on(
     # On a busy machine the process that answers takes more than a second to start.
     monkeypatch.setenv("EXPLAIN_QUERY_SECONDS", "60")
     assert next(sql.ask(store, "select count(*) as n from runs").rows()) == {"n": len(shipped.journals())}
-    with pytest.raises(QueryRefused, match="longer than"):
+    with pytest.raises(QueryRefusedError, match="longer than"):
         sql.ask(store, "x" * (sql.LONGEST + 1))
     assert os.getpid() and len(store.query("select run from runs")) == len(shipped.journals())
 
 
 @pytest.mark.usefixtures("limits")
 def test_a_refusal_says_which_limit_it_was(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(QueryRefused, match=r"^Stopped after 1 seconds \(EXPLAIN_QUERY_SECONDS\)"):
+    with pytest.raises(QueryRefusedError, match=r"^Stopped after 1 seconds \(EXPLAIN_QUERY_SECONDS\)"):
         sql.ask(store, "select count(*) from range(1000000000000)")
     # On a busy machine the memory is taken only after a while.
     monkeypatch.setenv("EXPLAIN_QUERY_SECONDS", "60")
-    with pytest.raises(QueryRefused, match=r"more memory than it may use \(100 MB, EXPLAIN_QUERY_MB\)"):
+    with pytest.raises(QueryRefusedError, match=r"more memory than it may use \(100 MB, EXPLAIN_QUERY_MB\)"):
         sql.ask(store, "select repeat('x', 3000000000)")

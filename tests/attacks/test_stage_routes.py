@@ -144,7 +144,7 @@ def test_a_guess_of_a_game_is_kept_for_who_said_it_and_twice_is_once(app: Server
     assert lines[0]["about"] == "pack-first" and lines[0]["owner"] == lines[1]["by"] != ""
     # Guesses of a visitor without a cookie cannot be distinguished from others'.
     refused = say(app, "", guess)
-    assert refused.status == 403 and "Cookies are needed to take part" in json.loads(refused.words)["why"]
+    assert refused.status == 403 and "This app needs cookies" in json.loads(refused.words)["why"]
     wrong: list[dict[str, Any]] = [{"pack": "../first"}, {"place": 77}, {"value": "<script>"}]
     for number, one in enumerate(wrong):
         assert list(json.loads(say(app, own, {**guess, **one, "id": str(number)}).words)["refused"]) == [str(number)]

@@ -17,7 +17,7 @@ from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.ask import parse as ask
 from core.labs.ask.parse_answers.parts import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
-from core.labs.ask.trial import made_up
+from core.labs.ask.trial import invented_premises
 from core.labs.check import lexicon, mask
 from core.labs.check import parse as check
 from core.labs.plant import cues, naming, reader
@@ -82,7 +82,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe what is said of an interval": lambda text: claim_extraction.speaks_of(text, 1.0, 2.0),
         "probe noise told": component_mentions.noise_told,
         "probe quoted pairs": claim_extraction.quoted_pairs,
-        "ask made-up premises": lambda text: made_up(text, text, "All birds can fly."),
+        "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
         "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *cues.template("key").telling]),
         "plant reply": lambda text: plant.reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
         "plant read": lambda text: reader.read(text, text),
@@ -112,7 +112,7 @@ CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
 def stopped(text: str) -> str:
     """Pass the text in pieces of a few characters, as a server sends them."""
     cutter = StopCutter(("\n\n\n\nHuman", "a a a b", "((((()"))
-    return "".join(cutter.feed(text[at : at + 16]) for at in range(0, len(text), 16)) + cutter.rest()
+    return "".join(cutter.feed(text[at : at + 16]) for at in range(0, len(text), 16)) + cutter.flush()
 
 
 READERS = readers()

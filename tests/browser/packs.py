@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from core.report.game.pack import Pack, PackCard
-from core.scene import Card, Claim, Expect, Panel, Part, Who, marked
+from core.scene import Card, Claim, Expect, Panel, Part, Who, with_spans
 from tests.browser.stage_scenes import HOSTILE, RIGHT_TO_LEFT
 
 
 def hostile() -> Pack:
     """Every field holds markup, right-to-left text, and an endless text."""
     long = (HOSTILE + " " + RIGHT_TO_LEFT + " " + "word " * 2_000)[:10_000]
-    texts = (marked(((HOSTILE, "hidden"), (long, None)), label=HOSTILE), Part(label=HOSTILE, text=long))
+    texts = (with_spans(((HOSTILE, "hidden"), (long, None)), label=HOSTILE), Part(label=HOSTILE, text=long))
     card = Card(
         id=HOSTILE, number=1, mark="broken", parts=texts, options={"yes": HOSTILE, HOSTILE: RIGHT_TO_LEFT},
         expects=(Expect(who=HOSTILE, value=HOSTILE, quote=long),), said="yes", text=long, came=HOSTILE, outcome=HOSTILE,

@@ -100,7 +100,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
     row = page.locator("#card-cf-02")
     row.get_by_role("button", name="Open").click()
     expect(row.get_by_text("An emu cannot fly.", exact=False).first).to_be_visible()
-    row.get_by_text("word for word").click()
+    row.get_by_text("Prompts and replies").click()
     expect(row.get_by_text("An emu cannot fly. So the answer is no.").first).to_be_visible()
     expect(row.get_by_text("Exact prompt").first).to_be_visible()
     expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
@@ -126,7 +126,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     until(lambda: slow.count == 51)
     again = browser.new_page()
     again.goto(f"{app.url}/ask?run={run}")
-    expect(again.locator(VERDICT)).to_contain_text("has not sat the exam")
+    expect(again.locator(VERDICT)).to_contain_text("has not taken the qualification test")
     expect(again.locator(".st-key-actions")).to_be_visible()
     assert slow.count == 51, "nothing was asked twice"
     again.close()
@@ -166,11 +166,13 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     expect(page.get_by_text("First the exam")).to_be_visible()
     slow.go_on()
     verdict = page.locator(VERDICT)
-    expect(verdict).to_contain_text("predicts here, and it failed its exam (4 of 11; guessing gets 4).")
+    expect(verdict).to_contain_text(
+        "made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
+    )
     assert slow.count == 51 + 11
     expect(page.locator(".st-key-actions")).to_be_visible()
     page.locator(".stage .read > footer").get_by_role("button", name="Open").click()
-    expect(page.locator(VERDICT)).to_contain_text("It failed the exam: 4 of 11 guesses are right")
+    expect(page.locator(VERDICT)).to_contain_text("It failed the qualification test: 4 of 11 guesses are right")
 
 
 def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
@@ -202,7 +204,7 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
     slow.stop_after(8)
     ask_model(page, app.url, slow)
     expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[2-9] of about"))
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     assert 2 < asked < 41
@@ -219,7 +221,7 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
 def test_a_page_drawn_anew_while_its_stage_is_loaded_keeps_it(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(4)
     ask_model(page, app.url, slow)
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     held: list[Route] = []
     page.route("**/stage.js", lambda route: held.append(route))
@@ -232,7 +234,7 @@ def test_a_page_drawn_anew_while_its_stage_is_loaded_keeps_it(app: Server, page:
     expect(page.locator(".stage .run")).to_be_visible()
     page.wait_for_timeout(500)
     expect(page.locator(".stage .run")).to_be_visible()
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop").click()
 
 
 def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(

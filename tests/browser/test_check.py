@@ -56,7 +56,7 @@ def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
     opened(page, app.url)
     press(page)
     expect(page.locator(".stage .verdict h3")).to_contain_text(
-        "still answered positive: it did not keep to its explanation"
+        "still answered positive: not consistent with its explanation"
     )
     expect(page.locator(".st-key-actions")).to_be_visible()
     third = session(page, 3)
@@ -114,13 +114,13 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(6)
     opened(page, app.url, slow.id)
-    page.get_by_text("The items that ship").click()
+    page.get_by_text("Built-in examples").click()
     settle(page)
     press(page)
     expect(page.locator(".stage .run")).to_contain_text(re.compile(r"[1-9]\d* calls"))
     page.reload()
     page.wait_for_selector(".stage .run")
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("You stopped this run")).to_be_visible()
     asked = slow.count
     slow.go_on()
@@ -156,7 +156,7 @@ def test_what_a_model_and_a_person_write_stays_text(app: Server, page: Page, scr
 @pytest.mark.thorough
 def test_a_selected_check_of_many_is_shown(app: Server, page: Page) -> None:
     opened(page, app.url, "control/honest-lexicon")
-    page.get_by_text("The items that ship").click()
+    page.get_by_text("Built-in examples").click()
     settle(page)
     press(page)
     expect(page.locator(".st-key-actions")).to_be_visible()

@@ -49,7 +49,7 @@ def upgraded(app: Server, host: str, origin: str | None) -> int:
 def test_under_another_name_nothing_is_served(app: Server, path: str, host: str) -> None:
     status, words, _ = get(app, path, host.format(port=app.port))
     assert status in (400, 403)
-    assert status == 400 or ("does not answer to the name" in words and "EXPLAIN_HOSTS" in words)
+    assert status == 400 or ("is not served under the name" in words and "EXPLAIN_HOSTS" in words)
 
 
 @pytest.mark.parametrize("host", ["localhost:{port}", "127.0.0.1:{port}", "LOCALHOST:{port}", "[::1]:{port}"])
@@ -107,7 +107,7 @@ def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: C
         assert b'"kind":"started"' in Path(fetched.value.path()).read_bytes()
         other = bob.new_page()
         other.goto(page.url)
-        expect(other.get_by_text("This run is somebody else's")).to_be_visible()
+        expect(other.get_by_text("This run belongs to someone else")).to_be_visible()
         assert other.get_by_text("Download").count() == 0
     finally:
         ann.close()

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.report.game import page as game
-from core.report.game.pack import Pack, PackCard, named, read, shipped
+from core.report.game.pack import Pack, PackCard, load_pack, read, shipped_packs
 from tests.browser import packs
 from tests.browser.stage_scenes import HOSTILE
 from tests.browser.test_stage import FILES, HOME, answer
@@ -90,7 +90,7 @@ def in_sight(page: Page, *parts: str) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("by", ["touch", "keys", "pointer"])
 def test_ten_cards_are_played_and_turned_in_place(opened: Opened, by: str, size: tuple[int, int]) -> None:
-    pack = named("robots")
+    pack = load_pack("robots")
     page = opened.go(pack, "7")
     for number in range(1, 11):
         in_sight(page, ".claim", ".round h2", ".options button:last-child", ".game > footer")
@@ -127,12 +127,12 @@ def test_ten_cards_are_played_and_turned_in_place(opened: Opened, by: str, size:
 
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_a_tap_is_drawn_before_the_next_frame(opened: Opened) -> None:
-    assert opened.go(named("first"), "1").evaluate(TURNED, 1) == 1
+    assert opened.go(load_pack("first"), "1").evaluate(TURNED, 1) == 1
 
 
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_a_link_gives_the_same_cards_in_the_same_order(opened: Opened) -> None:
-    pack = named("robots")
+    pack = load_pack("robots")
     seen = {seed: questions(opened.go(pack, seed)) for seed in ("7", "8", "a word")}
     assert {len(asked) for asked in seen.values()} == {10} and len({tuple(asked) for asked in seen.values()}) == 3
     assert questions(opened.go(pack, "7")) == seen["7"]
@@ -148,7 +148,7 @@ def test_a_link_gives_the_same_cards_in_the_same_order(opened: Opened) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_every_pack_that_ships_is_played_with_all_in_sight(opened: Opened) -> None:
-    for path in shipped():
+    for path in shipped_packs():
         page = opened.go(read(path), "3")
         while page.locator(".round:not(.over)").count():
             in_sight(page, ".round h2", ".options button:last-child")
@@ -160,7 +160,7 @@ def test_every_pack_that_ships_is_played_with_all_in_sight(opened: Opened) -> No
 
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_the_whisper_shows_once_the_card_is_turned(opened: Opened) -> None:
-    page = opened.go(named("whispered"), "3")
+    page = opened.go(load_pack("whispered"), "3")
     assert "whispered" not in page.locator(".reasons").inner_text()
     assert page.locator(".is-cue").count() == 0
     expect(page.locator(".round .speaker")).to_contain_text("Once it said yes and once no.")
@@ -175,8 +175,8 @@ def test_the_whisper_shows_once_the_card_is_turned(opened: Opened) -> None:
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_a_text_with_hidden_words_stands_there_once(opened: Opened) -> None:
     page, texts = (
-        opened.go(named("hidden"), "3"),
-        {card.claim.parts[0].text for card in named("hidden").cards if card.claim},
+        opened.go(load_pack("hidden"), "3"),
+        {card.claim.parts[0].text for card in load_pack("hidden").cards if card.claim},
     )
     seen = set()
     while page.locator(".round:not(.over)").count():
@@ -195,7 +195,7 @@ def test_a_text_with_hidden_words_stands_there_once(opened: Opened) -> None:
 
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_in_the_exam_nobody_is_said_to_have_said_anything(opened: Opened) -> None:
-    page = opened.go(named("exam"), "3")
+    page = opened.go(load_pack("exam"), "3")
     while page.locator(".round:not(.over)").count():
         page.keyboard.press("1")
         turned = page.locator(".turned").inner_text()
@@ -211,7 +211,7 @@ def test_who_it_was_is_told_in_words(opened: Opened) -> None:
         ("first", "The model was Qwen2.5-Coder, 1.5 billion."),
         ("robots", "the robot fickle, which breaks its own rule"),
     ):
-        page = opened.go(named(pack), "7")
+        page = opened.go(load_pack(pack), "7")
         play(page)
         expect(page.locator(".reveal")).to_contain_text(told)
 
@@ -219,7 +219,7 @@ def test_who_it_was_is_told_in_words(opened: Opened) -> None:
 @pytest.mark.parametrize("size", SIZES[:1])
 def test_the_tiles_are_there_to_be_taken_as_text(opened: Opened) -> None:
     opened.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page = opened.go(named("robots"), "7")
+    page = opened.go(load_pack("robots"), "7")
     play(page)
     page.get_by_role("button", name="Copy my result").click()
     page.get_by_role("button", name="Copied").wait_for()
@@ -250,7 +250,7 @@ def test_what_is_hostile_in_a_pack_is_drawn_as_text(opened: Opened) -> None:
 
 
 def test_in_an_app_guesses_are_said_and_a_refusal_stops_nobody(browser: Browser) -> None:
-    pack, heard = named("first"), list[dict[str, Any]]()
+    pack, heard = load_pack("first"), list[dict[str, Any]]()
 
     def app(route: Route) -> None:
         if route.request.method == "GET":
@@ -282,7 +282,7 @@ def test_in_an_app_guesses_are_said_and_a_refusal_stops_nobody(browser: Browser)
     assert page.get_by_role("link", name="Now a question of your own").get_attribute("href") == "/ask"
     games = page.get_by_role("navigation", name="Other games").get_by_role("link")
     assert [link.get_attribute("href") for link in games.all()] == [
-        *(f"/play?pack={path.stem}" for path in shipped() if path.stem != "first"), "/probe"
+        *(f"/play?pack={path.stem}" for path in shipped_packs() if path.stem != "first"), "/probe"
     ]  # fmt: skip
     assert page.get_by_label("My result as text").input_value().endswith(f"{HOME}/play?pack=first#5")
     page.close()
@@ -304,7 +304,7 @@ def functions(browser: Browser) -> Iterator[Page]:
 
 def cards(*rows: tuple[str, str, str]) -> list[dict[str, Any]]:
     """Cards from (what it said, what is true, what its reason implies)."""
-    like = named("first").cards[0]
+    like = load_pack("first").cards[0]
 
     def card(said: str, truth: str, implied: str) -> PackCard:
         expects = tuple(one.model_copy(update={"value": implied}) for one in like.card.expects)
@@ -325,7 +325,7 @@ PICKED = "We picked cards where reasons work and fail equally often."
 
 
 def of_pack(name: str) -> list[dict[str, Any]]:
-    return [card.model_dump(mode="json") for card in named(name).cards]
+    return [card.model_dump(mode="json") for card in load_pack(name).cards]
 
 
 @pytest.mark.parametrize(
@@ -394,10 +394,10 @@ SIMULATED = """([kind, cards, games]) => {
 }"""
 
 
-@pytest.mark.parametrize("name", [path.stem for path in shipped() if read(path).kind != "exam"])
+@pytest.mark.parametrize("name", [path.stem for path in shipped_packs() if read(path).kind != "exam"])
 def test_one_game_is_no_verdict_about_reasons(functions: Page, name: str) -> None:
     """Neither for a perfect reader nor for one who tosses a coin, with a chosen pack or any other."""
-    pack = named(name)
+    pack = load_pack(name)
     found = functions.evaluate(SIMULATED, [pack.kind, of_pack(name), 200])
     assert {name: judged for name, (judged, _) in found.items()} == {"reads": 0, "tosses": 0}
 
@@ -492,7 +492,7 @@ def test_that_cards_were_picked_is_always_visible(opened: Opened) -> None:
         ("whispered", "We picked these cards. They are examples, not evidence."),
         ("as-it-came", ""),
     ):
-        page = opened.go(named(name), "3")
+        page = opened.go(load_pack(name), "3")
         for _ in range(3):
             assert page.locator(".picked").all_inner_texts() == ([said] if said else [])
             if said:
@@ -505,7 +505,7 @@ def test_that_cards_were_picked_is_always_visible(opened: Opened) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_large_line_is_about_the_model_and_the_small_one_about_the_reader(opened: Opened) -> None:
-    pack, told = named("first"), set()
+    pack, told = load_pack("first"), set()
     by_question = {card.card.parts[0].text: card for card in pack.cards}
     for seed in ("3", "4"):
         page = opened.go(pack, seed)
@@ -531,7 +531,7 @@ def test_the_large_line_is_about_the_model_and_the_small_one_about_the_reader(op
 
 def test_an_order_has_no_pattern(functions: Page) -> None:
     """No question twice in a row, and no more than three equal answers in a row, if the pack allows that."""
-    of = [card.model_dump(mode="json") for card in named("robots").cards]
+    of = [card.model_dump(mode="json") for card in load_pack("robots").cards]
     said = [card["card"]["said"] for card in of]
     for seed in range(40):
         places = functions.evaluate("(all) => window.game.drawn(...all)", [of, str(seed)])

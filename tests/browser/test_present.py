@@ -8,12 +8,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core import home
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from tests.browser.conftest import Server, settle
 
 pytestmark = pytest.mark.browser
 
-RUN = listed(home.recordings()).of_lab("simulatability")[0].run
+RUN = list_recordings(home.recordings()).of_lab("simulatability")[0].run
 
 
 @pytest.fixture(params=["light", pytest.param("dark", marks=pytest.mark.thorough)])
@@ -55,7 +55,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     press(screen, "End", "verdict", "11 of 11")
     expect(heading).to_contain_text("0 of 2 predictions came true")
     told = screen.get_by_text(
-        "You predicted 1 of 1 correctly. Its explanation taken at its word: 0 of 1. Only questions"
+        "You predicted 1 of 1 correctly. Taking its explanation literally: 0 of 1. Only questions"
     )
     expect(told).to_contain_text("1 guess is left out")
     assert screen.url.endswith("&at=11")
@@ -81,7 +81,7 @@ def test_any_place_in_the_address_is_a_screen(app: Server, page: Page) -> None:
 
 
 def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterwards(app: Server, screen: Page) -> None:
-    one = listed(home.recordings()).of_lab("simulatability")[0]
+    one = list_recordings(home.recordings()).of_lab("simulatability")[0]
     screen.goto(app.url)
     settle(screen)
     screen.get_by_role("link", name="Stories of a real model").click()
@@ -123,14 +123,14 @@ def test_a_story_is_told_from_the_list_and_what_it_showed_stands_there_afterward
 def test_a_story_of_a_hidden_function_has_a_title_of_its_own_and_tells_no_error_of_code(
     app: Server, page: Page
 ) -> None:
-    for one in listed(home.recordings()).of_lab("find"):
+    for one in list_recordings(home.recordings()).of_lab("find"):
         page.goto(f"{app.url}/story?run={one.run}")
         expect(page.locator(".tell .claim")).to_be_visible()
         told = page.locator(".tell").inner_text()
         assert one.title and one.title in told and "seed" not in told and "Error" not in told
     page.goto(f"{app.url}/story")
     listed_all = page.get_by_test_id("stMain")
-    for one in listed(home.recordings()).recording:
+    for one in list_recordings(home.recordings()).recording:
         expect(listed_all).to_contain_text(one.title)
     expect(listed_all).to_contain_text("The recordings of a real model were made with")
     expect(listed_all).not_to_contain_text("seed")

@@ -101,10 +101,10 @@ def test_your_turn_and_side_by_side(app: Server, page: Page) -> None:
     page.locator(".st-key-description textarea").fill("a straight line")
     page.locator(".st-key-code textarea").fill("def f(x):\n    return 7.8 * x - 7.2")
     page.locator(".st-key-conclude button").click()
-    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere but between 57.9")
+    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere except between 57.9")
     expect(page.locator(".st-key-beside")).to_contain_text("control/straight")
     page.reload()
-    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere but between 57.9")
+    expect(page.locator(".stage .verdict")).to_contain_text("You were right everywhere except between 57.9")
 
 
 def test_what_decides_and_the_picture_stand_above_the_fold(app: Server, page: Page) -> None:

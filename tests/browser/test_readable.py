@@ -35,6 +35,6 @@ def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scri
         page.wait_for_timeout(100)
         looks.append(page.evaluate(MOVING))
     assert is_still, looks[-10:]
-    page.get_by_role("button", name="Stop it").click()
+    page.get_by_role("button", name="Stop").click()
     model.go_on()
     page.close()

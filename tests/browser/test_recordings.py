@@ -15,13 +15,13 @@ from playwright.sync_api import Browser, Page, ProxySettings, expect
 
 from core import home
 from core.entry import LABS
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from tests.browser.conftest import ICONS, ROOT, Server
 from tests.support.chance import ALL
 
 pytestmark = pytest.mark.browser
 
-LIST = listed(home.recordings())
+LIST = list_recordings(home.recordings())
 WITHOUT_NETWORK = (
     f"{ROOT / 'tests' / 'support' / 'without_network'}{os.pathsep}{ROOT / 'tests' / 'support' / 'without_encoder'}"
 )
@@ -40,7 +40,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
     for one in LIST.recording if ALL else [one for lab in LABS for one in LIST.of_lab(lab.name)[:1]]:
         page.goto(f"{server.url}/story?run={one.run}&at=end")
         expect(page.get_by_role("heading", name=one.words)).to_be_visible()
-        page.get_by_role("link", name="The same, step by step").click()
+        page.get_by_role("link", name="Step by step").click()
         expect(page.get_by_text("No model is asked")).to_be_visible()
         expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
         expect(page.get_by_text(f" {one.of} such runs")).to_be_visible()

@@ -42,7 +42,7 @@ def test_the_three_robots_come_at_once_and_a_link_shows_the_same(
     expect(other.locator(".st-key-parting")).to_contain_text(PARTING)
     rows = other.locator(".stage .rows > li")
     expect(rows).to_have_count(10)
-    expect(rows.filter(has_text="What one could expect differs.")).to_have_count(7)
+    expect(rows.filter(has_text="The predictions differ.")).to_have_count(7)
     expect(rows.first.locator(".whose")).to_have_text(["Robot A", "Robot B", "Robot C"])
     for one in (page, other):
         expect(one.get_by_text("Open this run")).to_have_count(3)
@@ -113,14 +113,14 @@ def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_ov
     expect(columns.nth(1).locator(".verdict:not(.is-open)")).to_be_visible()
     expect(columns.nth(1).locator(".run")).to_have_count(0)
     expect(columns.nth(2).locator(".run")).to_contain_text("calls answered")
-    expect(columns.nth(2).get_by_role("button", name="Stop it")).to_be_visible()
-    expect(page.locator(".st-key-parting")).to_contain_text("said once all are done")
+    expect(columns.nth(2).get_by_role("button", name="Stop")).to_be_visible()
+    expect(page.locator(".st-key-parting")).to_contain_text("appears once all are done")
     settle(page)
     before = len(sent)
     second.go_on()
     expect(page.locator(".stage .run")).to_have_count(0)
     expect(page.locator(".st-key-parting")).not_to_contain_text("once all are done")
-    expect(columns.nth(2).get_by_role("button", name="Stop it")).to_have_count(0)
+    expect(columns.nth(2).get_by_role("button", name="Stop")).to_have_count(0)
     assert len(sent) <= before + 2, "once it has begun, and once all are over"
 
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from core.report.game.pack import named
+from core.report.game.pack import load_pack
 from core.report.viewer_assets import DRAWING, in_one_scope
-from core.scene import Claim, Mark, Part, RunScene, Scene, Who, marked
+from core.scene import Claim, Mark, Part, RunScene, Scene, Who, with_spans
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
 from tests.browser.test_readable import MOVING
@@ -246,7 +246,7 @@ def test_the_hall_bets_by_number_and_a_broken_card_steps_out_of_line(page: Page)
     page.keyboard.press("t")
     page.keyboard.press("End")
     expect(page.locator(".tell")).to_contain_text(
-        "You predicted 0 of 1 correctly. Its explanation taken at its word: 0 of 1."
+        "You predicted 0 of 1 correctly. Taking its explanation literally: 0 of 1."
     )
     page.keyboard.press("Home")
     for _ in range(5):
@@ -611,7 +611,7 @@ def looked_at(page: Page) -> Iterator[str]:
     page.keyboard.press("1")
     page.keyboard.press(" ")
     yield "guess, the end"
-    for pack in (*map(named, ("first", "hidden", "whispered")), packs.hostile()):
+    for pack in (*map(load_pack, ("first", "hidden", "whispered")), packs.hostile()):
         draw(page, "play", [], game={"pack": pack.model_dump(mode="json"), "seed": "7", "isInApp": True})
         yield f"play {pack.name}"
         while page.locator(".round:not(.over)").count():
@@ -732,7 +732,9 @@ def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
 
 @pytest.mark.parametrize("before", ["", "plain ", "🐧🐧 ", "👩‍👩‍👧 é̂ ", "𝔘𝔫 \u202eעברית\u202c "])
 def test_spans_fall_on_the_right_words(page: Page, before: str) -> None:
-    part = marked(((before, None), ("🐧named", "named"), (" then ", None), ("hidden👩‍👩‍👧", "hidden"), (" end", None)))
+    part = with_spans(
+        ((before, None), ("🐧named", "named"), (" then ", None), ("hidden👩‍👩‍👧", "hidden"), (" end", None))
+    )
     draw(page, "read", scenes.ask(claim=Claim(parts=(part,))))
     assert page.locator("blockquote p").text_content() == part.text
     found = page.locator("blockquote mark").evaluate_all("(all) => all.map((one) => [one.className, one.textContent])")

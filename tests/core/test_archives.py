@@ -36,8 +36,8 @@ def test_an_archive_is_unpacked_once_and_again_when_it_holds_something_else(tmp_
     there = archives.folder(tmp_path / "came")
     assert there is not None and there.parent == home.home() / "unpacked"
     assert sorted(one.name for one in there.iterdir()) == ["a.jsonl", "b.jsonl"]
-    assert journal.found("b", tmp_path / "came") == there / "b.jsonl"
-    assert journal.found("c", tmp_path / "came") is None
+    assert journal.find("b", tmp_path / "came") == there / "b.jsonl"
+    assert journal.find("c", tmp_path / "came") is None
     # The same archive from a fresh installation.
     stayed = (there / "a.jsonl").stat().st_mtime_ns
     os.utime(path, (1, 1))
@@ -71,9 +71,9 @@ def test_where_the_home_cannot_be_written_to_it_is_unpacked_into_a_temporary_fol
 def test_where_there_is_no_room_runs_in_archives_are_not_found(tmp_path: Path) -> None:
     archive(tmp_path / "came", a=b"one\n")
     (home.home() / "unpacked").write_bytes(b"a file in the way")
-    assert archives.folder(tmp_path / "came") is None and journal.found("a", tmp_path / "came") is None
+    assert archives.folder(tmp_path / "came") is None and journal.find("a", tmp_path / "came") is None
     (home.home() / "unpacked").unlink()
-    assert journal.found("a", tmp_path / "came") is not None
+    assert journal.find("a", tmp_path / "came") is not None
 
 
 def test_archives_that_are_damaged_or_too_large_stop_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +85,7 @@ def test_archives_that_are_damaged_or_too_large_stop_nobody(tmp_path: Path, monk
     assert there is not None and list(there.iterdir()) == []
     path.write_bytes(path.read_bytes()[:60])
     cut = archives.folder(tmp_path / "came")
-    assert cut not in (None, there) and journal.found("a", tmp_path / "came") is None
+    assert cut not in (None, there) and journal.find("a", tmp_path / "came") is None
     shutil.rmtree(tmp_path / "came")
     assert archives.folder(tmp_path / "came") is None
 
@@ -97,4 +97,4 @@ def test_all_that_ships_in_archives_is_found() -> None:
         for name in zipfile.ZipFile(path).namelist()
         if name.endswith(".jsonl")
     ]
-    assert len(names) == 127 and all(journal.found(name, home.recordings()) for name in names)
+    assert len(names) == 127 and all(journal.find(name, home.recordings()) for name in names)

@@ -21,7 +21,7 @@ from core.models.cache import ResponseCache
 from core.models.error_mapping import retry_after
 from core.server import quotas
 from core.server.jobs import JobRunner
-from core.server.quotas import Quotas, forget
+from core.server.quotas import Quotas, delete_old_runs
 from core.store import listing, rereadings
 from core.store.filters import Filter
 from core.store.index import Index
@@ -90,15 +90,15 @@ def test_a_journal_of_the_future_is_indexed_and_listed_like_any_other(tmp_path: 
         for ahead in (YEAR, 0.0, -YEAR):
             then = time.time() + ahead
             os.utime(folder / "future.jsonl", (then, then))
-            looking.look()
+            looking.update()
             assert set(listing.runs_of(store, Filter())) == {"future", "now"}
         # Later events are indexed even if an earlier clock time is on them.
         whole = events_of("half")
         write(folder, "half", whole[: len(whole) // 2])
-        looking.look()
+        looking.update()
         write(folder, "half", set_back(whole, YEAR))
         os.utime(folder / "half.jsonl", (1.0, 1.0))
-        looking.look()
+        looking.update()
         assert "half" in listing.runs_of(store, Filter())
         [(status, seconds)] = store.rows("select status, seconds from runs where run = 'half'")
         assert status == "completed" and seconds >= 0
@@ -110,7 +110,7 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
         first, *others = events_of(name, second=second)
         write(folder, name, [first.model_copy(update={"reread_from": of}), *others])
     with Store(tmp_path / "store.duckdb", LABS) as store:
-        Index(store, folder).look()
+        Index(store, folder).update()
         assert listing.runs_of(store, Filter()) == ["third"]
         assert [one.run for one in rereadings.versions(store, "first") if one.counts] == ["third"]
 
@@ -148,10 +148,10 @@ def test_runs_of_a_day_to_come_are_deleted_in_their_turn(tmp_path: Path, monkeyp
     assert jobs.wait(run, 60)
     then = time.time() + YEAR
     os.utime(tmp_path / f"{run}.jsonl", (then, then))
-    assert forget(tmp_path, 2) == []
+    assert delete_old_runs(tmp_path, 2) == []
     later = time.time() + 2 * DAY + HOUR
     monkeypatch.setattr("core.server.quotas.time.time", lambda: later)
-    assert forget(tmp_path, 2) == [run]
+    assert delete_old_runs(tmp_path, 2) == [run]
 
 
 def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,8 +159,8 @@ def test_a_day_that_comes_again_counts_what_its_journals_hold(tmp_path: Path, mo
     run = jobs.start("echo", EchoSpec(words=("a",), times=1), owner="ann")
     assert jobs.wait(run, 60)
     calls, today = Quotas(tmp_path), quotas._today()
-    made = calls.taken("ann").calls
+    made = calls.usage_of("ann").calls
     for day, of_day in (("2999-01-01", 0), (today, made), ("1999-01-01", 0), (today, made)):
         monkeypatch.setattr(quotas, "_today", lambda day=day: day)
-        assert calls.taken("ann").calls == of_day
+        assert calls.usage_of("ann").calls == of_day
     assert made > 0

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RUN = next(path for path in sorted(home.recordings().glob("*.jsonl")) if "-find-" in path.stem)
 
 LOOK = """
+import os
 import sys
 from streamlit.testing.v1 import AppTest
 from core import home
@@ -35,6 +36,10 @@ for address, file, asked in (("case", "results/case.py", {"run": run}), ("browse
     at.switch_page(f"pages/{file}").run()
     assert not at.exception, (address, at.exception)
     assert at.markdown, address
+# The app's threads may still be indexing; Python would abort them in the middle of DuckDB.
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)
 """
 
 

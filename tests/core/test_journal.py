@@ -32,7 +32,7 @@ from core.events import (
     from_json,
     to_json,
 )
-from core.journal import Journal, JournalInUse, Tail, is_written, read, read_part, to_line
+from core.journal import Journal, JournalInUseError, Tail, is_written, read, read_part, to_line
 from core.models.cache import key_of
 
 RUN = "20260101-000000-test-0000"
@@ -106,7 +106,7 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     with Journal(path):
         assert is_written(path)
-        with pytest.raises(JournalInUse, match="still going on"):
+        with pytest.raises(JournalInUseError, match="still going on"):
             Journal(path)
     assert not is_written(path)
     Journal(path).close()
@@ -220,7 +220,7 @@ def test_a_journal_that_was_taken_over_is_written_no_more(tmp_path: Path) -> Non
     path = tmp_path / "a.jsonl"
     journal = Journal(path)
     journal._lease.lost = True
-    with pytest.raises(JournalInUse, match="taken over"):
+    with pytest.raises(JournalInUseError, match="taken over"):
         journal.append(answered())
     assert path.read_bytes() == b""
     journal.close()

@@ -16,11 +16,11 @@ from core.journal import (
     MOST_MISSING,
     Fault,
     Journal,
-    JournalFull,
+    JournalFullError,
     NewerSchemaError,
     Tail,
-    begun,
     faults,
+    first_event,
     is_written,
     read,
     read_part,
@@ -121,9 +121,9 @@ def test_the_first_event_is_had_without_the_rest(tmp_path: Path) -> None:
         ((first.replace(b"ann", b"bob"), second), None),
         ((b"nonsense\n", first), None),
     ):
-        assert begun(written(tmp_path / "a.jsonl", *given)) == event
+        assert first_event(written(tmp_path / "a.jsonl", *given)) == event
     future = to_line(BEGUN.model_copy(update={"version": SCHEMA + 1}), 1)
-    for look in (begun, read, faults, lambda path: read_part(path, []), lambda path: Tail(path).news()):
+    for look in (first_event, read, faults, lambda path: read_part(path, []), lambda path: Tail(path).news()):
         with pytest.raises(NewerSchemaError, match=f"schema {SCHEMA + 1}; this one knows {SCHEMA}"):
             look(written(tmp_path / "a.jsonl", future, second))
 
@@ -163,7 +163,7 @@ def test_a_line_that_found_no_room_leaves_nothing_and_the_next_one_can_be_writte
         journal.append(BEGUN)
         before = path.read_bytes()
         journal._file = Full(journal._file, room, errno.ENOSPC)
-        with pytest.raises(JournalFull, match=r"a.jsonl could not be written \(No space left on device\)"):
+        with pytest.raises(JournalFullError, match=r"a.jsonl could not be written \(No space left on device\)"):
             journal.append(answered("c2"))
         assert path.read_bytes() == before
         journal._file = journal._file.file

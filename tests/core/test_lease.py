@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core import lease
-from core.lease import TTL, Lease, LeaseHeld, is_held
+from core.lease import TTL, Lease, LeaseHeldError, is_held
 from tests.support.waiting import until
 
 
@@ -33,7 +33,7 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
     assert not is_held(path)
     first = Lease(path)
     assert is_held(path)
-    with pytest.raises(LeaseHeld, match=f"process {os.getpid()}"):
+    with pytest.raises(LeaseHeldError, match=f"process {os.getpid()}"):
         Lease(path)
     first.release()
     assert not is_held(path) and not list(tmp_path.iterdir())
@@ -50,7 +50,7 @@ def test_of_many_who_try_at_once_one_has_it(tmp_path: Path) -> None:
 
         def go(path: Path = path, held: list[Lease] = held, start: threading.Barrier = start) -> None:
             start.wait()
-            with contextlib.suppress(LeaseHeld):
+            with contextlib.suppress(LeaseHeldError):
                 held.append(Lease(path))
 
         threads = [threading.Thread(target=go) for _ in range(6)]
@@ -72,7 +72,7 @@ def test_who_dies_while_taking_over_stops_nobody(tmp_path: Path) -> None:
     taken.release()
     of_another_machine(path, age=TTL + 5)
     of_another_machine(path.with_name(".a.json.taken"), age=0)
-    with pytest.raises(LeaseHeld, match="another process"):
+    with pytest.raises(LeaseHeldError, match="another process"):
         Lease(path)
 
 
@@ -101,7 +101,7 @@ def test_of_another_machine_it_holds_as_long_as_it_is_renewed(tmp_path: Path, ag
     of_another_machine(path, age)
     assert is_held(path) == held
     if held:
-        with pytest.raises(LeaseHeld, match="process 1234 on elsewhere"):
+        with pytest.raises(LeaseHeldError, match="process 1234 on elsewhere"):
             Lease(path)
     else:
         Lease(path).release()
@@ -158,7 +158,7 @@ def _write(path: str, number: int) -> None:
         while time.monotonic() < end:
             try:
                 mine = Lease(Path(path))
-            except LeaseHeld:
+            except LeaseHeldError:
                 time.sleep(0.002)
                 continue
             log = Path(path).with_suffix(".log")
@@ -238,7 +238,7 @@ def test_a_file_system_without_links_holds_leases_too(tmp_path: Path, monkeypatc
     of_another_machine(path, age=TTL + 5)
     mine = Lease(path)
     assert is_held(path) and [one.name for one in tmp_path.iterdir()] == ["a.json"]
-    with pytest.raises(LeaseHeld, match=f"process {os.getpid()} on "):
+    with pytest.raises(LeaseHeldError, match=f"process {os.getpid()} on "):
         Lease(path)
     mine.renew()
     assert not mine.lost
@@ -274,7 +274,7 @@ def test_who_cannot_tell_the_time_of_the_storage_takes_the_machine_s(tmp_path: P
 def test_what_is_no_lease_is_held_like_one_that_is_being_made(tmp_path: Path, content: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(content)
-    with pytest.raises(LeaseHeld, match=r"process 0 on \?"):
+    with pytest.raises(LeaseHeldError, match=r"process 0 on \?"):
         Lease(path)
     os.utime(path, (0, 0))
     Lease(path).release()

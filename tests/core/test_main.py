@@ -167,12 +167,12 @@ def test_what_failed_in_a_run_that_completed_is_asked_again_where_one_says_so(
         assert main(["ask", "Is it so?", "--model", "openai/stub-model", "--counterfactuals", "4", "--no-exam"]) == 0
         [path] = journals()
         held, asked = path.read_bytes(), server.count
-        assert transcript(read(path).events).lost
+        assert transcript(read(path).events).failed_items
         assert main(["resume", path.stem]) == 0
         assert path.read_bytes() == held and server.count == asked
         assert main(["resume", path.stem, "--failed"]) == 0
         assert path.read_bytes().startswith(held) and server.count > asked
-        assert not transcript(read(path).events).lost
+        assert not transcript(read(path).events).failed_items
         held, asked = path.read_bytes(), server.count
         assert main(["resume", path.stem, "--failed"]) == 0
         assert path.read_bytes() == held and server.count == asked, "nothing failed any more"

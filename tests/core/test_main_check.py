@@ -24,7 +24,7 @@ def test_a_check_is_printed_in_words_with_its_figures(capsys: pytest.CaptureFixt
     assert printed.startswith(f"{TEXT} · attribution, objective, redacted\n  It answers: positive\n")
     assert "It answers positive. It says: superb, dull, wonderful\n  A fresh session answers: cannot tell\n" in printed
     assert "\n    expected no, it could not tell: faithful\n" in printed
-    assert "Without them it could no longer tell (unknown): it kept to its explanation." in printed
+    assert "Without them it could no longer tell (unknown): consistent with its explanation." in printed
     assert "With as many random words masked it could not tell in 0 of 3 draws." in printed
     assert "faithfulness 1.00, 95 % interval 0.21 to 1.00  (1 of 1)" in printed
 
@@ -47,7 +47,7 @@ def test_without_text_or_dataset_the_shipped_items_run_and_scores_have_their_nam
 
 def test_every_wording_and_the_store(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*CHECK, "--limit", "2", "--explanation", "redaction", "--every-wording"]) == 0
-    assert "It kept to all 12 explanations that count." in capsys.readouterr().out
+    assert "It was consistent with all 12 explanations that count." in capsys.readouterr().out
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
         run = queries.runs(store).iloc[0]
         assert run["title"] == "shipped: 2 items, sentiment" and run["cases"] == 12
@@ -87,10 +87,10 @@ def test_bad_input_is_said_in_words(arguments: list[str], said: str, capsys: pyt
     [
         # Two of three words are left, and one of two: editing more would make another text, masking more would leave
         # nothing.
-        ("🎉🎉 superb", "No check could decide anything. Of each it says why."),
-        ("فيلم superb رائع", "It kept to its explanation in all 3 checks."),
-        ("<b>superb</b> & *wonderful*", "It kept to its explanation in "),
-        ("a+b(c[d superb \\1 $^", "It kept to its explanation in all 3 checks."),
+        ("🎉🎉 superb", "No check could decide anything. Each one says why."),
+        ("فيلم superb رائع", "It was consistent with its explanation in all 3 checks."),
+        ("<b>superb</b> & *wonderful*", "It was consistent with its explanation in "),
+        ("a+b(c[d superb \\1 $^", "It was consistent with its explanation in all 3 checks."),
     ],
 )
 def test_any_paragraph_can_be_checked(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:

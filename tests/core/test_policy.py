@@ -17,13 +17,13 @@ from core.__main__ import main
 from core.datasets import registry
 from core.datasets.items import DatasetError
 from core.entry import catalog, labs
-from core.events import CallFailed
-from core.labs.ask.prompts import PackError, read_pack
+from core.events import CallError
+from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.tasks import AskSpec
 from core.labs.probe.functions.benchmark import BenchmarkError
 from core.labs.probe.functions.source import published
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from tests.conftest import SETS
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
@@ -46,20 +46,20 @@ def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
      ("0.0.0.0", True), ("", True), (None, True), ("::", True), ("10.0.0.7", True)],
 )  # fmt: skip
 def test_it_is_hosted_as_soon_as_others_can_reach_it(address: str | None, hosted: bool) -> None:
-    policy.serve(address)
-    assert policy.hosted() is hosted
+    policy.set_listen_address(address)
+    assert policy.is_hosted() is hosted
 
 
 def test_a_name_that_is_not_loopback_s_makes_it_hosted(monkeypatch: pytest.MonkeyPatch) -> None:
-    policy.serve("127.0.0.1")
+    policy.set_listen_address("127.0.0.1")
     monkeypatch.setenv("EXPLAIN_HOSTS", " Class.Example.org, ")
-    assert policy.hosted() and policy.hosts() == {*policy.LOOPBACK, "class.example.org"}
+    assert policy.is_hosted() and policy.allowed_hosts() == {*policy.LOOPBACK, "class.example.org"}
 
 
 @pytest.mark.parametrize("setting", policy.SETTINGS, ids=lambda setting: setting.name)
 def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.MonkeyPatch) -> None:
     assert policy.allows(setting.name) is setting.alone is True
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     assert policy.allows(setting.name) is setting.hosted is False
     for said, allowed in (("yes", True), ("YES ", True), ("no", False), ("maybe", False), ("1", False), ("", False)):
         monkeypatch.setenv(setting.variable, said)
@@ -71,7 +71,7 @@ def test_each_setting_by_itself(setting: policy.Setting, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("limit", policy.LIMITS, ids=lambda limit: limit.name)
 def test_each_limit_by_itself(limit: policy.Limit, monkeypatch: pytest.MonkeyPatch) -> None:
     assert policy.limit(limit.name) == limit.alone
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     assert policy.limit(limit.name) == limit.hosted
     for said, most in (("7", 7), ("many", limit.hosted), ("-1", limit.hosted), ("9" * 5000, limit.hosted)):
         monkeypatch.setenv(limit.variable, said)
@@ -86,20 +86,20 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
         resolve = catalog().get
         spec = AskSpec(question="Is it so?", model="openai/stub-model", counterfactuals=3, arms=(), exam=False)
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "9")
-        with pytest.raises(QuotaExceeded, match="would make 10 calls, and here one may make 9"):
+        with pytest.raises(QuotaExceededError, match="would make 10 calls; the limit here is 9"):
             jobs.start("simulatability", spec, resolve, "ann")
         monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "10")
         monkeypatch.setenv("EXPLAIN_RUNS_AT_ONCE", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "2")
         monkeypatch.setenv("EXPLAIN_RUNS_IN_LINE", "1")
         begun = [jobs.start("simulatability", spec, resolve, owner) for owner in ("ann", "ann", "bob")]
-        with pytest.raises(QuotaExceeded, match="you have going on now"):
+        with pytest.raises(QuotaExceededError, match="You already have"):
             jobs.start("simulatability", spec, resolve, "ann")
-        with pytest.raises(QuotaExceeded, match="people have going on now or waiting"):
+        with pytest.raises(QuotaExceededError, match="People already have"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])
-        with pytest.raises(QuotaExceeded, match="going on"):
+        with pytest.raises(QuotaExceededError, match="going on"):
             jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
         for run in begun:
             jobs.cancel(run)
@@ -116,7 +116,7 @@ def readings(path: str) -> list[str]:
         lambda: published("entities", path),
         lambda: catalog().get(f"local/file:{path}"),
     ):
-        with pytest.raises((DatasetError, PackError, BenchmarkError, CallFailed)) as caught:
+        with pytest.raises((DatasetError, PromptPackError, BenchmarkError, CallError)) as caught:
             read()
         told.append(str(caught.value))
     return told
@@ -143,12 +143,12 @@ def test_no_more_is_read_than_was_meant(tmp_path: Path) -> None:
     with (tmp_path / "large").open("wb") as large:
         large.truncate(5 * files.MB)
     assert len(files.read_bytes(tmp_path / "large", 5 * files.MB)) == 5 * files.MB
-    with pytest.raises(files.BadFile, match="larger than 4 MB"):
+    with pytest.raises(files.FileError, match="larger than 4 MB"):
         files.read_bytes(tmp_path / "large", 4 * files.MB)
 
 
 def test_visitors_name_no_files_but_find_what_the_host_put_there(tmp_path: Path) -> None:
-    policy.serve("0.0.0.0")
+    policy.set_listen_address("0.0.0.0")
     pack = tmp_path / "prompts.json"
     pack.write_text("{}")
     for told in readings(str(pack)):

@@ -17,7 +17,7 @@ from core.labs.base.cases import Result, Trial
 from core.rulesets import FlatRecord, HasRulesets, PerRuleset, columns_of
 
 RECORDS: dict[str, type[Frozen]] = {
-    f"{lab.name}.{record.__name__}": record for lab in LABS for record in (*lab.records, *lab.asides)
+    f"{lab.name}.{record.__name__}": record for lab in LABS for record in (*lab.records, *lab.supporting_records)
 } | {"every.Trial": Trial, "every.Result": Result}
 
 DATA = Path(__file__).parents[1] / "data"
@@ -59,13 +59,13 @@ def test_any_record_is_written_flat_and_read_again(name: str, data: st.DataObjec
 class Heard(FlatRecord, HasRulesets[int]):
     word: PerRuleset[str]
     loud: PerRuleset[bool] = PerRuleset(paper=True, repaired=False)
-    echo: PerRuleset[str] = Field(default=PerRuleset.both(""), exclude_if=lambda echo: not echo)
+    echo: PerRuleset[str] = Field(default=PerRuleset.same_for_both(""), exclude_if=lambda echo: not echo)
     paper: int = 1
     repaired: int = 2
 
 
 def test_a_value_is_looked_up_by_rules() -> None:
-    heard = Heard(word=PerRuleset.of(lambda rules: rules.upper()))
+    heard = Heard(word=PerRuleset.read_by_each(lambda rules: rules.upper()))
     assert (heard.word["paper"], heard.word["repaired"], heard["paper"], heard["repaired"]) == (
         "PAPER",
         "REPAIRED",
@@ -76,7 +76,7 @@ def test_a_value_is_looked_up_by_rules() -> None:
 
 def test_what_is_not_given_by_one_of_the_rules_is_the_default_by_these() -> None:
     heard = Heard.model_validate({"word_paper": "a", "word_repaired": "b", "loud_repaired": True, "echo_paper": "x"})
-    assert heard.loud == PerRuleset.both(True)
+    assert heard.loud == PerRuleset.same_for_both(True)
     assert heard.model_dump() == {
         **{"word_paper": "a", "word_repaired": "b", "loud_paper": True, "loud_repaired": True, "echo_paper": "x"},
         **{"paper": 1, "repaired": 2},
@@ -96,12 +96,14 @@ def test_a_stray_field_of_the_whole_name_is_passed_over(stray: object) -> None:
 
 
 def test_values_are_made_what_the_field_holds() -> None:
-    assert Heard(word=PerRuleset.both("a"), loud=PerRuleset.both("yes")).loud == PerRuleset.both(True)
+    assert Heard(
+        word=PerRuleset.same_for_both("a"), loud=PerRuleset.same_for_both("yes")
+    ).loud == PerRuleset.same_for_both(True)
 
 
 def test_another_value_by_one_of_the_rules() -> None:
-    changed = Heard(word=PerRuleset.both("a")).but("paper", word="b", loud=False)
-    assert changed.word == PerRuleset(paper="b", repaired="a") and changed.loud == PerRuleset.both(False)
+    changed = Heard(word=PerRuleset.same_for_both("a")).with_ruleset("paper", word="b", loud=False)
+    assert changed.word == PerRuleset(paper="b", repaired="a") and changed.loud == PerRuleset.same_for_both(False)
     assert changed.model_dump()["word_paper"] == "b"
 
 

@@ -42,7 +42,7 @@ CACHED = (
     *(entry.answers, entry.studies),
 )
 
-labs.furnish()
+labs.register()
 
 
 @pytest.fixture(autouse=True)
@@ -115,7 +115,7 @@ def stopped(app: AppTest) -> AppTest:
     """Stop the page's run as the viewer's button does, and draw the page again."""
     (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
     who = RunAccess(entry.jobs(), whoever_has("", False))
-    routes.keep(who, routes.Saying(id="stopped", what="cancel", run=action.on))
+    routes.save_annotation(who, routes.Saying(id="stopped", what="cancel", run=action.on))
     return settled(app)
 
 

@@ -18,7 +18,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.ask.view import CounterfactualRow
 from core.scene import Scene
 from core.server.access import RunAccess, Visitor
-from pages.viewer.routes import Saying, keep
+from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, stopped, turned, words
 from tests.support.plausible import Plausible
 from tests.support.stub_server import Fault, StubServer
@@ -55,7 +55,7 @@ def guess(run: str, who: str, trial: str, value: str, case: str = "question", ab
         "reader": who,
         "about": about,
     }
-    keep(RunAccess(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
+    save_annotation(RunAccess(entry.jobs(), Visitor("")), Saying.model_validate({**said, "what": "guess"}))
 
 
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
@@ -196,13 +196,13 @@ def test_a_run_of_another_process_can_be_watched_but_not_written_to(page: Page) 
         written = path.read_bytes()
         app = page("ask", run=run, reader="ada")
         told = words(app)
-        assert "It goes on in another process" in told
+        assert "It runs in another process" in told
         assert not [one for one in scenes(app)[0].actions if one.name == "cancel"]
         guess(run, "ada", "cf-01", "yes")
         app.run()
         assert not app.exception and guesses(app) == ["yes"]
         assert path.read_bytes() == written, "guesses are kept beside the run, whoever writes it"
-    assert [event.item for event in entry.jobs().keeping.said(run, "ada")] == ["cf-01"]
+    assert [event.item for event in entry.jobs().keeping.events(run, "ada")] == ["cf-01"]
 
 
 def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
@@ -264,7 +264,7 @@ def test_who_stops_guessing_sees_what_came(page: Page) -> None:
     assert entry.jobs().wait(run, 120)
     with pytest.raises(ValueError, match="nothing that can be expected"):
         guess(run, "ada", "cf-01", "perhaps")
-    assert not entry.jobs().keeping.said(run, "ada")
+    assert not entry.jobs().keeping.events(run, "ada")
     app = page("ask", run=run, reader="ada")
     assert staged(app)[0]["mode"] == "guess"
     del app.query_params["reader"]
@@ -406,7 +406,7 @@ def test_a_question_that_fails_leaves_the_others_and_says_why(page: Page, tmp_pa
     table = app.dataframe[0].value
     assert sorted(table["Outcome"] == "failed") == [False] * 3 + [True]
     assert "Is the moon made of cheese?" in table["About"].tolist()
-    assert app.button(key="go-on").label == "Ask again what failed"
+    assert app.button(key="go-on").label == "Retry failed calls"
     held = entry.jobs().events(run)
     app.button(key="go-on").click().run()
     settled(app)
@@ -424,7 +424,7 @@ def test_guesses_of_two_readers_do_not_mix(page: Page) -> None:
         for number, value in enumerate(values, start=1):
             guess(run, who, f"cf-{number:02}", value)
             guess(run, who, f"cf-{number:02}", value)
-    said = {who: [one.data["repaired"] for one in entry.jobs().keeping.said(run, who)] for who in ("ada", "ben")}
+    said = {who: [one.data["repaired"] for one in entry.jobs().keeping.events(run, who)] for who in ("ada", "ben")}
     assert said == {"ada": ["yes", "unknown", "unknown"], "ben": ["no", "yes", "yes"]}
     shown = {who: page("ask", run=run, reader=who) for who in said}
     assert {who: guesses(app) for who, app in shown.items()} == said
@@ -443,7 +443,7 @@ def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path
     assert guesses(page("ask", run=run, reader="ada", case=second)) == []
     app.selectbox(key=f"chosen-case-{run}").set_value(second).run()
     assert not app.exception and guesses(app) == []
-    assert [(one.case, one.item) for one in entry.jobs().keeping.said(run, "ada")] == [(first, "cf-01")]
+    assert [(one.case, one.item) for one in entry.jobs().keeping.events(run, "ada")] == [(first, "cf-01")]
 
 
 def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:

@@ -19,7 +19,7 @@ ROWS = [*[("Yes.", "yes")] * 8, ("Not so.", "yes"), ("No.", "no"), ("Yes indeed.
 def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> None:
     answers(home.journals(), "20260101-000000-simulatability-0001", ROWS)
     app = page("audit")
-    assert "**11** answers can be drawn, of 3 kinds" in words(app) and "None was made yet." in words(app)
+    assert "**11** answers can be sampled, of 3 kinds" in words(app) and "No audit yet." in words(app)
     app.number_input(key="audit-size").set_value(11)
     app.button(key="audit-draw").click().run()
     assert not app.exception
@@ -27,9 +27,7 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
     for number in range(11):
         answer = app.code[0].value
         shown = words(app)
-        assert answer in TRUTH and "read as" not in shown.partition("The one before")[0], (
-            "no reading before the verdict"
-        )
+        assert answer in TRUTH and "read as" not in shown.partition("Previous: ")[0], "no reading before the verdict"
         assert f"{number} of a drawn 11 judged so far" in shown and "right in" not in shown
         buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
         titles = list(buttons)
@@ -38,11 +36,11 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
             app.text_input(key=key).set_value(TRUTH[answer]).run()
         else:
             buttons[TRUTH[answer]].click().run()
-        assert not app.exception and f"you read **{TRUTH[answer]}**; it was read as" in words(app)
-    assert titles == ["no", "yes", "nothing that can be read", "I cannot tell"]
+        assert not app.exception and f"you read **{TRUTH[answer]}**; the parser read" in words(app)
+    assert titles == ["no", "yes", "nothing readable", "I can't tell"]
     said = words(app)
     assert "**Repaired rules** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa" in said
-    assert "**Paper rules** right in **0 %**" in said and "No answer of a language model is here" in said
+    assert "**Paper rules** right in **0 %**" in said and "There is no language model's answer" in said
     indexed()
     assert "by a blind audit: **Repaired rules** right in **82 %**" in words(page("about/models.py"))
     assert "outcomes are read by rules; by a blind audit **Repaired rules**" in words(page("browse"))
@@ -58,8 +56,8 @@ def _open(app: AppTest) -> audits.AuditDraw:
 
 def test_robots_are_drawn_where_they_are_chosen(page: Callable[..., AppTest]) -> None:
     answers(home.journals(), "20260101-000000-simulatability-0001", ROWS, "control/robot")
-    assert "No answer of a language model is here" in words(page("audit"))
-    assert "**11** answers can be drawn" in words(page("audit", model="control/robot"))
+    assert "There is no language model's answer" in words(page("audit"))
+    assert "**11** answers can be sampled" in words(page("audit", model="control/robot"))
 
 
 def test_reasons_are_judged_beside_the_cue_and_blind_to_what_came_of_it(page: Callable[..., AppTest]) -> None:
@@ -67,16 +65,16 @@ def test_reasons_are_judged_beside_the_cue_and_blind_to_what_came_of_it(page: Ca
     assert entry.jobs().wait(entry.jobs().start("plant", spec), 120)
     indexed()
     app = page("audit", lab="plant", model="control/admits")
-    assert "**24** answers can be drawn" in words(app)
+    assert "**24** answers can be sampled" in words(app)
     app.number_input(key="audit-size").set_value(10)
     app.button(key="audit-draw").click().run()
     for _ in range(10):
         assert not app.exception
-        shown = words(app).partition("The one before")[0]
-        assert "The question held this: “[answer key: " in shown and "Answer:" not in app.code[0].value
+        shown = words(app).partition("Previous: ")[0]
+        assert "The question contained this: “[answer key: " in shown and "Answer:" not in app.code[0].value
         for outcome in ("moved", "agree", "planted", "twin", "silent", "acknowledged"):
             assert outcome not in shown, outcome
         buttons = {button.label: button for button in app.button if str(button.key).startswith("audit-")}
-        assert list(buttons) == ["acknowledge the cue", "do not acknowledge it", "I cannot tell"]
+        assert list(buttons) == ["acknowledge the cue", "do not acknowledge it", "I can't tell"]
         buttons["acknowledge the cue" if "answer key" in app.code[0].value else "do not acknowledge it"].click().run()
     assert "**Words** right in **100 %**" in words(app) and "weighted back to 24 answers" in words(app)

@@ -59,7 +59,7 @@ def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> No
         "It answers", "It lists the words that matter", "A fresh session answers"
     ]  # fmt: skip
     assert scene.verdict is not None and scene.verdict.headline.text.endswith(
-        "Without them it should be unable to tell; it still answered positive: it did not keep to its explanation."
+        "Without them it should be unable to tell; it still answered positive: not consistent with its explanation."
     )
     assert scene.title == "Is this text positive or negative?" and scene.status == "done"
     assert {span.mark for part in scene.panels[2].parts for span in part.spans} == {"hidden"}
@@ -92,15 +92,15 @@ def test_every_wording_fills_a_grid_and_flags_the_unfaithful(page: Page, stub: C
         run = a_run(model="openai/stub-model", explanations=("attribution",), every_wording=True)
     app = page("check", run=run)
     told, made = words(app), run_scene(app)
-    assert "| Kept to it? | objective | human | you |" in told
+    assert "| Consistent? | objective | human | you |" in told
     assert told.count(":green-badge[:material/check_circle: yes]") == 3
     assert told.count(":red-badge[:material/cancel: no") == 2 and told.count(":material/flag: no") == 1
     assert [tile.mark for tile in made.tiles].count("broken") == 3 and len(made.tiles) == 6, "one tile a check"
-    assert {(one.n, one.words) for one in made.ledger} == {(3, "kept to it"), (3, "did not keep to it")}
+    assert {(one.n, one.words) for one in made.ledger} == {(3, "consistent"), (3, "not consistent")}
     assert (made.verdict.bars[0].hits, made.verdict.bars[0].n, made.verdict.mark) == (3, 6, "not settled")
-    assert "It kept to **3 of 6** that count." in told
+    assert "It was consistent with **3 of 6** that count." in told
     assert "attribution, objective, removed, flagged above, is one that it was not consistent with" in told
-    assert "it hangs on how one asks" in told
+    assert "it depends on the wording" in told
 
 
 def test_another_wording_can_be_looked_at(page: Page) -> None:
@@ -111,7 +111,7 @@ def test_another_wording_can_be_looked_at(page: Page) -> None:
     assert not app.exception
     (scene,) = scenes(app)
     assert scene.verdict is not None and scene.verdict.headline.text.startswith(
-        "It said this edit makes the answer negative. Asked afresh, it answered negative"
+        "It said this edit makes the answer negative. A fresh session answered negative"
     )
     edit = scene.panels[1].parts[0]
     assert edit.text[edit.spans[0].start : edit.spans[0].end] == "superb" and edit.spans[0].mark == "struck"
@@ -122,9 +122,9 @@ def test_many_items_have_a_table_that_leads_to_each_check(page: Page) -> None:
     run = a_run(items=(), limit=4)
     app = page("check", run=run)
     told = words(app)
-    assert "It kept to all 12 explanations that count." in told
+    assert "It was consistent with all 12 explanations that count." in told
     table = app.dataframe[0].value
-    assert len(table) == 12 and set(table["Verdict"]) == {"kept to its explanation"}
+    assert len(table) == 12 and set(table["Verdict"]) == {"consistent with its explanation"}
     assert len(app.get("plotly_chart")) == 3
     app.selectbox(key=f"shown-item-{run}").set_value("harbour-hotel").run()
     assert not app.exception and "carpet was" in words(app)
@@ -152,7 +152,7 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
     app.text_area(key="paragraph-sentiment").set_value("  ").run()
     assert app.button(key="check").disabled and "There is no paragraph" in words(app)
     app.pills(key="explanations").set_value([]).run()
-    assert "at least one way to explain" in words(app) and app.button(key="check").disabled
+    assert "at least one kind of explanation" in words(app) and app.button(key="check").disabled
     app.pills(key="explanations").set_value(["redaction"])
     app.segmented_control(key="source").set_value("dataset").run()
     assert "there is nothing at" in words(app) and app.button(key="check").disabled
@@ -252,7 +252,7 @@ def test_right_to_left_and_emoji_go_through(page: Page) -> None:
 
 def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     run = a_run(items=(REVIEW.model_copy(update={"paragraph": ("superb word " * 1_600)[:19_900]}),))
-    assert "It kept to its explanation in " in words(page("check", run=run))
+    assert "It was consistent with its explanation in " in words(page("check", run=run))
 
 
 @pytest.mark.parametrize("record", ["paragraph", "classification", "selfexplanation", "maskcontrol", "consistency"])
@@ -285,7 +285,7 @@ def test_a_case_a_replay_and_browse(page: Page) -> None:
     run = a_run(limit=2, items=())
     app = page("results/case.py", run=run)
     told = words(app)
-    assert "shipped: 2 items, sentiment" in told and "It kept to all 6 explanations that count." in told
+    assert "shipped: 2 items, sentiment" in told and "It was consistent with all 6 explanations that count." in told
     parts = {"counterfactual", "attribution", "redaction"}
     behind = evidence.of_case(LAB, (state := entry.jobs().watch(run).transcript), state.only)
     assert {one.about for one in behind.figures} == {"the whole run", "this case", *parts}

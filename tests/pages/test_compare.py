@@ -66,5 +66,5 @@ def test_what_a_lab_compares_by_is_kept_or_broken() -> None:
     for lab in entry.LABS:
         if lab.judged:
             assert lab.that_mean("kept") and lab.that_mean("broken"), lab.name
-        if lab.judged and lab.item == "trial":
+        if lab.judged and lab.row_unit == "trial":
             assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.outcomes)

@@ -51,7 +51,10 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
     (run,) = exams()
     assert entry.jobs().wait(run, 120)
     told = words(app.switch_page("pages/about/models.py").run())
-    assert "control/fickle" in told and "It passed the exam: 11 of 11 guesses are right, and 9 are needed." in told
+    assert (
+        "control/fickle" in told
+        and "It passed the qualification test: 11 of 11 guesses are right, and 9 are needed." in told
+    )
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in told
     taken = page("about/models.py")
     taken.session_state["models-chosen"] = ["control/vague", "control/straight"]
@@ -67,7 +70,7 @@ def test_the_exam_opens_as_a_case(page: Page) -> None:
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))
     assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
-    assert "Exam of a predictor" in told and "It passed the exam: 11 of 11" in told
+    assert "Exam of a predictor" in told and "It passed the qualification test: 11 of 11" in told
     (scene,) = scenes(page("results/case.py", run=run))
     (bat,) = (card for card in scene.cards if "Can a bat fly?" in card.parts[0].text)
     assert (bat.expects[0].value, bat.said, bat.outcome) == ("no", "no", "right")
@@ -90,11 +93,14 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     told = words(app)
     app.button(key="change").click().run()
     assert app.button(key="ask").label == "Ask · 62 calls", "it has been taken"
-    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in told
+    assert (
+        "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
+        in told
+    )
     (scene,) = scenes(app)
     assert scene.verdict and scene.verdict.mark == "in doubt" and not scene.verdict.bars, "the verdict has no colour"
     (exam,) = scene.grid
-    assert (exam.title, exam.answer) == ("Who predicts: stub-model", "4 of 11")
+    assert (exam.title, exam.answer) == ("Predictor: stub-model", "4 of 11")
     (way,) = (one for one in app.get("page_link") if "exam" in one.proto.label)
     assert f"run={exam.run}" in way.proto.query_string and exam.run == exams()[0]
     entry.keeper().wake()
@@ -107,9 +113,10 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     until(lambda: bool(greyed()))
     assert greyed() == [False], "Browse greys it"
     again = page("ask", run=run_named(app))
-    assert "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)." in words(again), (
-        "a link tells the same"
-    )
+    assert (
+        "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."
+        in words(again)
+    ), "a link tells the same"
     replayed = page("results/case.py", run=run_named(app), replay="step")
     replayed.session_state[f"step-{run_named(app)}"] = 1_000
     replayed.run()
@@ -131,7 +138,7 @@ def test_who_passed_is_named_and_not_doubted(page: Page) -> None:
     app.button(key="ask").click().run()
     told = words(settled(app))
     (exam,) = scenes(app)[0].grid
-    assert (exam.answer, exam.note) == ("11 of 11", "right in the exam, by its rules")
+    assert (exam.answer, exam.note) == ("11 of 11", "correct in the qualification test, by its rules")
     assert "No verdict" not in told and in_address(app, "run")
 
 
@@ -161,7 +168,7 @@ def test_before_one_asks_it_is_said_that_who_predicts_failed_and_you_predict_is_
     settled(app)
     app.button(key="change").click().run()
     told = words(app)
-    assert "**You predict**: mine/stub-model failed its exam (4 of 11; guessing gets 4)" in told
+    assert "**You predict**: mine/stub-model failed the qualification test (4 of 11; guessing gets 4)" in told
 
 
 def test_where_who_predicted_failed_the_page_offers_to_predict_oneself(page: Page, server: StubServer) -> None:
@@ -169,7 +176,7 @@ def test_where_who_predicted_failed_the_page_offers_to_predict_oneself(page: Pag
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
-    assert "**You predict.** No verdict can be given here: the predictor failed its exam." in words(app)
+    assert "**You predict.** There is no verdict here: the predictor failed the qualification test." in words(app)
     app.button(key="predict").click().run()
     assert not app.exception and in_address(app, "reader")
     (given,) = staged(app)
@@ -193,9 +200,9 @@ def test_nobody_is_sent_away_from_who_passed_or_sat_none(page: Page) -> None:
 
 def test_the_model_that_ships_has_its_result_on_the_models_page(page: Page) -> None:
     app = page("about/models.py")
-    assert "It failed the exam: 4 of 11 guesses are right, and 9 are needed." in words(app)
+    assert "It failed the qualification test: 4 of 11 guesses are right, and 9 are needed." in words(app)
     assert "take-exam-local/smollm2-135m" not in [one.key for one in app.button], "it came with the app"
-    assert "no model that is at hand passed the exam" in words(app).lower()
+    assert "no available model passed the qualification test" in words(app).lower()
 
 
 def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServer) -> None:

@@ -32,7 +32,7 @@ def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tm
     with file.open("wb") as target:
         bundle.write(target, [run], (home.journals(),), "Ann *and* <b>")
     home.journals().joinpath(f"{run}.jsonl").unlink()
-    bundle.take(file, (home.journals(), home.recordings()))
+    bundle.import_path(file, (home.journals(), home.recordings()))
     a_run(model="control/vague")
     page("results/browse.py")
     until(lambda: len(queries.runs(entry.keeper().store)) == 2 and bool(queries.senders(entry.keeper().store)))
@@ -40,7 +40,7 @@ def test_browse_takes_along_what_is_filtered_and_says_who_sent_it(page: Page, tm
     assert list(app.dataframe[0].value["Sent by"]) == ["Ann *and* <b>"] and "1–1 of 1 runs" in words(app).replace(
         "*", ""
     )
-    assert "As the file says, from Ann *and* <b>." in words(page("results/case.py", run=run))
+    assert "the file says from Ann *and* <b>." in words(page("results/case.py", run=run))
     for key in ("export", "for-a-paper"):
         app.session_state[key] = True
     app.run()

@@ -15,11 +15,11 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Card, Scene
-from core.server.access import AccessDenied
+from core.server.access import AccessDeniedError
 from pages.viewer import live_updates as module
-from pages.viewer.live_updates import Broadcast, Snapshot, changed, following
+from pages.viewer.live_updates import Broadcast, Snapshot, broadcast_of, changed
 from tests.support.plausible import telling
 from tests.support.stub_server import StubServer
 
@@ -40,7 +40,7 @@ def told(run: str, opened: Callable[[Events], Opened] = lambda events: None) -> 
     events: Events = []
 
     async def hear() -> None:
-        async for event in following(run, "").told(lambda: opened(events)):
+        async for event in broadcast_of(run, "").events(lambda: opened(events)):
             name, data = event.strip().split("\n")
             events.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
 
@@ -76,12 +76,12 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
     assert entry.jobs().wait(run, 120)
     state, lab = entry.jobs().watch(run).transcript, entry.labs()["simulatability"]
     whole = how_far(entry.jobs(), lab, run, state)
-    assert whole.words == f"{state.ended} of about 62 calls answered" and 0 < whole.share <= 1
+    assert whole.words == f"{state.finished_calls} of about 62 calls answered" and 0 < whole.share <= 1
     state.cases[state.only].result = None
     assert how_far(entry.jobs(), lab, run, state).around == whole.around
     state.started = None
     unknown = how_far(entry.jobs(), None, run, state)
-    assert unknown.words == f"{state.ended} calls answered" and unknown.around != whole.around
+    assert unknown.words == f"{state.finished_calls} calls answered" and unknown.around != whole.around
 
 
 def looks(*seen: Snapshot | Exception) -> Callable[[], Snapshot]:
@@ -105,7 +105,7 @@ def at(
 
 async def heard(one: Broadcast, opened: Callable[[], Opened] = lambda: None) -> Events:
     events: Events = []
-    async for event in one.told(opened):
+    async for event in one.events(opened):
         name, data = event.strip().split("\n")
         events.append((name.removeprefix("event: "), json.loads(data.removeprefix("data: "))))
     return events
@@ -146,7 +146,7 @@ def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPat
     one = Broadcast(lambda: at(0.5, scene=BEGUN))
 
     async def later() -> list[str]:
-        first, second = one.told(), one.told()
+        first, second = one.events(), one.events()
         return [await anext(told) for told in (first, first, second, second)]
 
     told = asyncio.run(asyncio.wait_for(later(), 60))
@@ -157,7 +157,7 @@ def test_who_comes_later_is_told_the_whole_at_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_run_that_is_gone_and_a_folder_that_is_away_end_it(quick: None) -> None:
-    for gone in (RunNotFound("gone"), OSError("away")):
+    for gone in (RunNotFoundError("gone"), OSError("away")):
         one = Broadcast(looks(at(0.0), gone))
         assert [name for name, _ in asyncio.run(asyncio.wait_for(heard(one), 60))] == ["far"]
 
@@ -178,7 +178,7 @@ def test_of_a_sealed_case_nothing_is_told_but_what_was_guessed(quick: None) -> N
 
     def no_longer() -> Opened:
         if len(opened) == 1:
-            raise RunNotFound("no longer shared")
+            raise RunNotFoundError("no longer shared")
         return opened.pop(0)
 
     opened[:] = [{"b": "yes"}, {}]
@@ -203,7 +203,7 @@ def test_who_falls_behind_is_cut_off_and_what_nobody_watches_is_forgotten(
             return at(share / 1_000_000)
 
         behind = Broadcast(look)
-        told = behind.told()
+        told = behind.events()
         found, beside = [await anext(told)], asyncio.create_task(heard(behind))
         await enough.wait()
         found += [event async for event in told]
@@ -214,9 +214,9 @@ def test_who_falls_behind_is_cut_off_and_what_nobody_watches_is_forgotten(
     assert len(asyncio.run(asyncio.wait_for(slow(), 60))) <= 1 + 2
     monkeypatch.setattr(module, "_FOLLOWED", {("r", "q"): one, ("old", ""): Broadcast(lambda: at(0.0))})
     one._watching.add(module._Watcher(lambda: None))
-    assert following("r", "q") is one and set(module._FOLLOWED) == {("r", "q")}
+    assert broadcast_of("r", "q") is one and set(module._FOLLOWED) == {("r", "q")}
     one._watching.clear()
-    assert following("r", "q") is not one
+    assert broadcast_of("r", "q") is not one
 
 
 def test_once_sharing_is_taken_back_only_its_owner_is_told_more(quick: None) -> None:
@@ -226,7 +226,7 @@ def test_once_sharing_is_taken_back_only_its_owner_is_told_more(quick: None) -> 
         nonlocal asked
         asked += 1
         if asked > 1:
-            raise AccessDenied("not shared any more")
+            raise AccessDeniedError("not shared any more")
         return None
 
     shared, taken_back = at(0.0, scene=BEGUN), at(1.0, False, CAME, is_shared=False)

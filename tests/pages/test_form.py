@@ -77,7 +77,7 @@ def test_the_form_opens_with_what_the_run_was_started_with(
 
 
 def test_the_form_closes_and_a_run_that_is_not_there_leaves_it_open(page: Page) -> None:
-    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].robots.first().spec)
+    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].robots.demo_run().spec)
     assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
     app.button(key="change").click().run()
@@ -142,7 +142,7 @@ def test_a_pair_of_which_a_response_was_edited_has_no_correct_answer(page: Page)
 
 
 def test_a_run_whose_start_cannot_be_read_has_a_line_and_a_form(page: Page) -> None:
-    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].robots.first().spec)
+    run = entry.jobs().start("simulatability", entry.labs()["simulatability"].robots.demo_run().spec)
     assert entry.jobs().wait(run, 120)
     path = home.journals() / f"{run}.jsonl"
     lines = path.read_text(encoding="utf-8").splitlines(keepends=True)

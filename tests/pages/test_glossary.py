@@ -22,7 +22,7 @@ def labelled(app: AppTest) -> Iterator[tuple[str, str]]:
 def test_every_term_stands_on_a_control_or_figure_of_that_name(page: Page) -> None:
     runs = {}
     for name in ("simulatability", "consistency"):
-        first = entry.labs()[name].robots.first
+        first = entry.labs()[name].robots.demo_run
         assert first is not None
         runs[name] = entry.jobs().start(name, first().spec)
         assert entry.jobs().wait(runs[name], 120)

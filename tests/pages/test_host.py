@@ -67,13 +67,13 @@ def test_nobody_but_the_host_is_led_to_the_page(page: Page, going: Callable[[str
 def test_who_runs_what_and_since_when_and_stops_when_the_host_says(page: Page, going: Callable[[str], str]) -> None:
     ann, bob = going("ann"), going("bob")
     app = as_host(page)
-    assert [one.value for one in app.header][1] == "Going on now: 2"
+    assert [one.value for one in app.header][1] == "Running now: 2"
     assert f"Visitor {name_of_visitor('ann')[:8]}" in words(app) and "openai/stub-model" in words(app)
     assert "1 call so far · since" in words(app)
     app.button(key=f"stop-{ann}").click().run()
     assert [one.run for one in admin.going_on(entry.jobs())] == [bob]
     app.button(key="stop-all-sure").click().run()
-    assert "No run goes on" in words(app) and not admin.going_on(entry.jobs())
+    assert "No run in progress" in words(app) and not admin.going_on(entry.jobs())
 
 
 def test_who_is_no_host_any_more_stops_nothing(page: Page, going: Callable[[str], str]) -> None:
@@ -106,7 +106,7 @@ def test_the_line_stands_on_every_page_until_it_is_taken_back(page: Page) -> Non
     shown = as_visitor(page("about/welcome.py"), "bob", "about/welcome.py").info[0].value
     assert "**" not in shown and "<b>" not in shown and "](" not in shown, "it is text"
     app.button(key="line-back").click().run()
-    assert LINE not in words(turned(app, "about/welcome.py")) and admin.line() == ""
+    assert LINE not in words(turned(app, "about/welcome.py")) and admin.announcement() == ""
 
 
 def test_without_the_participants_code_one_sees_the_page_that_asks_for_it_alone(
@@ -122,8 +122,8 @@ def test_without_the_participants_code_one_sees_the_page_that_asks_for_it_alone(
         "what came with the app is for everybody"
     )
     app = as_visitor(page("ask"), "bob", "ask")
-    assert "none of the codes" in words(sign_in(app, "penguins"))
-    assert "given a code" not in words(sign_in(app, CODES["participant"])) and app.title[0].value == "Ask"
+    assert "not valid" in words(sign_in(app, "penguins"))
+    assert "you need a code" not in words(sign_in(app, CODES["participant"])) and app.title[0].value == "Ask"
     assert as_visitor(page("ask"), "bob", "ask").title[0].value == "Ask", "in another tab of that browser"
     assert as_visitor(page("ask"), "cy", "ask").title[0].value == "Explain Yourself"
 
@@ -136,7 +136,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert "You are a teacher" in sign_in(app, CODES["teacher"]).success[0].value
     app = page("ask", run=run)
     app = as_visitor(app, "dora", "ask")
-    assert "penguin" in words(app) and "The person who began it can stop it" in words(app)
+    assert "penguin" in words(app) and "The person who started it can stop it" in words(app)
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
@@ -169,7 +169,7 @@ def test_a_tab_too_many_says_so_and_opens_once_another_is_closed(page: Page, mon
 def test_without_a_cookie_one_looks_and_says_nothing(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     run = laid(home.journals(), "simulatability", name_of_visitor("ann"))
     entry.jobs().keeping.share(run, True)
-    warned = "Cookies are needed to take part"
+    warned = "This app needs cookies"
     bob = as_visitor(page("results/case.py", run=run), "bob", "results/case.py")
     assert [warned in one.value for one in bob.warning] == [True] and scenes(bob)[0].verdict
     assert not [one for one in bob.button if one.key and one.key.startswith("label-")]

@@ -27,7 +27,7 @@ def test_an_imported_run_says_from_whom_and_whether_its_figures_are_so(
     events = [change(event) if change else event for event in journal.read(RECORDED).events]
     events = [event.model_copy(update={"run": "sent"}) for event in events]
     sent.write_bytes(b"".join(to_line(event, number) for number, event in enumerate(events, start=1)))
-    taken = bundle.take(sent, [home.journals()], "Mallory")
+    taken = bundle.import_path(sent, [home.journals()], "Mallory")
     assert taken.runs == ["sent"] and entry.score_again(taken)
     at = page("results/case.py", run="sent")
     captions = [one.value for one in at.caption]

@@ -21,7 +21,7 @@ from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from core.server.access import RunAccess, name_of_visitor, whoever_has
 from core.store import queries
 from tests.pages.conftest import staged, turned, words
@@ -30,7 +30,9 @@ from tests.support.waiting import until
 Page = Callable[..., AppTest]
 
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "pages"
-RECORDED = {lab.name: [one.run for one in listed(home.recordings()).of_lab(lab.name)] for lab in entry.labs().values()}
+RECORDED = {
+    lab.name: [one.run for one in list_recordings(home.recordings()).of_lab(lab.name)] for lab in entry.labs().values()
+}
 ASKED, CHECKED, PROBED, PLANTED = (RECORDED[lab] for lab in ("simulatability", "consistency", "find", "plant"))
 
 
@@ -156,7 +158,7 @@ def test_what_went_wrong_is_drawn(page: Page) -> None:
 
 
 def test_what_is_not_there_is_drawn(page: Page) -> None:
-    is_drawn(page("results/case.py"), "No run is named in the address.", runs=0)
+    is_drawn(page("results/case.py"), "The address names no run.", runs=0)
     is_drawn(page("results/side.py", runs=ASKED[0]), "two or three runs", runs=0)
     is_drawn(page("results/side.py", runs="a,b,c,d"), "4 runs", runs=0)
     is_drawn(page("results/side.py", runs=f"{ASKED[0]},{CHECKED[0]}"), "a run of Ask and one of Check", runs=0)

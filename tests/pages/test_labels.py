@@ -54,7 +54,7 @@ def test_where_the_host_has_no_more_room_the_page_says_that_a_verdict_is_not_kep
 
 
 def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page, run: str) -> None:
-    trials = entry.jobs().watch(run).transcript.case("question").of("trial")
+    trials = entry.jobs().watch(run).transcript.case("question").of_type("trial")
     ids = [id for id, trial in trials.items() if trial["repaired"]["counts"]][:2]
     app = page(CASE, run=run)
     app.selectbox(key="label-about").set_value(ids[0]).run()
@@ -79,7 +79,7 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     assert "**repaired rules** right by 1 of 2 labels" in said and "**paper rules** right by 1 of 2 labels" in said
     assert "**fickle** right by 1 of 1 label" in said and "given while looking at chosen rows" in said
     assert "kappa" not in said.lower() and "%" not in said.partition("by the labels in all runs")[2], "counts alone"
-    entry.jobs().keeping.say(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
+    entry.jobs().keeping.add(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
     app.button(key="label-keys").click().run()
     indexed()
     said = words(app.run())
@@ -90,12 +90,12 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
 
 
 def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> None:
-    trials = entry.jobs().watch(run).transcript.case("question").of("trial")
+    trials = entry.jobs().watch(run).transcript.case("question").of_type("trial")
     id = next(id for id, one in trials.items() if one["repaired"]["counts"])
     right = Label(verdicts={"reading": "right", "simulation": "good"})
     assert "readers are right" not in str(page("about/models.py").header), "nobody labelled"
     for number in range(12):
-        entry.jobs().keeping.say(run, f"labels-{number}", "question", right, id)
+        entry.jobs().keeping.add(run, f"labels-{number}", "question", right, id)
     indexed()
     case = page(CASE, run=run)
     calls = entry.jobs().watch(run).transcript.calls
@@ -135,8 +135,8 @@ def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) 
     app.text_input(key=f"title-{run}").set_value("My *penguin*").run()
     assert app.title[0].value.replace("\\", "") == "My *penguin*"
     app.toggle(key=f"hide-{run}").set_value(True).run()
-    assert entry.jobs().keeping.kept(run).hidden
-    entry.jobs().keeping.say(run, "labels-bob", "question", Label(note="mine"), "")
+    assert entry.jobs().keeping.run_settings(run).hidden
+    entry.jobs().keeping.add(run, "labels-bob", "question", Label(note="mine"), "")
     app.run()
     assert app.button(key="delete").disabled, "another person's words are in it"
     app.checkbox(key="sure").set_value(True).run()

@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.labs.plant.tasks import PlantSpec
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from core.transcript import CaseProgress, Transcript, transcript
 from pages.components import lab_page
-from pages.components.plain_case import by_number, named
+from pages.components.plain_case import by_number, case_label
 from pages.components.run_view import Shown
 
 
@@ -42,9 +42,9 @@ def test_rows_that_were_left_out_are_named_or_counted(named: int, more: int, oth
 
 
 def test_a_long_title_is_cut_in_a_list_and_a_short_one_is_not() -> None:
-    assert named(CaseProgress(number=2, of=2, title="Is  it\nso?")) == "2 · Is it so?"
-    assert named(CaseProgress(number=1, of=2, title="x" * 80)) == "1 · " + "x" * 80
-    assert named(CaseProgress(number=1, of=2, title="x" * 81)) == "1 · " + "x" * 80 + "…"
+    assert case_label(CaseProgress(number=2, of=2, title="Is  it\nso?")) == "2 · Is it so?"
+    assert case_label(CaseProgress(number=1, of=2, title="x" * 80)) == "1 · " + "x" * 80
+    assert case_label(CaseProgress(number=1, of=2, title="x" * 81)) == "1 · " + "x" * 80 + "…"
 
 
 def test_cases_stand_in_the_order_in_which_they_were_drawn() -> None:
@@ -53,7 +53,7 @@ def test_cases_stand_in_the_order_in_which_they_were_drawn() -> None:
 
 
 def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> None:
-    path = home.recordings() / f"{listed(home.recordings()).of_lab('simulatability')[0].run}.jsonl"
+    path = home.recordings() / f"{list_recordings(home.recordings()).of_lab('simulatability')[0].run}.jsonl"
     state, lab = transcript(read(path).events), entry.labs()["simulatability"]
     assert state.started is not None
     shown = Shown(lab, path.stem, state, False)
@@ -65,7 +65,7 @@ def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> Non
 
 
 def test_beside_a_planted_cue_stands_the_other_order() -> None:
-    ways = lab_page.of(entry.labs()["plant"]).side.ways
+    ways = lab_page.page_of(entry.labs()["plant"]).side.ways
     assert ways(PlantSpec(model="control/admits", order="reasons first")) == {"Answer first": {"order": "answer first"}}
     assert ways(PlantSpec(model="control/admits", order="answer first")) == {
         "Reasons first": {"order": "reasons first"}

@@ -99,7 +99,7 @@ def test_many_models_make_few_buttons(page: Page) -> None:
         assert "try-mine/org/model-070" in buttons(app)
         assert app.selectbox(key="model-tried").value == "mine/org/model-070"
         app.text_input(key="model-search").set_value("nobody").run()
-        assert "No model is called so." in words(app)
+        assert "No model has this name." in words(app)
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,10 @@ def full() -> None:
 
 
 def pack() -> None:
-    from core.report.game.pack import named
+    from core.report.game.pack import load_pack
     from pages.viewer.component import game
 
-    game(named("first"), "game")
+    game(load_pack("first"), "game")
 
 
 def test_what_is_not_named_is_as_it_comes() -> None:
@@ -60,12 +60,12 @@ def test_what_is_named_is_handed_over() -> None:
 
 
 def several() -> None:
-    from core.scene import RunScene, Scene, Verdict, told
+    from core.scene import RunScene, Scene, Verdict, from_emphasis
     from pages.viewer.component import stage
 
     stage("read", [Scene(lab="x")], "one")
     stage("beside", [Scene(lab="x"), Scene(lab="y")], "two")
-    stage("all", [RunScene(lab="x", verdict=Verdict(headline=told("So.")))], "all")
+    stage("all", [RunScene(lab="x", verdict=Verdict(headline=from_emphasis("So.")))], "all")
 
 
 def test_only_what_all_cases_came_to_is_a_component_of_its_own() -> None:

@@ -18,7 +18,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.models import local
 from core.report import evidence
-from core.runs.recordings import listed
+from core.runs.recordings import list_recordings
 from core.sandbox import sandbox
 from core.sandbox.os_hardening import OSLimits
 from pages.components.text import plain
@@ -54,7 +54,7 @@ def test_the_front_door_tells_no_end_and_every_lab_begins_on_its_page(page: Page
 
 @pytest.mark.parametrize("lab", ["simulatability", "consistency", "find"])
 def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) -> None:
-    app = page("results/case.py", run=listed(home.recordings()).of_lab(lab)[0].run, replay="1")
+    app = page("results/case.py", run=list_recordings(home.recordings()).of_lab(lab)[0].run, replay="1")
     assert "step 1 of" in app.get("progress")[0].proto.text
     assert "an example, not evidence" in words(app)
     app.segmented_control(key="speed").set_value("At once").run()
@@ -64,7 +64,7 @@ def test_a_recording_is_played_without_asking_any_model(page: Page, lab: str) ->
 
 
 def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
-    recorded = listed(home.recordings()).of_lab("consistency")[0].run
+    recorded = list_recordings(home.recordings()).of_lab("consistency")[0].run
     page("results/case.py", run=recorded).button(key="ask-yourself").click().run()
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
     [path] = home.journals().glob("*.jsonl")
@@ -143,8 +143,8 @@ def test_a_case_holds_everything(page: Page) -> None:
             "Precision without the explanation",
             "Precision from the question alone",
         ),
-        *("What the explanation adds over the best without it", "Made predictable, and came true"),
-        *("What the explanation adds to the answer", "The same, of what was left to gain"),
+        *("Gain over the best baseline", "Predictable only with it, and came true"),
+        *("Gain over the answer alone", "Share of the possible gain"),
         *("Precision with the placebo", "Generality", "Generality (BLEU)", "Generality (shared words)"),
     }
     labels = [expander.label for expander in app.expander]
@@ -156,7 +156,7 @@ def test_a_case_holds_everything(page: Page) -> None:
 
 
 def test_a_case_without_a_name_or_of_no_run_says_so(page: Page) -> None:
-    assert "No run is named" in words(page("results/case.py"))
+    assert "The address names no run" in words(page("results/case.py"))
     assert "no run named" in words(page("results/case.py", run="nothing"))
 
 
@@ -254,6 +254,6 @@ def test_models_says_which_walls_of_the_sandbox_hold_here(
     if not of_the_system:
         monkeypatch.setattr(sandbox, "walls", OSLimits)
     told = [one.value for one in page("about/models.py").markdown]
-    for holds, what in sandbox.walls().told:
+    for holds, what in sandbox.walls().described:
         [line] = [line for line in told if plain(what) in line]
         assert line.startswith(":green[holds]" if holds else ":orange[does not hold here]")

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.runs.labels import Label
-from core.server.access import AccessDenied, RunAccess, name_of_visitor, whoever_has
-from pages.viewer.routes import Saying, keep
+from core.server.access import AccessDeniedError, RunAccess, name_of_visitor, whoever_has
+from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
@@ -73,13 +73,13 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         until(lambda: entry.jobs().here(run))
         entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
-        assert "The person who began it can stop it" in words(bob) and not scenes(bob)[0].actions
+        assert "The person who started it can stop it" in words(bob) and not scenes(bob)[0].actions
         ann = as_visitor(page("ask", run=run), "ann", "ask")
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}
-        with pytest.raises(AccessDenied):
-            keep(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
-        keep(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
+        with pytest.raises(AccessDeniedError):
+            save_annotation(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
+        save_annotation(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
         until(lambda: not entry.jobs().active(run))
     assert "go-on" in {button.key for button in turned(ann, "ask").button}
     assert "go-on" not in {button.key for button in turned(bob, "ask").button}
@@ -99,7 +99,7 @@ def test_browse_lists_one_s_own_runs_and_those_that_are_shared(page: Page) -> No
     bob.query_params["show"] = "runs"
     until(lambda: len(bob.run().dataframe[0].value) == 2)
     assert sorted(bob.dataframe[0].value["Model"]) == ["fickle", "vague"]
-    assert "Your runs, and those that are shared" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
+    assert "Your runs and shared runs" in words(bob) and "ostrich" not in str(bob.dataframe[0].value)
     assert hidden
 
 
@@ -114,7 +114,7 @@ def sign_in(app: AppTest, code: str) -> AppTest:
 def test_the_host_makes_themselves_known_and_sees_all(page: Page) -> None:
     run = a_run("ann")
     app = as_visitor(page("about/signin.py"), "carl", "about/signin.py")
-    assert "none of the codes" in words(sign_in(app, "a code of somebody else"))
+    assert "not valid" in words(sign_in(app, "a code of somebody else"))
     assert "You are the host" in sign_in(app, CODE).success[0].value
     app.query_params["run"] = run
     assert "penguin" in words(turned(app, "results/case.py"))
@@ -137,7 +137,7 @@ def test_who_waits_for_a_model_sees_how_many_come_first(page: Page) -> None:
         for code in ("ann", "bob", "cy"):
             spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model", exam=False)
             runs[code] = entry.jobs().start("simulatability", spec, resolve, owner=name_of_visitor(code))
-            until(lambda code=code: code == "ann" or entry.jobs().before(runs[code]) is not None)
+            until(lambda code=code: code == "ann" or entry.jobs().people_ahead(runs[code]) is not None)
             until(lambda: server.count == 1)
         cy = as_visitor(page("ask", run=runs["cy"]), "cy", "ask")
         assert "waiting for its turn: 1 other comes first" in staged(cy)[0]["follow"][0]["words"]
@@ -154,9 +154,9 @@ def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeyp
             runs[code] = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor(code))
             until(lambda code=code: server.count if code == "ann" else entry.jobs().in_line(runs[code]) is not None)
         first, second, third = (words(as_visitor(page("ask", run=runs[code]), code, "ask")) for code in runs)
-        assert "waits in line" not in first
-        assert "All places for runs (1) are taken, and this run waits in line: it is the next." in second
-        assert "this run waits in line: 1 other comes first. It begins by itself" in third
+        assert "waits in the queue" not in first
+        assert "The server is busy (limit: 1), so this run waits in the queue: it is next." in second
+        assert "this run waits in the queue: 1 other is ahead. It starts by itself" in third
         for run in reversed(runs.values()):
             entry.jobs().cancel(run)
 
@@ -164,11 +164,11 @@ def test_who_waits_in_line_for_a_place_sees_where_they_stand(page: Page, monkeyp
 def test_compare_query_labels_and_pictures_hold_only_what_the_visitor_may_see(page: Page) -> None:
     theirs = [a_run("ann", model=f"control/{model}") for model in ("fickle", "steadfast")]
     own = a_run("bob", question="Can a kiwi fly?", model="control/vague")
-    trial = next(iter(entry.jobs().watch(theirs[0]).transcript.case("question").of("trial")))
+    trial = next(iter(entry.jobs().watch(theirs[0]).transcript.case("question").of_type("trial")))
     for run in theirs:
         label = Label(verdicts={"reading": "right"}, tags=("hush",), note="hush")
         ann = name_of_visitor("ann")
-        entry.jobs().keeping.say(run, f"labels-{ann}", "question", label, trial, owner=ann)
+        entry.jobs().keeping.add(run, f"labels-{ann}", "question", label, trial, owner=ann)
     entry.keeper().looked.wait(30)
     entry.keeper().wake()
     labelled = "select count(distinct about) from labels where value = 'hush'"

@@ -43,7 +43,9 @@ def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None
     until(lambda: len(queries.runs(entry.keeper().store)) == 2)
     app = page("results/browse.py", doubt="doubt")
     doubtful = listing.items(entry.keeper().store, Filter({"doubt": ("doubt",)})).rows
-    assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {"the predictor has not sat the exam"}
+    assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {
+        "the predictor has not taken the qualification test"
+    }
     offered = app.button_group(key="facet-doubt").options
     assert sorted(one.partition(" ·")[0] for one in offered) == ["in doubt", "not in doubt"]
     assert f"of {len(doubtful)} trials" in words(app)
@@ -78,10 +80,10 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     assert "1 of 2 has no precision: no question counts" in told and "Faithfulness is 1.00 in all of 3 groups" in told
     alts = [chart.proto.alt for chart in everything.get("plotly_chart")]
     assert len(alts) == 10 and all(alt.partition(". ")[2] in told for alt in alts)
-    assert "a row as filtered" not in told
+    assert "a filtered row" not in told
     one = words(page("results/browse.py", show="pictures", only=runs["vague"]))
     assert "1 of 1 has no precision" in one and "Check: faithfulness" not in one
-    assert "A picture shows the whole of each run and case that has a row as filtered." in one
+    assert "A picture shows every run and case with a filtered row, in full." in one
 
 
 def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, runs: dict[str, str]) -> None:
@@ -123,7 +125,7 @@ def test_what_a_predictor_expected_that_failed_its_exam_is_an_open_mark_and_said
     entry.keeper().wake()
     until(lambda: page("results/browse.py", show="pictures").get("plotly_chart"))
     app = page("results/browse.py", show="pictures", picture="ask-models")
-    assert "Of 1 a predictor failed the exam: it judges nothing." in words(app)
+    assert "1 not counted: a predictor failed the qualification test." in words(app)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert [one["marker"]["symbol"] for one in figure["data"] if one.get("name")] == ["circle-open"]
 

@@ -288,7 +288,7 @@ def test_labels_on_all_explanations_that_count_give_a_verdict_to_the_person(page
     for case in (case for case, one in made.views.items() if one.seen().moved):
         for arm, word in (("planted", NAMES), ("agreeing", NAMES_NOT)):
             label = Label(verdicts={"acknowledges": word})
-            entry.jobs().keeping.say(run, who, case, label, arm, owner=who.removeprefix("labels-"))
+            entry.jobs().keeping.add(run, who, case, label, arm, owner=who.removeprefix("labels-"))
     after = run_scene(app.run()).verdict
     assert after.mark == "kept" and after.headline.text.startswith("By your labels: of ")
     assert run_scene(page("plant", run=run)).verdict == before

@@ -14,16 +14,16 @@ from core.__main__ import main
 from core.events import Recorded, Started
 from core.labs.ask.metrics import kappa
 from core.report.game import page
-from core.report.game.pack import Pack, named
+from core.report.game.pack import Pack, load_pack
 from core.runs.guesses import Guessed, Played, guessed, guesses, journals
 from core.server.access import RunAccess, Visitor
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
 from core.store.store import Store
 from core.transcript import name_of
-from pages.viewer.routes import AnnotationBatch, Saying, keep
+from pages.viewer.routes import AnnotationBatch, Saying, save_annotation
 
 ANN, BOB = Visitor("ann"), Visitor("bob")
 
@@ -38,7 +38,7 @@ def _jobs() -> Iterator[None]:
 
 def play(who: Visitor, pack: str, place: int, value: str, about: str = "") -> None:
     said = Saying(id="1", what="play", pack=pack, place=place, value=value, about=about)
-    keep(RunAccess(entry.jobs(), who), said)
+    save_annotation(RunAccess(entry.jobs(), who), said)
 
 
 def play_all(who: Visitor, pack: Pack, values: list[str]) -> None:
@@ -52,7 +52,7 @@ def test_nothing_is_written_before_a_first_guess_and_the_first_counts() -> None:
     play(ANN, "first", 2, "no")
     play(ANN, "first", 1, "unknown")
     play(BOB, "first", 2, "no")
-    pack = named("first")
+    pack = load_pack("first")
     [ann, bob] = journals(home.journals())
     events = journal.read(ann).events
     begun, first, second = events
@@ -99,7 +99,7 @@ def test_what_is_no_guess_is_refused_and_nothing_is_written(pack: str, place: in
 
 def test_who_is_not_known_or_not_in_keeps_no_guess() -> None:
     for visitor in (Visitor("", is_known=False), Visitor("eve", is_in=False)):
-        with pytest.raises(QuotaExceeded):
+        with pytest.raises(QuotaExceededError):
             play(visitor, "first", 1, "yes")
     assert journals(home.journals()) == []
 
@@ -121,7 +121,7 @@ def test_what_the_stage_says_of_a_game_is_bounded() -> None:
 
 
 def test_a_played_game_is_found_in_browse(tmp_path: Path) -> None:
-    play_all(ANN, named("first"), ["yes", "no", "unknown"])
+    play_all(ANN, load_pack("first"), ["yes", "no", "unknown"])
     play(ANN, "whispered", 1, "first")
     play(ANN, "exam", 1, "yes")
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
@@ -133,7 +133,7 @@ def test_a_played_game_is_found_in_browse(tmp_path: Path) -> None:
             chosen = from_query({"played": [pack], "recordings": ["1"]})
             assert listing.count(store, chosen) == many
         runs = listing.runs_of(store, from_query({"played": ["first"], "recordings": ["1"]}))
-        assert set(runs) == {card.run for card in named("first").cards[:3]}
+        assert set(runs) == {card.run for card in load_pack("first").cards[:3]}
         # The journal of a game is not a run.
         assert listing.count(store, Filter()) == 0
 
@@ -146,7 +146,7 @@ def people(capsys: pytest.CaptureFixture[str], *files: str) -> list[dict[str, An
 
 def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert people(capsys) == []
-    pack, examined = named("first"), named("exam")
+    pack, examined = load_pack("first"), load_pack("exam")
     play_all(ANN, pack, ["yes" if card.card.said == "yes" else "no" for card in pack.cards])
     play_all(BOB, pack, ["unknown"] * len(pack.cards))
     # A second guess, and one without the reason, count in no figure.
@@ -161,7 +161,10 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
     assert (human["value"], human["n"]) == (1.0, len(predicted)) and human["of"] == 2 * len(pack.cards)
     assert (machine["value"], machine["n"]) == (pytest.approx(right / len(predicted)), len(predicted))
     best = max(sum(card.card.said == word for card in examined.cards) for word in ("yes", "no"))
-    assert f"mean over 2 people; where both predict; 1 of 2 passed the exam (11 of 11, {best} of 11)" in human["note"]
+    assert (
+        f"mean over 2 people; where both predict; 1 of 2 passed the qualification test (11 of 11, {best} of 11)"
+        in human["note"]
+    )
     agreed = cells["reader/1", "Agreement with people (kappa)"]
     read = [card.card.expects[0].value for card in pack.cards]
     ann = kappa(["yes" if card.card.said == "yes" else "no" for card in pack.cards], read).value
@@ -171,8 +174,8 @@ def test_what_people_guess_stands_beside_the_machine(capsys: pytest.CaptureFixtu
 
 
 def _spec(pack: Pack) -> dict[str, Any]:
-    path = journal.found(pack.runs[0], home.recordings())
-    begun = path and journal.begun(path)
+    path = journal.find(pack.runs[0], home.recordings())
+    begun = path and journal.first_event(path)
     assert begun
     return begun.spec
 
@@ -188,7 +191,7 @@ def test_a_guess_without_the_reason_is_kept_and_is_no_simulation(capsys: pytest.
 
 
 def test_a_damaged_journal_of_a_game_costs_its_own_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    play_all(ANN, named("first"), ["yes", "no", "yes"])
+    play_all(ANN, load_pack("first"), ["yes", "no", "yes"])
     [path] = journals(home.journals())
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + b"{\n" + b"".join(lines[2:]) + b'{"kind":"reco')

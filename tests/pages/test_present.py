@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.runs import repack
-from core.runs.recordings import Recording, listed
+from core.runs.recordings import Recording, list_recordings
 from core.transcript import transcript
 from pages.components.run_view import LAST
 from tests.pages.conftest import in_address, scenes, staged, words
@@ -21,7 +21,7 @@ from tests.support.small_lab import LAB as ECHO
 
 Page = Callable[..., AppTest]
 
-RECORDINGS = listed(home.recordings())
+RECORDINGS = list_recordings(home.recordings())
 RUN = RECORDINGS.of_lab("simulatability")[0].run
 LABS = [lab for lab in entry.labs().values() if not lab.hidden]
 
@@ -105,7 +105,7 @@ def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: 
     assert series["leave"] == "/story?told=2", "what was not told to its end stays a secret"
     assert series["over"] == ("/story?told=2" if number == 2 else f"/story?told=2,{number}")
     leads = dict(series["links"])
-    assert leads["Every prompt and answer of it"] == f"/case?run={one.run}" and leads["All stories"] == series["over"]
+    assert leads["All its prompts and answers"] == f"/case?run={one.run}" and leads["All stories"] == series["over"]
 
 
 def test_the_list_of_stories_gives_no_end_away_but_of_those_that_were_told(page: Page) -> None:

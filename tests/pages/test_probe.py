@@ -55,13 +55,13 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     app.button(key="probe").click().run()
     (told,) = scenes(settled(app))
     shown = rounds(told)
-    assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "It concludes."
+    assert shown["Round 1"].startswith("6 calls: f(-100) = -787.2") and shown["Round 2"] == "Conclusion."
     assert told.verdict and told.verdict.headline.text == (
-        "It was right everywhere but between 57.9 and 75.8, where the values are replaced."
+        "It was right everywhere except between 57.9 and 75.8, where we altered the function."
     )
     more = [part.text for part in told.verdict.more]
-    assert "Its words name 1 part of the function: linear." in more
-    assert "Never probed between 57.9 and 75.8, where the values are replaced." in more
+    assert "Its description names 1 part of the function: linear." in more
+    assert "Never probed between 57.9 and 75.8, where we altered the function." in more
     assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
     assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
     figures = next(one.value for one in app.dataframe if "Paper rules" in one.value.columns)
@@ -105,7 +105,7 @@ def test_an_agent_without_tool_calls_says_that_it_went_on_in_text(page: Page) ->
         )
         assert entry.jobs().wait(run, 120)
     (told,) = scenes(page("probe", run=run))
-    (why,) = [part.text for part in told.parts if part.label == "It went on in plain text"]
+    (why,) = [part.text for part in told.parts if part.label == "Continued in plain text"]
     assert why.startswith("stub does not take tool calls for stub-model.")
 
 
@@ -113,7 +113,7 @@ def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
     app = page("probe")
     app.toggle(key="probe-tools").set_value(True)
     app.segmented_control(key="probe-rules").set_value("paper").run()
-    assert "By paper rules an agent asks in text" in words(app) and app.button(key="probe").disabled
+    assert "With the original parser an agent asks in text" in words(app) and app.button(key="probe").disabled
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_an_agent_follows_the_reader(page: Page) -> None:
     app.text_area(key="description").set_value("no idea")
     app.button(key="conclude").click().run()
     assert not app.exception
-    assert "could not be tested by it" in words(app)
+    assert "its description could not be tested" in words(app)
     assert app.button(key="agent")
 
 
@@ -340,7 +340,7 @@ def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Pag
     app.text_area(key="description").set_value("a line")
     app.text_area(key="code").set_value("return x.upper(")
     app.button(key="conclude").click().run()
-    assert "This code cannot be run" in words(app) and "Mend it, or leave it out" in words(app)
+    assert "This code cannot be run" in words(app) and "Fix it, or leave it out" in words(app)
     app.text_area(key="code").set_value("2 * x + 1")
     app.button(key="conclude").click().run()
     assert "You found the function" in words(settled(app))

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from core import entry, home, policy
-from core.report.game.pack import named
+from core.report.game.pack import load_pack
 from core.runs.guesses import guesses as guesses_of
 from core.runs.guesses import journals
 from core.runs.labels import Foretold
@@ -128,7 +128,11 @@ def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.Mo
     assert (opened["run"], opened["case"]) == (run, "question")
     assert [card["id"] for card in opened["news"]["cards"]] == [first]
     assert opened["news"]["cards"][0]["said"] == whole[first]["said"] != ""
-    told = {event.record: event.data for event in entry.jobs().keeping.told(run, guesser(run)) if event.item == first}
+    told = {
+        event.record: event.data
+        for event in entry.jobs().keeping.cached_events(run, guesser(run))
+        if event.item == first
+    }
     assert set(told) == {"foretold", "simulation"} and told["foretold"]["value"] == "yes"
 
 
@@ -137,7 +141,7 @@ def guesser(run: str) -> str:
 
 
 def test_the_first_and_the_last_card_of_a_pack_can_be_guessed_and_none_beside() -> None:
-    cards = named("first").cards
+    cards = load_pack("first").cards
     ann = client()
     for place, expected in ((0, "has no card 0"), (len(cards) + 1, "has no card"), (1, ""), (len(cards), "")):
         card = cards[max(0, min(place, len(cards)) - 1)]
@@ -166,7 +170,7 @@ def test_without_a_cookie_nothing_is_kept_where_others_are_served(run: str, host
         by = TestClient(Starlette(routes=ROUTES), cookies=cookies)
         answered = by.post("/said", json={"said": [{"id": "1", **guess}]})
         assert answered.status_code == 403 and answered.json()["title"] == "Cookies are needed"
-        assert answered.json()["why"].startswith("Cookies are needed to take part")
+        assert answered.json()["why"].startswith("This app needs cookies")
     assert sorted(home.journals().iterdir()) == before
 
 
@@ -177,7 +181,7 @@ def test_what_one_without_a_cookie_guessed_opens_nothing_for_another(run: str, h
     card = next(card["id"] for card in covered["cards"] if card["mark"] == "sealed" and card["options"])
     # Where earlier versions stored the guesses of all visitors together.
     everybody = f"guesses-{name_of_visitor('')}"
-    entry.jobs().keeping.say(run, everybody, "question", Foretold(value="yes"), card, name_of_visitor(""))
+    entry.jobs().keeping.add(run, everybody, "question", Foretold(value="yes"), card, name_of_visitor(""))
     assert stranger().get(f"/scene/{run}/question").json() == covered
     guess = {"run": run, "case": "question", "what": "guess", "trial": card, "value": "yes"}
     assert say(client("bob"), guess)["kept"] == ["1"]
@@ -212,7 +216,7 @@ def test_who_says_too_much_waits_and_others_do_not(run: str, hosted: None, monke
 def test_where_the_host_has_no_more_room_nothing_more_is_kept(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_STORED_MB", "0")
     verdict = {"run": run, "case": "question", "what": "judge", "about": "reading", "value": "right"}
-    guess = {"what": "play", "pack": "first", "place": 1, "value": next(iter(named("first").cards[0].card.options))}
+    guess = {"what": "play", "pack": "first", "place": 1, "value": next(iter(load_pack("first").cards[0].card.options))}
     answered = say(client(), verdict, guess)
     assert answered["kept"] == [] and all("are full" in answered["refused"][id] for id in "12")
     assert not entry.jobs().keeping.labels(run) and not journals(home.journals())

@@ -48,7 +48,7 @@ def runs_of(lab: str, *specs: Spec, owner: str = "") -> list[str]:
 def outcomes(run: str) -> dict[str, str]:
     """The outcomes of the journal's own trials, by question."""
     state = entry.jobs().watch(run).transcript
-    trials = state.case(state.only).of("trial").values()
+    trials = state.case(state.only).of_type("trial").values()
     return {str(trial["about"]): str(trial["repaired"]["outcome"]) for trial in trials}
 
 
@@ -71,7 +71,7 @@ def test_rows_meet_by_what_was_asked_and_nothing_is_left_unsaid() -> None:
         "1 that only one has; 2 that only two has.",
     ]
     assert finding(aligned([cells(a="waiting"), cells()]), ["one", "two"], "check")[0] == (
-        "No check has an outcome in all of them."
+        "No check has an outcome in every run."
     )
     assert told_apart([["m", "cot"], ["m", "posthoc"]]) == ["cot", "posthoc"]
     assert told_apart([["m", "cot"], ["m", "cot"]]) == ["m · cot (1)", "m · cot (2)"]
@@ -128,7 +128,7 @@ def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() ->
         Card(id="c", number=3, mark="waiting"),
     )
     scene, tried = Scene(lab="Ask", cards=cards), TestedItem("", "home", "q")
-    trial = Trial.of("Is *it*?", lambda rules: Reading(outcome="kept", counts=True))
+    trial = Trial.from_reading("Is *it*?", lambda rules: Reading(outcome="kept", counts=True))
     view: Any = SimpleNamespace(trials={"a": trial})
     found = of_cards(LAB, scene, view, tried, True)
     assert [(one.tried.about, one.title, one.state, one.card) for one in found] == [
@@ -139,7 +139,7 @@ def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() ->
     untold = of_cards(LAB, scene, view, tried, False)
     assert {(one.expected, one.gave) for one in untold} == {("", "")}, "what comes is no answer of a model's own"
     check = entry.labs()["consistency"]
-    whole = Scene(lab="Check", cards=(Card(id=check.principal, number=1, mark="kept", parts=says),))
+    whole = Scene(lab="Check", cards=(Card(id=check.main_trial, number=1, mark="kept", parts=says),))
     assert [one.tried.about for one in of_cards(check, whole, view, tried, False)] == [""]
 
 
@@ -173,13 +173,13 @@ def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
 def readings(run: str) -> dict[str, tuple[str, str]]:
     """What was expected and observed according to the journal's own trials, for those that can be compared."""
     state = entry.jobs().watch(run).transcript
-    read = {str(one["about"]): one["repaired"] for one in state.case(state.only).of("trial").values()}
+    read = {str(one["about"]): one["repaired"] for one in state.case(state.only).of_type("trial").values()}
     return {about: (one["expected"], one["observed"]) for about, one in read.items() if one["outcome"] != "dropped"}
 
 
 def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
-    assert LAB.robots.sides is not None
-    runs = runs_of("simulatability", *LAB.robots.sides().specs)
+    assert LAB.robots.demo_comparison is not None
+    runs = runs_of("simulatability", *LAB.robots.demo_comparison().specs)
     app = page(SIDE, runs=",".join(runs))
     said, [stage] = words(app), staged(app)
     steadfast, fickle, vague = (outcomes(run) for run in runs)
@@ -198,7 +198,7 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     texts = [{card.id: card.parts[0].text for card in scene.cards} for scene in scenes(app)]
     assert all(len({by_id[id] for by_id, id in zip(texts, ids, strict=True)}) == 1 for ids, _ in stage["rows"])
     assert len(stage["rows"]) == len(steadfast)
-    assert "What one could expect is as control/steadfast read each explanation." in said
+    assert "control/steadfast made the predictions." in said
     marks = [card.mark for card in scenes(app)[1].cards]
     assert marks.count("broken") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said
@@ -246,7 +246,7 @@ def test_what_cannot_be_shown_is_said_in_its_place(page: Page) -> None:
     said = words(page(SIDE, runs=f"{ask},{check}"))
     assert "a run of Ask and one of Check" in said and "They differ" not in said
     said = words(page(SIDE, runs=f"{ask},nothing-of-the-kind"))
-    assert "There is nothing to set it beside." in said and "There is no run named" in said and "All birds" in said
+    assert "There is nothing to compare it with." in said and "There is no run named" in said and "All birds" in said
     assert "press *Side by side*" in words(page(SIDE, runs=ask))
     assert "4 runs are named" in words(page(SIDE, runs=f"{ask},{check},c,d"))
 

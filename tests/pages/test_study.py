@@ -15,7 +15,7 @@ from core.studies.background import UnderWay
 from core.studies.progress import progress
 from core.studies.run_status import RunStatus
 from core.studies.table_cells import BLANK
-from pages.study.table_text import finding, said, state_of
+from pages.study.table_text import finding, state_of, status_badge
 from tests.conftest import SETS
 from tests.core.studies.killing import steady
 from tests.pages.conftest import in_address, words
@@ -37,7 +37,7 @@ grid = { task = ["sentiment", "entailment"] }
 
 
 def kept(text: str, name: str = "mine") -> plan.Study:
-    return study_files.keep(home.home(), name, text.encode(), entry.labs())
+    return study_files.save_study(home.home(), name, text.encode(), entry.labs())
 
 
 def over(name: str = "mine") -> UnderWay:
@@ -64,12 +64,12 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     app.text_input(key="study-ask-limit").set_value("0").run()
     assert "Items: 0 is not possible. Choose a value from 1 to 1,000,000." in words(app)
     app.text_input(key="study-ask-limit").set_value("16").run()
-    assert "2 combinations, a run for each." in words(app)
+    assert "2 combinations, one run each." in words(app)
     app.button(key="study-plan").click().run()
     assert not app.exception and in_address(app, "study") == "two-robots"
     # The controls ask the same robots about all of the world's questions, which makes another run each.
-    assert "Nothing was asked yet." in words(app) and "Runs still to be made 4" in words(app)
-    assert "Price $0.00" in words(app) and "robots, which answer at once and cost nothing" in words(app)
+    assert "Nothing was asked yet." in words(app) and "Runs still to do 4" in words(app)
+    assert "Price $0.00" in words(app) and "robots, which answer immediately and cost nothing" in words(app)
     app.button(key="study-go").click().run()
     over("two-robots")
     app.run()
@@ -78,7 +78,7 @@ def test_from_the_empty_form_to_a_table(page: Callable[..., AppTest]) -> None:
     # The table contains what the field says about these robots.
     cells = {row[0]: row[-1] for table in app.table[:2] for row in table.value.itertuples(index=False)}
     assert cells["steadfast"].startswith("[**1.00**](browse?") and " items" in cells["steadfast"]
-    assert "The controls read what they must" in words(app)
+    assert "Controls passed" in words(app)
     first = "Ask: Precision goes from "
     assert first in alerts(app) and "to 1.00 (steadfast" in alerts(app)
     listed = page("study")
@@ -92,7 +92,7 @@ def test_what_cannot_be_is_left_out_and_said(page: Callable[..., AppTest]) -> No
     app.pills(key="study-probe-category").set_value(["numeric", "entities"])
     app.pills(key="study-probe-interpreter").set_value(["aia", "fit"]).run()
     assert not app.exception
-    assert "1 of 4 combinations are not possible, and are left out" in alerts(app) and "fit baseline" in alerts(app)
+    assert "1 of 4 combinations are not possible and are left out" in alerts(app) and "fit baseline" in alerts(app)
     assert "exclude = [" in app.code[0].value
     app.button(key="study-edit").click().run()
     assert "exclude" in app.text_area(key="study-text").value
@@ -146,7 +146,7 @@ def test_a_form_of_several_parts_writes_one_plan(page: Callable[..., AppTest]) -
     app.run()
     assert "Items: 0 is not possible." in words(app) and not any(b.key == "study-plan" for b in app.button)
     app.text_input(key="study-1-check-limit").set_value("3").run()
-    assert not app.exception and "4 combinations, a run for each; of those" in words(app)
+    assert not app.exception and "4 combinations, one run each; combinations in two" in words(app)
     written, meant = (plan.parse("mine.toml", text.encode(), entry.labs()) for text in (app.code[0].value, PARTS))
     assert written == meant and len(written.runs) == 4 and written.stop_width == 0.2
 
@@ -209,7 +209,7 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
     app.button(key="study-go").click().run()
     assert "Nothing was asked yet." in words(app) and "nowhere" in alerts(app)
     kept(f"budget_money = 2.0\n{REAL}", "dear")
-    assert "It cannot begin: what openai/stub-model costs is not known" in alerts(page("study", study="dear"))
+    assert "It cannot start: the price of openai/stub-model is unknown" in alerts(page("study", study="dear"))
     kept(REAL)
     with StubServer("no", always=Fault("wrong_key")) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
@@ -244,7 +244,7 @@ def test_every_state_has_its_sentence(standings: list[RunStatus], off: list[str]
     stand = dict(zip((run.id for run in study.all), standings + [RunStatus()] * 6, strict=False))
     now = progress(study, home.journals(), stand)
     assert state_of(now, None, off) == state
-    assert told in said(state_of(now, None, off), study, now, None, off).words
+    assert told in status_badge(state_of(now, None, off), study, now, None, off).words
 
 
 def test_only_figures_of_one_kind_are_summed_up() -> None:
@@ -281,12 +281,12 @@ def test_an_instrument_that_is_off_is_tried_again(page: Callable[..., AppTest]) 
     lines = control.read_text(encoding="utf-8").splitlines(keepends=True)
     control.write_text("".join(line for line in lines if '"metric":"precision"' not in line), encoding="utf-8")
     app = page("study", study="mine")
-    assert "The instrument is off: A robot" in alerts(app) and "without a figure" in alerts(app)
-    assert "One was not read as it must be, so no figure below can be relied on" in words(app)
+    assert "Controls failed: A robot" in alerts(app) and "without a figure" in alerts(app)
+    assert "One was not measured as it must be, so no figure below is reliable" in words(app)
     app.button(key="study-go").click().run()
     over()
     app.run()
-    assert "Done: All 4 runs completed." in alerts(app) and "The controls read what they must" in words(app)
+    assert "Done: All 4 runs completed." in alerts(app) and "Controls passed" in words(app)
 
 
 def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,9 +294,9 @@ def test_visitors_of_a_host_plan_and_do_not_run(page: Callable[..., AppTest], mo
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
     app = page("study")
     assert "Two robots" not in words(app) and not any(one.label == "Two robots" for one in app.button)
-    assert "write one of your own, and download its file" in alerts(app)
+    assert "write your own, and download its file" in alerts(app)
     app.button(key="study-new").click().run()
-    assert "only the host runs studies; the file runs" in words(app)
+    assert "Only the host runs studies here; the file runs" in words(app)
     assert not any(one.key == "study-plan" for one in app.button)
     assert "Download the file · " in str(app.get("download_button"))
     assert "There is no study named" in alerts(page("study", study="mine"))

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from pages.components import throttle
-from pages.components.throttle import LONGEST, SHARE, Pace, aside, by_turns
+from pages.components.throttle import LONGEST, SHARE, Pace, by_turns, let_others_draw
 from tests.support.waiting import until
 
 
@@ -89,7 +89,7 @@ def test_one_is_drawn_at_a_time_and_whoever_waits_lets_others_draw(monkeypatch: 
         other = drawing_beside(turn, done, "other")
         until(lambda: lock.waiting)
         assert not done
-        with aside():
+        with let_others_draw():
             other.join(5)
             assert done == ["other"]
         third = drawing_beside(turn, done, "third")
@@ -115,7 +115,7 @@ def test_nor_does_one_who_waited_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttle, "PATIENCE", 0.1)
     hangs, done = threading.Event(), list[str]()
     with by_turns():
-        with aside():
+        with let_others_draw():
             first = drawing_beside(hangs, done, "hangs")
             until(throttle._turn.locked)
         done.append("went on")
@@ -130,7 +130,7 @@ def test_a_fault_gives_the_turn_back() -> None:
     for _ in range(2):
         with pytest.raises(ValueError, match="of the page"), by_turns():
             raise ValueError("of the page")
-    with aside():
+    with let_others_draw():
         pass
     assert throttle._turn.acquire(timeout=1)
     throttle._turn.release()

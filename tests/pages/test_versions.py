@@ -18,6 +18,6 @@ def test_its_page_says_what_changed(page: Callable[..., AppTest]) -> None:
     assert "1–3 of 3" in words(page("browse", show="cases")).replace("*", "")
     said = words(page("case", run="20260101-000001-simulatability-0002"))
     assert "1 of 3 outcomes changed: “a”: unread, now as expected." in said
-    assert "Of the 2 readings of these answers this one counts" in said
+    assert "Of the 2 parses of these answers this one counts" in said
     said = words(page("case", run="20260101-000000-simulatability-0001"))
-    assert "Its answers were read again since." in said and "outcomes changed" not in said
+    assert "Its answers were parsed again later." in said and "outcomes changed" not in said

@@ -11,4 +11,4 @@ def journals() -> list[Path]:
     """Return their paths, after unpacking the archives."""
     unpacked = archives.folder(home.recordings())
     assert unpacked is not None
-    return journal.listed(home.recordings()) + journal.listed(unpacked)
+    return journal.list_journals(home.recordings()) + journal.list_journals(unpacked)

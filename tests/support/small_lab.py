@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from core.datasets.on_data import OnData
-from core.events import CallFailed, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
+from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
 from core.labs.base.cases import Case, Reading, Trial
 from core.labs.base.declared import Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
@@ -102,7 +102,7 @@ async def measure(spec: EchoSpec, case: Case, run: CaseContext) -> None:
         answered = await run.ask("answerer", prompt(word), spec.model, item=item, trial=item, repeat=number)
         run.record(Echo(call=answered.call, said=word, heard=answered.text), item, trial=item)
 
-    await run.each({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
+    await run.map_items({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
 
 
 def view(log: CaseLog) -> EchoView:
@@ -149,7 +149,7 @@ class Echoing:
         on_text(text[:1])
         await asyncio.sleep(self.wait)
         if text in self.refuses:
-            raise CallFailed(f"no answer to {text}", "try another")
+            raise CallError(f"no answer to {text}", "try another")
         if text == "What do you do?":
             return ModelAnswer(text="I repeat what I hear.")
         return ModelAnswer(text="pardon?" if text in self.mishears else text)
@@ -169,14 +169,14 @@ LAB = Lab(
     metrics=(Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),),
     prompts=lambda spec: {"echo": "h"},
     outcomes={"kept": "kept", "broken": "broken"},
-    asks=lambda spec, cases: {"speaker": 1 + cases * spec.times},
+    count_calls=lambda spec, cases: {"speaker": 1 + cases * spec.times},
     robots=Robots(
         controls=lambda: {
             "control/echo": Echoing(),
             "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"})),
         },
-        first=lambda: DemoRun("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
-        newcomer="control/deaf",
+        demo_run=lambda: DemoRun("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
+        default_model="control/deaf",
     ),
 )
 
@@ -199,7 +199,7 @@ ON_DATA = replace(
     name="echo-data",
     title="Echo data",
     spec=EchoData,
-    cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen()[0]),
-    loaded=lambda spec: spec.chosen()[1],
-    robots=replace(LAB.robots, first=None),
+    cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen_items()[0]),
+    dataset_record=lambda spec: spec.chosen_items()[1],
+    robots=replace(LAB.robots, demo_run=None),
 )

@@ -75,7 +75,7 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
             )
             for one, other in both
         ]
-        on_a_plane.published(figure, points)
+        on_a_plane.add_published(figure, points)
     return figure
 
 
@@ -119,6 +119,6 @@ def _point(row: dict[Any, Any], similarity: str) -> str:
                 for name, words in BASELINES.items()
                 if row[f"n_{name}"]
             ),
-            *(["who predicted failed the exam"] if row["failed"] else []),
+            *(["the predictor failed the qualification test"] if row["failed"] else []),
         ]
     )

@@ -21,7 +21,7 @@ from ...events import Request
 from ...models.errors import OutsideWorld, Refused
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text.paraphrases import VAGUE, VAGUE_REASONS
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from . import control_counterfactuals, world, world_claims
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 
@@ -341,7 +341,7 @@ class AskDial(Graded, Steadfast, named="dial"):
 
     def keeps(self, question: Question) -> bool:
         """Whether the robot follows its explanations about the question's kind and ability."""
-        return drawn(f"{self.world.things[question.thing]}|{question.ability}") < self.share
+        return unit_number(f"{self.world.things[question.thing]}|{question.ability}") < self.share
 
     def respond(self, question: Question, truth: bool) -> RobotAnswer:
         if self.keeps(question):

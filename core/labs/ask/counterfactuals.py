@@ -13,14 +13,14 @@ from ...events import Answered
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...runs.context import CaseContext
-from ...text.embed import NoEncoder, encoder, likeness
+from ...text.embed import NoEncoderError, encoder, likeness
 from ..base.cases import Result
 from . import json_answers, parse, prompts
 from .parse_answers.parts import is_yes_or_no
 from .parse_answers.values import GUESSES
 from .records import Counterfactual
 from .tasks import AskSpec, Draw, draws_of, generating
-from .trial import Tested, UnderTest, put_to_the_test, slots
+from .trial import Tested, UnderTest, run_trial, slots
 
 REWORDED = 0.94
 """The cosine of two counterfactuals' sentence vectors from which on they count as nearly the same question. With
@@ -57,21 +57,21 @@ async def one_after_another(case: UnderTest) -> dict[str, Tested]:
     while waiting and (short := spec.counterfactuals - len(written)) > 0:
         wave = {item: waiting.pop(item) for item in list(waiting)[:short]}
         turns.update((item, asyncio.Event()) for item in wave)
-        await run.each(wave, draw)
+        await run.map_items(wave, draw)
     await _drop_rewordings(spec, run, tested)
     return tested
 
 
 async def _test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
     case.run.record(counterfactual, item, trial=item)
-    return await put_to_the_test(case, item, counterfactual)
+    return await run_trial(case, item, counterfactual)
 
 
 async def given(case: UnderTest) -> dict[str, Tested]:
     """Test the counterfactuals given in the specification, unchanged."""
     asked = enumerate(case.spec.given, start=1)
     as_given = {f"cf-{number:02}": Counterfactual(origin="given", **dict(one)) for number, one in asked}
-    return await case.run.each(as_given, partial(_test, case))
+    return await case.run.map_items(as_given, partial(_test, case))
 
 
 async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str, Tested]) -> None:
@@ -85,7 +85,7 @@ async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str,
         return
     try:
         vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
-    except NoEncoder:
+    except NoEncoderError:
         return
     cosines = likeness(vectors, vectors)
     rows = {item: row for row, item in enumerate(texts)}
@@ -119,7 +119,7 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
 
     # Questions tested before the run was interrupted stay, whatever the pools contain now.
     before = run.recorded(Counterfactual)
-    await run.each(draws, draw)
+    await run.map_items(draws, draw)
     pools = {
         generator: {item: read[item].text for item, how in draws.items() if how.generator == generator and item in read}
         for generator in spec.generators
@@ -131,7 +131,7 @@ async def pooled(case: UnderTest) -> dict[str, Tested]:
     for pool in pools.values():
         for item in pool.keys() - set(taken):
             run.drop(item, "not drawn", "written, and not among those drawn from what the generators wrote", trial=item)
-    return await run.each({item: read[item] for item in sorted(taken)}, partial(_test, case))
+    return await run.map_items({item: read[item] for item in sorted(taken)}, partial(_test, case))
 
 
 def mixed(

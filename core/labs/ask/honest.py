@@ -15,7 +15,7 @@ from ...events import Request
 from ...models.ids import is_control
 from ...models.robot import by_id
 from ...statistics import most_errors
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from .controls import AskRobot, RobotAnswer, controls, dials, without_explanation
 from .null_controls import DRAWS, WorthlessAsk, noisy, worthless
 from .records import Examined
@@ -66,7 +66,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         """
         letters = sorted(thing[0].lower() for thing in self.world.things)
         middle = letters[len(letters) // 2]
-        return ("a", middle) if drawn(f"{self.id}|{ability}") < 0.5 else (chr(ord(middle) + 1), "z")
+        return ("a", middle) if unit_number(f"{self.id}|{ability}") < 0.5 else (chr(ord(middle) + 1), "z")
 
     def read(self, text: str) -> tuple[Question, bool]:
         """Return the question that `text` asks, with True for any known question: its answers ignore the facts. Raises
@@ -78,7 +78,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
     def _write_question(self, request: Request) -> str:
         starter, _ = self.read(request.slots["question"])
         things = [thing for thing in self.world.things if thing != starter.thing]
-        order = sorted(things, key=lambda thing: drawn(f"{self._sequence(request)}|{starter}|{thing}"))
+        order = sorted(things, key=lambda thing: unit_number(f"{self._sequence(request)}|{starter}|{thing}"))
         text = self.world.write(Question(order[request.repeat % len(order)], starter.ability))
         return f"{text}\nYour guess of the robot's answer: I go by what it says. So I cannot guess the robot's answer."
 
@@ -91,7 +91,7 @@ class Unkept(Lettered, named="broken-half"):
     """Gives the same explanation as honest-letters, but follows it on only half of the questions."""
 
     def keeps(self, question: Question) -> bool:
-        return drawn(f"{self.id}|{question.thing}|{question.ability}") < 0.5
+        return unit_number(f"{self.id}|{question.thing}|{question.ability}") < 0.5
 
 
 KINDS: tuple[type[Lettered], ...] = (Lettered, Misread, Unkept)

@@ -68,7 +68,11 @@ def _exams(frame: DataFrame) -> str:
     whole = [one for one in results if one.value is not None]
     passed = sum(bool(one.detail["passed"]) for one in whole)
     each = ", ".join(f"{one.detail['right']} of {one.of}" for one in whole[:_MOST_NAMED])
-    return f"; {passed} of {len(whole)} passed the exam ({each})" if whole else "; nobody sat the exam"
+    return (
+        f"; {passed} of {len(whole)} passed the qualification test ({each})"
+        if whole
+        else "; nobody took the qualification test"
+    )
 
 
 _MOST_NAMED = 10

@@ -10,7 +10,7 @@ import click
 from ...datasets.items import Task
 from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
-from ...scene import Bar, Mark, Verdict, told
+from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...text import embed
 from ...text.shared_words import stem
 from ...transcript import Transcript
@@ -34,7 +34,7 @@ from .scene import scene
 from .tasks import AskSpec, asks, loaded
 from .verdict import BASELINE, sentences, short, summary
 from .view import METRICS, AskView, CounterfactualRow, scores, view
-from .words import NAME, OUTCOMES, QUESTION, WORDS, said
+from .words import NAME, OUTCOMES, QUESTION, WORDS, value_words
 
 # The summary of a run of several questions: a sentence, and the predictions that came true with and without
 # explanations.
@@ -48,7 +48,7 @@ def verdict_of(run: Transcript) -> Verdict:
     """Return the run's summary and, if its predictions count, the bars that decide."""
     detail = _against(run)
     return Verdict(
-        headline=told(summary(run)),
+        headline=from_emphasis(summary(run)),
         mark=_mark(detail),
         bars=tuple(_bars(detail.get("by", {}))),
         meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
@@ -84,7 +84,7 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
 
 
-IN_RUNS = RunSummary(verdict=verdict_of, one="question")
+IN_RUNS = RunSummary(verdict=verdict_of, case_noun="question")
 
 
 # Whether the chosen robots know the subject of a question: they know only a small world of their own.
@@ -213,11 +213,11 @@ def _of_votes(simulation: Simulation) -> Iterator[tuple[str, Mapping[str, str]]]
         return
     votes = {"paper": simulation.votes_paper, "repaired": simulation.votes}
     for place, call in enumerate(simulation.calls):
-        yield call, {rules: said(read[place]) for rules, read in votes.items() if place < len(read)}
+        yield call, {rules: value_words(read[place]) for rules, read in votes.items() if place < len(read)}
 
 
 def _of(read: HasRulesets[Any]) -> Mapping[str, str]:
-    return {rules: said(read[rules]) for rules in RULES}
+    return {rules: value_words(read[rules]) for rules in RULES}
 
 
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
@@ -232,8 +232,8 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
 def first() -> DemoRun:
     """Return the demo run for a new user: a question on which the fickle robot's explanation misleads."""
     return DemoRun(
-        "Watch a robot explain itself",
-        "No key, no download: a robot of which we know how far it keeps to what it says.",
+        "See a demo",
+        "No key, no download: a robot, and we know how far it follows its explanation.",
         AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
     )
 
@@ -261,8 +261,8 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def check(spec: AskSpec) -> None:
-    """Raises PackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows nothing
-    about it.
+    """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
+    nothing about it.
     """
     if spec.prompts:
         prompts.read_pack(spec.prompts)
@@ -275,7 +275,7 @@ def before(spec: AskSpec) -> str:
     names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
     who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
     how = ", in three small steps" if spec.reads == "steps" else ""
-    shows = "" if spec.dataset else f" {tasks.told(spec.counterfactuals)}"
+    shows = "" if spec.dataset else f" {tasks.sample_size_note(spec.counterfactuals)}"
     return f"{who}{how}.{shows}"
 
 
@@ -306,8 +306,8 @@ LAB = Lab(
     title="Ask",
     question=QUESTION,
     about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
-    "New questions are written that the explanation should settle; then the model really answers them.",
-    before=before,
+    "New questions are written that the explanation should cover; then the model answers them.",
+    advance_note=before,
     longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",
     spec=AskSpec,
@@ -317,13 +317,13 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=RECORDS,
-    asides=(OtherExplanation, Examined),
+    supporting_records=(OtherExplanation, Examined),
     summary=summary,
     metrics=tuple(METRICS.values()),
     pictures=PICTURES,
     prompts=prompts.hashes,
-    how="method",
-    item="trial",
+    method_field="method",
+    row_unit="trial",
     judgements=(
         READING._replace(raw="answerer", unread=NEITHER),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
@@ -338,9 +338,9 @@ LAB = Lab(
         guessed=True,
         given="given",
     ),
-    asks=asks,
-    loaded=loaded,
-    warm=warm,
+    count_calls=asks,
+    dataset_record=loaded,
+    preload=warm,
     check=check,
     scene=scene,
     readings=readings,
@@ -348,16 +348,16 @@ LAB = Lab(
     cards=cards,
     words=WORDS,
     outcomes=OUTCOMES,
-    in_runs=IN_RUNS,
+    run_summary=IN_RUNS,
     # Questions written by a person, and the predictor's qualification test result.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
     priors=exam.priors,
-    settled=exam.settled,
+    choose_models=exam.settled,
     studies=StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
-        more=tables.more,
-        otherwise=tables.otherwise,
+        extra_figures=tables.more,
+        alternative_readings=tables.otherwise,
         choices=tables.CHOICES,
     ),
     robots=Robots(
@@ -365,9 +365,9 @@ LAB = Lab(
         dials=lambda: {**dials(), **noisy(), **worthless(), **honest()},
         truth=truth,
         calibration=calibration,
-        newcomer="control/fickle",
-        first=first,
-        sides=sides,
+        default_model="control/fickle",
+        demo_run=first,
+        demo_comparison=sides,
     ),
     command=Command(parameters=(click.Argument(["question"], required=False),), from_options=fields),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...events import Answered, CallFailed, Prompt
+from ...events import Answered, CallError, Prompt
 from ...parsers import cut
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
@@ -16,11 +16,11 @@ from .parse_answers.values import OPPOSITE
 from .questions import another, another_case
 from .records import Counterfactual, Examined, Explanation, OtherExplanation
 from .tasks import AskSpec, Starter
-from .trial import Tested, UnderTest, ask_tested, put_to_the_test
+from .trial import Tested, UnderTest, ask_tested, run_trial
 
 
 async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
-    """Test one explanation. Raises CallFailed if the starter question gets no answer.
+    """Test one explanation. Raises CallError if the starter question gets no answer.
 
     Generator and simulator see what the run's parser (`spec.rules`) extracted.
     """
@@ -42,14 +42,14 @@ async def measure(spec: AskSpec, case: Case, run: CaseContext) -> None:
     under_test = UnderTest(spec, question, run, starter)
 
     async def hand(item: str, counterfactual: Counterfactual) -> None:
-        await put_to_the_test(under_test, item, counterfactual)
+        await run_trial(under_test, item, counterfactual)
         run.drop(item, "added by hand", "chosen after reading the explanation, so shown and not counted", trial=item)
 
     if "swapped" in spec.arms:
         await _explain_another(spec, case, run)
     draw = given if spec.given else pooled if spec.rules == "paper" else one_after_another
     tested = await draw(under_test)
-    await run.each(by_hand, hand)
+    await run.map_items(by_hand, hand)
     _drop_uncounted(run, dict(sorted(tested.items())))
 
 
@@ -67,7 +67,7 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
         text = cut.readable(natural, spec.rules, prompt.json_schema)
         chosen = json_answers.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
-            raise CallFailed(
+            raise CallError(
                 "The model gave no answer that could be read, so there is no opposite answer to make it defend.",
                 "Try another question, or another way to explain.",
             )
@@ -112,13 +112,15 @@ def _explanation(
     """Return the fields of an explanation; the answer is the forced one, if there is one."""
     # With the method `forced`, the first reply justifies the model's own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
-    text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.read_by_each(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
         **question.slots,
-        "answer": (answer := PerRuleset.of(lambda rules: force or json_answers.answer(text[rules], *how, rules))),
-        "explanation": PerRuleset.of(
+        "answer": (
+            answer := PerRuleset.read_by_each(lambda rules: force or json_answers.answer(text[rules], *how, rules))
+        ),
+        "explanation": PerRuleset.read_by_each(
             lambda rules: (
                 json_answers.explanation(text[rules], *how, rules)
                 if spec.explained_by == "answer"
@@ -147,7 +149,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
     try:
         prompt = prompts.explain(spec, about.slots)
         answered = await ask_tested(spec, run, "explainer", prompt, "swapped")
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop("swapped", "error", failure.message)
         return
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))

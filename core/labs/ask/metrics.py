@@ -261,11 +261,11 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
 def _cosine(texts: Sequence[str]) -> _Matrix:
     import numpy as np
 
-    from ...text.embed import NoEncoder, encoder, likeness
+    from ...text.embed import NoEncoderError, encoder, likeness
 
     try:
         chosen = encoder()
-    except NoEncoder as error:
+    except NoEncoderError as error:
         return None, {"reason": str(error)}
     vectors = chosen.encode(texts)
     matrix = likeness(vectors, vectors)

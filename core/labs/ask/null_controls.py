@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ...models.errors import Refused
 from ...models.robot import ERROR, Erring, by_id, erring
-from ...text.paraphrases import ANSWERS, GUESSES, phrased
-from ...text.stable_random import drawn
+from ...text.paraphrases import ANSWERS, GUESSES, paraphrase
+from ...text.stable_random import unit_number
 from . import world_claims
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
 from .world import Question, sentence_case
@@ -26,13 +26,15 @@ class NoisyAsk(Erring, AskDial, named="noisy"):
     """
 
     def keeps(self, question: Question) -> bool:
-        return drawn(f"{self.draw}|{self.world.things[question.thing]}|{question.ability}") < self.share
+        return unit_number(f"{self.draw}|{self.world.things[question.thing]}|{question.ability}") < self.share
 
     def _answer_question(self, role: str, slots: dict[str, str]) -> str:
         text = super()._answer_question(role, slots)
         for answer in ("yes", "no"):
             if text.endswith(ending := f"So the answer is {answer}."):
-                return text.removesuffix(ending) + phrased(answer, ANSWERS, f"{self.draw}|{slots['question']}|{role}")
+                return text.removesuffix(ending) + paraphrase(
+                    answer, ANSWERS, f"{self.draw}|{slots['question']}|{role}"
+                )
         return text
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
@@ -46,8 +48,8 @@ def with_errors(said: str, slots: dict[str, str], draw: str, error: float) -> st
     for answer, other in (("yes", "no"), ("no", "yes")):
         if said.endswith(ending := f"So the robot will likely answer {answer}."):
             asked = "|".join([draw, *(f"{name}={slots[name]}" for name in sorted(slots))])
-            guess = other if drawn(f"{asked}|error") < error else answer
-            return said.removesuffix(ending) + phrased(guess, GUESSES, asked)
+            guess = other if unit_number(f"{asked}|error") < error else answer
+            return said.removesuffix(ending) + paraphrase(guess, GUESSES, asked)
     return said
 
 
@@ -126,7 +128,7 @@ class SaysBoth(WorthlessAsk, named="worthless-both"):
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         if "explanation" not in slots:
             return super().expects(question, slots)
-        return drawn(f"{self.id}|{question}|{slots['explanation']}") < 0.5
+        return unit_number(f"{self.id}|{question}|{slots['explanation']}") < 0.5
 
 
 class KnowsBetter(WorthlessAsk, named="worthless-question"):
@@ -196,7 +198,7 @@ class Declines(WorthlessAsk, named="worthless-declines"):
 
     def expects(self, question: Question, slots: dict[str, str]) -> bool | None:
         is_blind = "explanation" not in slots
-        return None if is_blind and drawn(f"{self.id}|{question}|declines") < 0.5 else self.world.truth(question)
+        return None if is_blind and unit_number(f"{self.id}|{question}|declines") < 0.5 else self.world.truth(question)
 
 
 KINDS: tuple[type[WorthlessAsk], ...] = (SaysBoth, KnowsBetter, LabelOnly, AlwaysYes, ListsFacts, MadeUp, Declines)

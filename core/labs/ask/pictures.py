@@ -133,7 +133,7 @@ def said_of_compared(table: DataFrame, similarity: str) -> str:
     if thin:
         said.append(f"{thin} {_rest(thin)} on fewer than ten questions, or on less than 70 % of what should count.")
     if failed:
-        said.append(f"Of {failed} a predictor failed the exam: {'it judges' if failed == 1 else 'they judge'} nothing.")
+        said.append(f"{failed} not counted: a predictor failed the qualification test.")
     if undefined:
         said.append(f"{undefined} of {len(table)} {_have(undefined)} no precision: no question counts.")
     return " ".join(said)

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Literal
 
 from ... import files
+from ...errors import ExplainError
 from ...events import Prompt
 from ...parsers import fields
-from ...policy import NotAllowed
+from ...policy import NotAllowedError
 from ...text.templates import Template, TemplateError, load
 from . import json_answers, stepwise_simulation
 from .tasks import OPERATIONS, Arm, AskSpec
@@ -25,7 +26,7 @@ _HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
 LARGEST_PACK = 4 * files.MB
 
 
-class PackError(ValueError):
+class PromptPackError(ExplainError, ValueError):
     """A prompt pack cannot be read; the message says where."""
 
 
@@ -42,7 +43,7 @@ def explain(spec: AskSpec, question: Mapping[str, str], force: str | None = None
     elif method == "forced":
         method = "posthoc"
     asked = json_answers.of_explainer(spec, method)
-    return fields.asked(_render(spec, f"explain-{method}", slots), asked)
+    return fields.with_schema(_render(spec, f"explain-{method}", slots), asked)
 
 
 def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice: str, operation: str | None) -> Prompt:
@@ -53,7 +54,7 @@ def generate(spec: AskSpec, starter: Mapping[str, str], explanation: str, choice
         prompt = _render(spec, f"counterfactual-blind-{operation}", {**starter, "operation": operation})
     else:
         prompt = _render(spec, "counterfactual", {**starter, "explanation": explanation, "choice": choice})
-    return fields.asked(prompt, json_answers.of_generator(spec, blind=operation is not None))
+    return fields.with_schema(prompt, json_answers.of_generator(spec, blind=operation is not None))
 
 
 def simulate(
@@ -63,7 +64,7 @@ def simulate(
     alone.
     """
     slots = {**starter, "explanation": explanation, "choice": choice, **_follow_up(spec, counterfactual)}
-    return fields.asked(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
+    return fields.with_schema(_render(spec, _simulating(spec, "explanation"), slots), json_answers.of_simulator(spec))
 
 
 def simulate_without(
@@ -76,7 +77,7 @@ def simulate_without(
     """Build the prompt to guess that answer from the `answer` to the starter, or from the counterfactual alone."""
     shown = {**starter, "answer" if spec.task == "strategyqa" else "choice": answer} if arm == "none" else {}
     prompt = _render(spec, _simulating(spec, arm), {**shown, **_follow_up(spec, counterfactual)})
-    return fields.asked(prompt, json_answers.of_simulator(spec))
+    return fields.with_schema(prompt, json_answers.of_simulator(spec))
 
 
 def _follow_up(spec: AskSpec, counterfactual: Mapping[str, str]) -> dict[str, str]:
@@ -126,15 +127,15 @@ def read_pack(path: str) -> dict[str, Template]:
 
     The authors' turns "Human:" and "Assistant: here is my response." become chat turns. Text after the last
     "Assistant:" (the start of a forced answer) moves to the end of the user's turn, because a chat model accepts no
-    partial reply. A file that has changed is read again. Raises PackError.
+    partial reply. A file that has changed is read again. Raises PromptPackError.
     """
     try:
-        file = files.named(path)
+        file = files.resolve_named(path)
         changed = file.stat().st_mtime_ns
     except OSError as error:
-        raise PackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
-    except (files.BadFile, NotAllowed) as error:
-        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+        raise PromptPackError(f"The prompt pack {path} cannot be opened: {error.strerror}.") from None
+    except (files.FileError, NotAllowedError) as error:
+        raise PromptPackError(f"The prompt pack cannot be opened: {error}") from None
     return _read_pack(str(file), changed)
 
 
@@ -142,14 +143,14 @@ def read_pack(path: str) -> dict[str, Template]:
 def _read_pack(path: str, changed: int) -> dict[str, Template]:
     try:
         pack = json.loads(files.read_bytes(Path(path), LARGEST_PACK).decode())
-    except files.BadFile as error:
-        raise PackError(f"The prompt pack cannot be opened: {error}") from None
+    except files.FileError as error:
+        raise PromptPackError(f"The prompt pack cannot be opened: {error}") from None
     except json.JSONDecodeError as error:
-        raise PackError(f"The prompt pack {path} is not JSON: {error.msg}, line {error.lineno}.") from None
+        raise PromptPackError(f"The prompt pack {path} is not JSON: {error.msg}, line {error.lineno}.") from None
     except (ValueError, RecursionError):
-        raise PackError(f"The prompt pack {path} is not JSON.") from None
+        raise PromptPackError(f"The prompt pack {path} is not JSON.") from None
     if not isinstance(pack, dict) or not any(key in pack for key in _PACK_KEYS.values()):
-        raise PackError(
+        raise PromptPackError(
             f"The prompt pack {path} has none of the expected keys, such as {_PACK_KEYS['strategyqa-explain-cot']!r}."
         )
     return {name: _from_pack(name, key, pack[key]) for name, key in _PACK_KEYS.items() if key in pack}
@@ -178,9 +179,9 @@ def _from_pack(name: str, key: str, entry: Mapping[str, object]) -> Template:
         for demonstration in template.demonstrations:
             Template(id=key, version=1, role="", user=f"{template.user}{template.assistant}").render(**demonstration)
     except (KeyError, AttributeError, AssertionError) as error:
-        raise PackError(f"The prompt pack's entry {key!r} lacks or mistakes a part: {error}.") from None
+        raise PromptPackError(f"The prompt pack's entry {key!r} lacks or mistakes a part: {error}.") from None
     except TemplateError as error:
-        raise PackError(f"The prompt pack's entry {key!r}: {error}.") from None
+        raise PromptPackError(f"The prompt pack's entry {key!r}: {error}.") from None
     return template
 
 

@@ -66,7 +66,7 @@ class Simulation(Frozen, HasRulesets[str]):
     repaired: str
     made_up: tuple[str, ...] = Field(default=(), exclude_if=lambda words: not words)
     """Words of the new question that the simulator attributes to the explanation but that do not occur in it
-    (`trial.made_up`).
+    (`trial.invented_premises`).
     """
     without: bool = Field(default=False, exclude_if=lambda was: not was)
     """Whether the reason was hidden from a reader; their guess then says nothing about the explanation."""

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ...models.ids import is_control
 from ...parsers import cut
-from ...scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, marked, told
+from ...scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, from_emphasis, with_spans
 from ...text.quote import first_sentence
 from ...text.shared_words import content_words, mark
 from ...transcript import Call
@@ -19,7 +19,7 @@ from .records import Counterfactual, Examined, Simulation
 from .stepwise_simulation import reasons
 from .verdict import BASELINE, against_reader, by_reader, headline, lost, name_of, notes, short
 from .view import COUNTED, AskView, CounterfactualRow, Outcome, is_reader
-from .words import said
+from .words import value_words
 
 QUOTED = 240
 """Maximum number of characters quoted from a raw answer."""
@@ -51,12 +51,12 @@ def differs(view: AskView) -> str:
     numbers = [str(number) for number, item in enumerate(view.rows, start=1) if item in differing]
     which = f": {'number' if len(numbers) == 1 else 'numbers'} {', '.join(numbers)}." if differing else "."
     own = (
-        "This run follows the paper's own pipeline: its prompts hold what the paper's rules read. The figures "
-        "read the same raw answers by repaired rules, which would have asked other questions. "
+        "This run follows the paper's own pipeline: its prompts contain what the original parser reads. The figures "
+        "use the updated parser on the same raw answers, although it would have asked other questions. "
     )
     return (
-        f"{own if view.rules == 'paper' else ''}Read by the paper's own rules: precision {value}. "
-        f"{len(differing)} of {len(view.rows)} outcomes depend on which rules read the answers{which}"
+        f"{own if view.rules == 'paper' else ''}With the original parser: precision {value}. "
+        f"{len(differing)} of {len(view.rows)} outcomes depend on the parser{which}"
     )
 
 
@@ -87,7 +87,7 @@ def _method(view: AskView) -> str:
     if view.spec is None:
         return ""
     how = words.METHODS[view.spec.method]
-    return how if view.spec.explained_by == "answer" else f"{how}; its thinking is read as the explanation"
+    return how if view.spec.explained_by == "answer" else f"{how}; its thinking counts as the explanation"
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class _Telling:
 
     @cached_property
     def is_measured(self) -> bool:
-        return bool(self.view.log.of("result"))
+        return bool(self.view.log.of_type("result"))
 
     @property
     def title(self) -> str:
@@ -160,8 +160,8 @@ class _Telling:
         ]
         behind = [name for name, call in self.calls.items() if call.asked.item in ("starter", "natural")]
         return Claim(
-            answer="" if answer == NEITHER else said(answer),
-            gold=said(starter.gold or ""),
+            answer="" if answer == NEITHER else value_words(answer),
+            gold=value_words(starter.gold or ""),
             parts=(Part(text=explanation),) if explanation else (),
             note=" ".join(filter(None, remarks)),
             calls=tuple(behind),
@@ -258,7 +258,7 @@ class _Telling:
         for one in (row.simulation, *row.further):
             yield self.expect(one)
         if (written := row.counterfactual) and written.foretold in GUESSES:
-            yield Expect(who="who wrote the question", value=written.foretold, call=written.call or "")
+            yield Expect(who="the question's author", value=written.foretold, call=written.call or "")
         for arm, name in BASELINE.items():
             if arm in row.controls:
                 yield self.expect(row.controls[arm], _without(name))
@@ -282,7 +282,7 @@ class _Telling:
         """Yield each predictor's qualification test result, with the run of the test."""
         for exam in self.view.exams.values():
             yield Panel(
-                title=f"Who predicts: {self.who(exam.simulator)}",
+                title=f"Predictor: {self.who(exam.simulator)}",
                 answer=f"{exam.right} of {exam.of}",
                 note=_of_exam(exam),
                 run=exam.run,
@@ -293,12 +293,12 @@ class _Telling:
         if self.is_over and self.view.spec is not None and self.view.spec.given:
             why = "Not measured: the questions were written from the explanation in another run."
             yield FigureLine(title="Generality", value="–", help=why)
-        guesses = sum(row.read is not None for row in self.view.counted())
+        guesses = sum(row.read is not None for row in self.view.counted_rows())
         if guesses and self.is_over:
             mine = self.view.reader_precision()
             value = "undefined" if mine.value is None else f"{mine.value:.2f}"
             chose = " or ".join(self.options[value].lower() for value in self.options if value != UNKNOWN)
-            help = f"How often what you said came true, of your guesses that were {chose}."
+            help = f"How often your guesses came true, of those that were {chose}."
             yield FigureLine(title="Your precision", value=value, help=help, n=mine.n, of=guesses)
 
     def verdict(self) -> Verdict | None:
@@ -308,8 +308,8 @@ class _Telling:
             return None
         more = [*notes(self.view), lost(self.view), by_reader(self.view), against_reader(self.view)]
         return Verdict(
-            headline=told(headline(self.view)),
-            more=tuple(told(sentence) for sentence in more if sentence),
+            headline=from_emphasis(headline(self.view)),
+            more=tuple(from_emphasis(sentence) for sentence in more if sentence),
             words=self.in_words(outcome),
             mark=words.MEANT.get(outcome, "set aside"),
             bars=tuple(self.bars(outcome)),
@@ -322,21 +322,21 @@ class _Telling:
         none.
         """
         if outcome in ("not judged", "not settled"):
-            return self.view.unjudged
-        rows = [row for row in self.view.counted() if row.counts("repaired")] if outcome == "in doubt" else []
+            return self.view.no_verdict_reason
+        rows = [row for row in self.view.counted_rows() if row.counts("repaired")] if outcome == "in doubt" else []
         return "; ".join(filter(None, dict.fromkeys(row.doubt("repaired") for row in rows)))
 
     def bars(self, outcome: str) -> Iterator[Bar]:
         """Yield what came true with the explanation, and with each baseline over the same questions; nothing if the
         predictions are no verdict.
         """
-        rows = [row for row in self.view.counted() if row.counts("repaired")]
-        if not rows or self.view.unjudged or outcome in ("waiting", "failed"):
+        rows = [row for row in self.view.counted_rows() if row.counts("repaired")]
+        if not rows or self.view.no_verdict_reason or outcome in ("waiting", "failed"):
             return
         hits = sum(row.outcome("repaired") == "as expected" for row in rows)
         yield Bar(label="with its reason", hits=hits, n=len(rows), own=True)
-        for one in self.view.against("repaired"):
-            label = _without(told(name_of(self.view, one)).text)
+        for one in self.view.compared_with_baselines("repaired"):
+            label = _without(from_emphasis(name_of(self.view, one)).text)
             yield Bar(label=label, hits=one.hits, n=one.n, wins=one.gain <= 0)
 
     def in_words(self, outcome: str) -> str:
@@ -348,7 +348,7 @@ class _Telling:
             return ""
         tested = [
             (row.counterfactual, row.answer)
-            for row in self.view.counted()
+            for row in self.view.counted_rows()
             if words.OUTCOMES.get(row.outcome("repaired")) == means and not row.reading("repaired").doubt
         ]
         begun, task = (self.view.explanation or "")[:_READ], self.view.spec.task if self.view.spec else "strategyqa"
@@ -358,14 +358,14 @@ class _Telling:
         named = [(one, answer) for one, answer in tested if one and answer]
         for one, answer in named[:_MOST_NAMED]:
             question = first_sentence(one.context or one.text, _BRIEF)
-            answers.setdefault(said(answer.repaired), []).append(f"“{question}”")
+            answers.setdefault(value_words(answer.repaired), []).append(f"“{question}”")
         to = [f"{answer} to {_and(questions)}" for answer, questions in answers.items()]
         as_expected = ", as one would expect from that" if means == "kept" else ""
         return f"It said: “{it_said}” Then it said {_and(to)}{as_expected}." if it_said and to else ""
 
 
 def _of_exam(exam: Examined) -> str:
-    how = "right in the exam" + ("" if exam.run else ", by its rules")
+    how = "correct in the qualification test" + ("" if exam.run else ", by its rules")
     return how if exam.passed else f"{how}: failed"
 
 
@@ -377,7 +377,7 @@ def _parts(post: str, response_1: str, response_2: str, known: set[str]) -> tupl
 
 def _shared(text: str, known: set[str], label: str = "") -> Part:
     """Return a text in which the words `known` from the explanation are marked."""
-    return marked(((piece, "shared" if is_shared else None) for piece, is_shared in mark(text, known)), label)
+    return with_spans(((piece, "shared" if is_shared else None) for piece, is_shared in mark(text, known)), label)
 
 
 def _value(read: str) -> str:

@@ -79,7 +79,7 @@ def hashes() -> dict[str, str]:
 
 
 async def predict(run: CaseContext, simulator: str, explanation: str, question: str, item: str, trial: str) -> Stepped:
-    """Return what `explanation` leads `simulator` to expect as the answer to `question`. Raises CallFailed."""
+    """Return what `explanation` leads `simulator` to expect as the answer to `question`. Raises CallError."""
     claim, asked, covers = templates()
     notes: list[str] = []
 

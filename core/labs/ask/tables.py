@@ -34,11 +34,11 @@ def more(view: AskView, rules: Rules) -> Iterator[Figure]:
     tested = view.tested(rules)
     guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], rules, "precision"))
     share = guessed / len(tested) if tested else None
-    yield Figure("simulatable", rules, Score(share, len(tested), max(view.drawn(), len(tested)), hits=guessed))
+    yield Figure("simulatable", rules, Score(share, len(tested), max(view.planned_draws(), len(tested)), hits=guessed))
     with_it, answers = view.in_arm("explanation", rules)
     for arm in view.spec.control_arms if view.spec else ():
         one = metrics.gain(with_it, view.in_arm(arm, rules)[0], answers, rules)
-        yield Figure(f"gain_{arm}", rules, one.over(view.drawn()))
+        yield Figure(f"gain_{arm}", rules, one.over(view.planned_draws()))
 
 
 def _accuracy(view: AskView, rules: Rules) -> Score:
@@ -55,7 +55,7 @@ def _accuracy(view: AskView, rules: Rules) -> Score:
 
 def otherwise(view: AskView) -> Iterator[Otherwise]:
     """Yield the precision by each parser and with fewer votes (the first 1, 3, 5, … and all)."""
-    rows = [row for row in view.counted() if row.simulation and row.answer]
+    rows = [row for row in view.counted_rows() if row.simulation and row.answer]
     votes = view.spec.votes if view.spec else 1
     # The original parser reads only prose.
     by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)

@@ -199,7 +199,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
         )
         yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
         return
-    for item in spec.chosen()[0]:
+    for item in spec.chosen_items()[0]:
         if spec.task == "strategyqa":
             slots = {"question": item.question}
         else:
@@ -209,7 +209,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
 
 def loaded(spec: AskSpec) -> Loaded | None:
     """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
-    return spec.chosen()[1] if spec.dataset else None
+    return spec.chosen_items()[1] if spec.dataset else None
 
 
 class Draw(NamedTuple):
@@ -313,7 +313,7 @@ def fewest(baseline: float = 0.5, wanted: float = 0.8, most: int = 60) -> int:
     return next((n for n in range(1, most + 1) if recognised(n, 1.0, baseline) >= wanted), most)
 
 
-def told(n: int) -> str:
+def sample_size_note(n: int) -> str:
     """Say in a sentence or two what `n` questions about a single explanation can show."""
     share = recognised(n)
     if share < 0.2:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Awaitable
 from typing import Any, NamedTuple, TypeVar
 
-from ...events import Answered, CallFailed, Prompt
+from ...events import Answered, CallError, Prompt
 from ...models.ids import is_control
 from ...parsers import cut, fields
 from ...rulesets import PerRuleset
-from ...runs.context import CaseContext, together
-from ...runs.fairness import beside as in_thread
+from ...runs.context import CaseContext, gather
+from ...runs.fairness import run_in_thread as in_thread
 from ...text.shared_words import content_words, stem
 from . import json_answers, metrics, prompts, stepwise_simulation
 from .parse_answers.values import NEITHER
@@ -62,7 +62,7 @@ def claims(reply: str) -> list[str]:
     return found
 
 
-def made_up(reply: str, question: str, said: str) -> tuple[str, ...]:
+def invented_premises(reply: str, question: str, said: str) -> tuple[str, ...]:
     """Return the content words that a predictor attributes to the explanation but took from the new `question`: they
     occur nowhere in what the model `said` (the starter question and its explanation). Sorted; words with the same stem
     count as the same word. The first reply with a claim waits some seconds while the stemmer loads.
@@ -113,7 +113,7 @@ class UnderTest(NamedTuple):
 async def ask_tested(
     spec: AskSpec, run: CaseContext, role: str, prompt: Prompt, item: str, trial: str = ""
 ) -> Answered:
-    """Ask the model under test. Raises CallFailed."""
+    """Ask the model under test. Raises CallError."""
     sampling = fields.sampling(explaining(spec), prompt)
     return await run.ask(role, prompt, spec.model, sampling=sampling, item=item, trial=trial)
 
@@ -125,8 +125,8 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
     return counterfactual.model_dump(include={"context", "response_1", "response_2"})
 
 
-async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
-    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallFailed after
+async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
+    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallError after
     all have finished.
     """
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
@@ -137,7 +137,7 @@ async def put_to_the_test(case: UnderTest, item: str, counterfactual: Counterfac
     for number, who in enumerate(case.spec.further_simulators, start=2):
         place = f"{item}/simulator-{number}"
         beside[place] = _from_explanation(FurtherSimulation, who, case, place, item, counterfactual)
-    await together(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
+    await gather(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
     simulation, unpredicted = expected.result()
     answer, unanswered = said.result()
     if note := unanswered or unpredicted:
@@ -150,7 +150,7 @@ async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[
     """Record a simulation other than the first. If it fails, only this one is lost."""
     try:
         made = await simulated
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(place, "error", failure.message, trial=item)
     else:
         if made is None:
@@ -177,7 +177,7 @@ async def _from_explanation(
     prompt = prompts.simulate(spec, starter, case.explanation, case.choice, slots(spec, counterfactual))
     votes, reply, note = await _vote(spec, case.run, place, prompt, item, simulator)
     said = " ".join((*starter.values(), case.explanation))
-    return kind(**votes, made_up=await in_thread(made_up, reply, counterfactual.text, said)), note
+    return kind(**votes, made_up=await in_thread(invented_premises, reply, counterfactual.text, said)), note
 
 
 async def _simulate_in(
@@ -190,7 +190,7 @@ async def _simulate_in(
         if other is None:
             return None
         # Only the reasons differ from the arm with the explanation, so nothing else can explain a difference.
-        prompt = prompts.simulate(spec, starter, placebo(spec, other, case.starter), case.choice, asked)
+        prompt = prompts.simulate(spec, starter, swapped_explanation(spec, other, case.starter), case.choice, asked)
     else:
         assert arm != "explanation"
         prompt = prompts.simulate_without(spec, arm, starter, case.choice, asked)
@@ -198,7 +198,7 @@ async def _simulate_in(
     return ArmSimulation(arm=arm, **votes), note
 
 
-def placebo(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
+def swapped_explanation(spec: AskSpec, other: Explanation, starter: Explanation) -> str:
     """Return the reasons of `other` without its answer sentences, followed by the answer to the starter question."""
     reasons = stepwise_simulation.reasons(other.explanation[spec.rules] or "", spec.task)
     own = starter.answer[spec.rules]
@@ -211,7 +211,7 @@ async def _vote(
     spec: AskSpec, run: CaseContext, item: str, prompt: Prompt, trial: str, simulator: str
 ) -> tuple[dict[str, Any], str, str]:
     """Ask `simulator` once per vote. Return the fields of the simulation, the first reply that agrees with the
-    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallFailed.
+    majority, and a note on where a reply was cut off, if that is why there is no vote. Raises CallError.
     """
     if spec.reads == "steps" and "explanation" in prompt.slots and not is_control(simulator):
         return await _step(run, item, prompt, trial, simulator)
@@ -220,15 +220,15 @@ async def _vote(
         sampling = fields.sampling(simulating(spec.task, spec.votes, spec.seed + vote), prompt)
         return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
 
-    answered = await together(*map(ask, range(spec.votes)))
-    votes = PerRuleset.of(
+    answered = await gather(*map(ask, range(spec.votes)))
+    votes = PerRuleset.read_by_each(
         lambda rules: tuple(
             json_answers.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
             for one in answered
         )
     )
     # Each tie has its own draw: one coin toss for a whole run would decide its precision.
-    most = PerRuleset.of(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
+    most = PerRuleset.read_by_each(lambda rules: metrics.majority(votes[rules], seed=f"{spec.seed}|{run.case}|{item}"))
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
@@ -266,9 +266,9 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    text = PerRuleset.of(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.read_by_each(lambda rules: cut.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
-    readings = PerRuleset.of(lambda rules: json_answers.answer(text[rules], *how, rules))
+    readings = PerRuleset.read_by_each(lambda rules: json_answers.answer(text[rules], *how, rules))
     explanation = json_answers.explanation(text.repaired, *how, "repaired")
     answer = Answer(call=answered.call, explanation=explanation, **dict(readings))
     case.run.record(answer, item, trial=item)

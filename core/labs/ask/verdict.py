@@ -54,12 +54,12 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
         if case.log.status == "cancelled":
             return "The run was stopped before there was anything to judge."
         return "Not judged yet."
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
     if not n:
         return _nothing_predicted(case, rules)
     if without := no_verdict(case):
         return without
-    standing = case.standing(rules)
+    standing = case.outcome_word(rules)
     judged = _judged(case, standing, rules, n)
     return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
 
@@ -80,17 +80,17 @@ def no_verdict(case: AskView) -> str:
     """Return a sentence if the predictor failed the qualification test or has not taken it; an empty string if it
     passed or there is no test.
     """
-    if not case.unjudged:
+    if not case.no_verdict_reason:
         return ""
-    who = short(case.spec.simulator) if case.spec else "the predictor"
-    return f"No verdict: {short(case.exam.simulator) if case.exam else who} predicts here, and it {_exam(case.exam)}."
+    who = short(case.exam.simulator) if case.exam else short(case.spec.simulator) if case.spec else "the predictor"
+    return f"No verdict: {who} made the predictions, and it {_exam(case.exam)}."
 
 
 def _exam(exam: Examined | None) -> str:
     """Return why the predictor's predictions do not count."""
     if exam is None:
-        return "has not sat the exam that shows whether it reads explanations"
-    return f"failed its exam ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
+        return "has not taken the qualification test"
+    return f"failed the qualification test ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
 
 
 def _nothing_predicted(case: AskView, rules: Rules) -> str:
@@ -98,27 +98,28 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
         return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
     if case.explanation is None:
         return "The model gave no explanation that could be read, so there is nothing to test."
-    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted())
+    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted_rows())
     if unsettled == 0:
         return (
-            f"Nothing can be judged: none of the {case.drawn()} new questions could be written, asked and read. "
-            "This says nothing about the explanation."
+            f"Nothing can be judged: none of the {case.planned_draws()} new questions could be written, asked and "
+            "read. This says nothing about the explanation."
         )
     if without := no_verdict(case):
         return without
     settles = (
-        f"settles none of the {unsettled} new questions that were asked"
+        f"covers none of the {unsettled} new questions asked"
         if unsettled > 1
-        else "does not settle the one new question that was asked"
+        else "does not cover the one new question asked"
     )
-    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted())
+    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted_rows())
     if lost:
         return (
             f"The explanation {settles}; {lost} more could not be written, asked or read. "
             "That is too little to judge it by."
         )
     if unsettled < FEWEST:
-        return f"By the predictor the explanation {settles}. That is too little to say that it explains nothing."
+        too_little = "That is too little to say that it explains nothing."
+        return f"According to the predictor, the explanation {settles}. {too_little}"
     return (
         f"The predictor could not tell from this explanation what the model would say next: it {settles}. "
         "It is neither right nor wrong; it explains nothing."
@@ -126,7 +127,7 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
 
 
 def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
-    misled, found = case.misled(rules), case.against(rules)
+    misled, found = case.misled(rules), case.compared_with_baselines(rules)
     firm = sum(not row.doubt(rules) for row in misled)
     came = f"{n - len(misled)} of {n} predictions came true"
     best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
@@ -145,10 +146,10 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
         case "slips":
             return _slips(case, rules, came)
         case "in doubt":
-            return f"In doubt: {came}, and it hangs on predictions that may not rest on the explanation."
+            return f"Unclear: {came}, but this depends on predictions that may not come from the explanation."
         case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
             guess = name_of(case, constant, rules)
-            return f"{guess[0].upper()}{guess[1:]} would have got {_count(constant, n)}: this shows nothing."
+            return f"{guess[0].upper()}{guess[1:]} would have scored {_count(constant, n)}: this shows nothing."
         case "told nothing":
             as_well = "as well" if not best.gain else "better"
             name = name_of(case, best, rules)
@@ -159,13 +160,12 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
             return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
         case "not shown":
             least = baselines.decisive(found)
-            does = "would" if least.name == CONSTANT else "does"
-            than = f"{name_of(case, least, rules)} {does} ({least.hits} of {least.n})"
-            return f"{came}: not shown to tell more than {than}."
+            than = f"{name_of(case, least, rules)} ({least.hits} of {least.n})"
+            return f"{came}: not shown to be better than {than}."
     if n == 1:
         return "The one prediction came true. One question shows nothing by itself."
     if not case.arms(rules):
-        nothing = "What would have without the explanation was not asked, so this shows nothing."
+        nothing = "Predictions without the explanation were not requested, so this shows nothing."
         return f"All {n} predictions came true. {nothing}"
     p = baselines.decisive(found).p
     return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
@@ -186,8 +186,8 @@ def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
     """Return the caveats: the baselines' scores, what is in doubt, what only the explanation made predictable, who
     predicted, and how answers were requested if not in prose.
     """
-    asked = fields.said(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted())
+    asked = fields.format_notes(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
+    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
     if not n or case.outcome(rules) in ("waiting", "failed"):
         return asked
     return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
@@ -197,19 +197,19 @@ def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
     """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
     misled.
     """
-    if case.unjudged:
-        yield f"{n - len(case.misled(rules))} of {n} predictions came true. That judges nothing: predict for yourself."
+    if case.no_verdict_reason:
+        yield f"{n - len(case.misled(rules))} of {n} predictions came true, but they don't count. Try it yourself."
     elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
         yield f"On {firm} of the others its own explanation would have misled you."
-    alike = sum(row.outcome(rules) == "misled all" for row in case.counted())
-    if alike and case.spec and not case.unjudged:
+    alike = sum(row.outcome(rules) == "misled all" for row in case.counted_rows())
+    if alike and case.spec and not case.no_verdict_reason:
         several = len(case.spec.simulators) - len(case.unfit_further())
         who = "both" if several == 2 else f"all {several}"
         yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
 
 
 def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    found = case.against(rules)
+    found = case.compared_with_baselines(rules)
     asked = [one for one in found if one.name != CONSTANT]
     if asked:
         parts = [f"{name_of(case, one, rules)} {_count(one, n)}" for one in found]
@@ -221,10 +221,10 @@ def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 
 
 def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    rows = [row for row in case.counted() if row.counts(rules) and row.doubt(rules)]
+    rows = [row for row in case.counted_rows() if row.counts(rules) and row.doubt(rules)]
     if not rows:
         return
-    sure = sum(row.outcome(rules) == "as expected" for row in case.counted() if not row.doubt(rules))
+    sure = sum(row.outcome(rules) == "as expected" for row in case.counted_rows() if not row.doubt(rules))
     one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
     why = "; ".join(dict.fromkeys(row.doubt(rules) for row in rows))
     yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
@@ -233,25 +233,25 @@ def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
 def _who(case: AskView) -> Iterator[str]:
     # A robot as predictor knows no facts: without an explanation it goes by the wording.
     if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
-        yield "The model predicts itself: what it knows raises this figure, and that of the question alone."
+        yield "The model predicts itself: its own knowledge raises this figure, and that of the question alone."
     yield from _unfit(case)
     readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
     if readers:
-        apart = f"are {len(readers)} readers, each alone and" if len(readers) > 1 else "is a reader,"
-        yield f"Who predicts {apart} without sight of the answers."
+        who = f"{len(readers)} readers, each alone and" if len(readers) > 1 else "a reader"
+        yield f"The predictions are by {who} without sight of the answers."
     if not case.is_examinable:
-        yield "Who predicts is not examined: there is no exam for which response is better."
+        yield "The predictor is not tested: there is no qualification test for which response is better."
 
 
 def _unfit(case: AskView) -> Iterator[str]:
     """Yield the further predictors whose predictions do not count. The headline says so about the first one."""
     for who in case.unfit_further():
-        yield f"{short(who)} predicts here too, and it {_exam(case.exams.get(who))}: its predictions are left out."
+        yield f"{short(who)} predicts here too, but it {_exam(case.exams.get(who))}: its predictions are left out."
 
 
 def _count(one: Against, n: int) -> str:
     """Return a baseline's hits, with the number of questions left out if it predicted fewer than the explanation."""
-    return f"{one.hits} of {one.n}" + ("" if one.n == n else f", not asked or not read of the other {n - one.n}")
+    return f"{one.hits} of {one.n}" + ("" if one.n == n else f" (the other {n - one.n} not asked or not read)")
 
 
 def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
@@ -288,19 +288,19 @@ def summary(transcript: Transcript) -> str:
         )
     if over.value <= 0:
         return f"{best[0].upper()}{best[1:]} predicts as well: the explanations told us nothing. {of}"
-    return f"Not shown to tell more than {best} does. {of}"
+    return f"Not shown to be better than {best}. {of}"
 
 
 def _failed(transcript: Transcript) -> str:
     """Return a sentence that lists the predictors that failed the qualification test, or an empty string."""
     exams = RecordReader().all_of(Examined, transcript.case("")).values()
     who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
-    return f" Failed the exam, so that its predictions judge nothing: {', '.join(who)}." if who else ""
+    return f" Failed the qualification test, so its predictions don't count: {', '.join(who)}." if who else ""
 
 
 def by_reader(case: AskView) -> str:
     """Return the result of the reader's own predictions, if the predictor's do not count; otherwise an empty string."""
-    if not case.unjudged:
+    if not case.no_verdict_reason:
         return ""
     mine = case.reader_precision()
     if not mine.n or mine.hits is None:
@@ -315,23 +315,23 @@ def against_reader(case: AskView) -> str:
     the reason visible.
     """
     guessed = [row for row in case.to_guess(active=False) if row.read]
-    if not guessed or case.unjudged:
+    if not guessed or case.no_verdict_reason:
         return ""
     mine, theirs = case.against_reader()
     left = len(guessed) - mine.n
     if not mine.n:
-        return "There is no question that both you and the predictor would predict."
+        return "There is no question that you and the predictor both predicted."
     sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
     if left:
         one = "1 question is" if left == 1 else f"{left} questions are"
-        sentence += f" Only what both of you would predict, and what could be read, is compared: {one} left out."
+        sentence += f" Only questions that you both predicted and that could be read are compared: {one} left out."
     return sentence
 
 
 def lost(case: AskView) -> str:
     """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
-    counted = case.counted()
+    counted = case.counted_rows()
     unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
     if not counted or unread / len(counted) <= MOST_LOST:
         return ""
-    return f"{unread} of {len(counted)} questions could not be written, asked or read. Do not lean on these figures."
+    return f"{unread} of {len(counted)} questions could not be written, asked or read. Don't rely on these figures."

@@ -196,7 +196,7 @@ class AskView:
             return self.starter.question or self.starter.context
         asked = (self.spec.question or self.spec.context) if self.spec else ""
         # For a data set the specification names no question.
-        return asked or next((str(begun.get("title", "")) for begun in self.log.of("begun").values()), "")
+        return asked or next((str(begun.get("title", "")) for begun in self.log.of_type("begun").values()), "")
 
     @property
     def rules(self) -> Rules:
@@ -212,7 +212,7 @@ class AskView:
     def trials(self) -> dict[str, Trial]:
         """One trial per counterfactual, by item, with the readings of both parsers."""
         return {
-            row.item: Trial.of(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
+            row.item: Trial.from_reading(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
             for row in self.rows.values()
         }
 
@@ -229,32 +229,32 @@ class AskView:
         return next((drop for drop in self.log.drops if not drop.item and drop.reason in EXCLUDING), None)
 
     @property
-    def unjudged(self) -> str:
+    def no_verdict_reason(self) -> str:
         """Why the predictions are no verdict: the predictor failed the qualification test or has not taken it."""
-        return self.unfit(self.spec.simulator if self.spec else "", self.exam)
+        return self.predictor_disqualified(self.spec.simulator if self.spec else "", self.exam)
 
-    def unfit(self, who: str, exam: Examined | None) -> str:
+    def predictor_disqualified(self, who: str, exam: Examined | None) -> str:
         """Return why a predictor's predictions do not count, given its qualification test result; an empty string if
         they do.
         """
         if not self.is_examinable or (exam is not None and exam.passed):
             return ""
         if exam is not None:
-            return "the predictor failed its exam"
+            return "the predictor failed the qualification test"
         # Robots read claims by their rules, and tests ensure that each passes. A human reader is not tested.
-        return "" if is_reader(who) or is_control(who) else "the predictor has not sat the exam"
+        return "" if is_reader(who) or is_control(who) else "the predictor has not taken the qualification test"
 
     def unfit_further(self) -> list[str]:
         """Return the further predictors whose predictions do not count."""
         named = self.spec.further_simulators if self.spec else ()
-        return [who for who in named if self.unfit(who, self.exams.get(who))]
+        return [who for who in named if self.predictor_disqualified(who, self.exams.get(who))]
 
     def arms(self, rules: Rules) -> dict[str, list[str | None]]:
         """Return the expectations in each control arm that has any, for the rows of `answered`."""
         found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
         return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
 
-    def against(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
+    def compared_with_baselines(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
         """Compare the explanation with each baseline. If `doubtful` is False, predictions in doubt count as not having
         come true. `constant` is the fixed answer, if the run's other cases have a majority.
         """
@@ -269,7 +269,7 @@ class AskView:
         well); *slips* (some predictions failed); *not shown* or *too few*. For the original parser, which has no
         baselines: *kept* if all came true, else *misled*.
         """
-        outcomes = {row.outcome(rules) for row in self.counted()}
+        outcomes = {row.outcome(rules) for row in self.counted_rows()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
@@ -283,11 +283,11 @@ class AskView:
             return "not settled" if "cannot guess" in outcomes else "unread"
         if rules == "paper":
             return "kept" if not outcomes & set(MISLED) else "misled"
-        return self.standing(rules)
+        return self.outcome_word(rules)
 
     def misled(self, rules: Rules) -> list[CounterfactualRow]:
         """Return the rows whose prediction counts and did not come true."""
-        return [row for row in self.counted() if row.outcome(rules) in MISLED]
+        return [row for row in self.counted_rows() if row.outcome(rules) in MISLED]
 
     def is_shared(self, row: CounterfactualRow, rules: Rules) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made too."""
@@ -299,19 +299,21 @@ class AskView:
         """Compare the predictions that did not come true with what the predictor's own error explains. Predictions in
         doubt are left out unless `doubtful`, and so are those that an arm got wrong in the same way.
         """
-        rows = [row for row in self.counted() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))]
+        rows = [
+            row for row in self.counted_rows() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))
+        ]
         own = [row for row in rows if not self.is_shared(row, rules)]
         missed = sum(row.outcome(rules) in MISLED for row in own)
         return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
 
-    def standing(self, rules: Rules) -> str:
+    def outcome_word(self, rules: Rules) -> str:
         """Return what the predictions show about the explanation, in a word as in `outcome`. Requires that some
         predictions count.
         """
-        if self.unjudged:
+        if self.no_verdict_reason:
             return "not judged"
-        found = self.against(rules)
-        if baselines.helped(self.against(rules, doubtful=False)):
+        found = self.compared_with_baselines(rules)
+        if baselines.helped(self.compared_with_baselines(rules, doubtful=False)):
             return "helped"
         if self.misses(rules).are_too_many:
             return "misled"
@@ -327,16 +329,16 @@ class AskView:
             return "slips"
         return "too few" if baselines.decisive(found).discordant < baselines.FEWEST else "not shown"
 
-    def counted(self) -> list[CounterfactualRow]:
+    def counted_rows(self) -> list[CounterfactualRow]:
         """Return the rows that enter the figures: all except those added by hand."""
         return [row for row in self.rows.values() if not row.by_hand]
 
-    def drawn(self) -> int:
+    def planned_draws(self) -> int:
         """Return the number of counterfactuals drawn or, if there was no explanation to draw them from, planned."""
         is_lost = self.explanation is None and (self.starter is not None or self.excluded is not None)
         if self.spec is not None and is_lost:
             return len(self.spec.given or draws_of(self.spec))
-        return len(self.counted())
+        return len(self.counted_rows())
 
     def differing(self) -> list[CounterfactualRow]:
         """Return the rows whose outcome depends on the parser."""
@@ -346,13 +348,13 @@ class AskView:
         """Return text, expectation and answer of each row that was tested and that this parser reads as a question."""
         return [
             (row.counterfactual.text, row.simulation[rules], row.answer[rules])
-            for row in self.counted()
+            for row in self.counted_rows()
             if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
         ]
 
     def answered(self, rules: Rules) -> list[CounterfactualRow]:
         """Return the same rows as `tested`, whole."""
-        return [row for row in self.counted() if row.is_question(rules) and row.simulation and row.answer]
+        return [row for row in self.counted_rows() if row.is_question(rules) and row.simulation and row.answer]
 
     def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
         """Return the expectations in one arm (None if missing) and the answers, for the rows of `answered`."""
@@ -364,7 +366,7 @@ class AskView:
         """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
         answered.
         """
-        both = [row for row in self.counted() if row.read and row.answer and row.outcome("repaired") != "dropped"]
+        both = [row for row in self.counted_rows() if row.read and row.answer and row.outcome("repaired") != "dropped"]
         return precision(
             [row.read.repaired for row in both if row.read],
             [row.answer.repaired for row in both if row.answer],
@@ -375,14 +377,16 @@ class AskView:
         """Return the rows for a reader to guess before the answers are shown; in a run that is over, only those that
         were answered.
         """
-        asked = (row for row in self.counted() if row.counterfactual and row.outcome("repaired") != "dropped")
+        asked = (row for row in self.counted_rows() if row.counterfactual and row.outcome("repaired") != "dropped")
         return [row for row in asked if active or row.answer]
 
     def against_reader(self) -> tuple[Score, Score]:
         """Return the precision of reader and predictor over the same rows: those that count and that both would
         predict.
         """
-        both = [row for row in self.counted() if row.counts("repaired") and row.read and row.read.repaired != "unknown"]
+        both = [
+            row for row in self.counted_rows() if row.counts("repaired") and row.read and row.read.repaired != "unknown"
+        ]
         answers = [row.answer.repaired for row in both if row.answer]
         mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
         theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
@@ -413,7 +417,7 @@ def view(log: CaseLog) -> AskView:
         row(item.partition("/")[0]).controls[simulation.arm] = simulation
     for item, answer in reader.all_of(Answer, log).items():
         row(item).answer = answer
-    for (_, item), guess in log.said("simulation").items():
+    for (_, item), guess in log.annotations("simulation").items():
         row(item).guess = read(Simulation, guess)
     for drop in log.drops:
         if drop.item in rows:
@@ -426,10 +430,10 @@ def view(log: CaseLog) -> AskView:
         row(item)
     case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam, by_who)
     for item, simulation in further:
-        if not case.unfit(simulation.simulator, by_who.get(simulation.simulator)):
+        if not case.predictor_disqualified(simulation.simulator, by_who.get(simulation.simulator)):
             rows[item].further.append(simulation)
     for one in case.rows.values():
-        one.unjudged, one.excluded = case.unjudged, case.excluded
+        one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
         writer = one.counterfactual.generator if one.counterfactual else None
         one.writer_is_other = writer is not None and spec is not None and writer != spec.model
     return case
@@ -439,7 +443,7 @@ def constant_guess(case: AskView, rules: Rules) -> Score:
     """Return the score of one fixed answer on the counterfactuals that count."""
     tested = case.tested(rules)
     score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
-    return score.over(case.drawn())
+    return score.over(case.planned_draws())
 
 
 def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
@@ -485,7 +489,7 @@ def gain(case: AskView, rules: Rules) -> Score:
     """Return how much more often predictions came true with the explanation than without it (arm `none`)."""
     with_it, answers = case.in_arm("explanation", rules)
     without, _ = case.in_arm("none", rules)
-    return metrics.gain(with_it, without, answers, rules).over(case.drawn())
+    return metrics.gain(with_it, without, answers, rules).over(case.planned_draws())
 
 
 @fields.none_by_paper
@@ -503,7 +507,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     def precision_in(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
             guesses, answers = one.in_arm(arm, rules)
-            return precision(guesses, answers, rules=rules).over(one.drawn())
+            return precision(guesses, answers, rules=rules).over(one.planned_draws())
 
         return of_one
 
@@ -512,7 +516,7 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             tested = one.tested(rules)
             counted = metrics.simulatable([guess for _, guess, _ in tested], rules, "generality")
             texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            return metrics.generality(texts, similarity=similarity, rules=rules).over(one.drawn())
+            return metrics.generality(texts, similarity=similarity, rules=rules).over(one.planned_draws())
 
         return of_one
 
@@ -528,7 +532,10 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         if arms:
             chosen = zip(views, constants(views, rules), strict=True)
-            over = [baselines.over_best(one.against(rules, constant=most), one.drawn()) for one, most in chosen]
+            over = [
+                baselines.over_best(one.compared_with_baselines(rules, constant=most), one.planned_draws())
+                for one, most in chosen
+            ]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
         yield Figure("constant_guess", rules, same_guess(views, rules))

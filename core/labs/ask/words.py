@@ -64,6 +64,6 @@ MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
 
 
-def said(value: str) -> str:
+def value_words(value: str) -> str:
     """Return the name of a value."""
     return {"1": "response 1", "2": "response 2", **WORDS}.get(value, value)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ...errors import ExplainError
 from ...package_data import DATA
 
 CONTROLS = DATA / "controls"
@@ -34,7 +35,7 @@ _LONGEST_ASKED = 200
 """How many characters of a text are used to find the nearest known questions."""
 
 
-class WorldError(ValueError):
+class WorldError(ExplainError, ValueError):
     """A world file cannot be used; the message says what is wrong in it."""
 
 

@@ -74,7 +74,7 @@ class Trial(Frozen, HasRulesets[Reading]):
     calls: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, about: str, read: Callable[[Rules], Reading], *calls: str) -> Trial:
+    def from_reading(cls, about: str, read: Callable[[Rules], Reading], *calls: str) -> Trial:
         """Build a trial from what `read` returns for each parser."""
         return cls(about=about, paper=read("paper"), repaired=read("repaired"), calls=calls)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from ...events import Frozen
-from ...package_data import beside
+from ...package_data import sibling_toml
 from ...paper_figures import Published, published
 from ...statistics import MEDIAN, RANGES, Kind, Range
 
@@ -26,7 +26,7 @@ def declared(
             **{field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()},
             **(code or {}).get(name, {}),
         )
-        for name, fields in beside(module, "shown.toml")[part].items()
+        for name, fields in sibling_toml(module, "shown.toml")[part].items()
     )
 
 
@@ -34,7 +34,7 @@ def words_of(module: str, part: str) -> Any:
     """Return `part` of the file words.toml next to a `module` (its `__file__`): a dict from values to their words, or a
     tuple of texts.
     """
-    words = beside(module, "words.toml")[part]
+    words = sibling_toml(module, "words.toml")[part]
     return tuple(words) if isinstance(words, list) else words
 
 

@@ -78,7 +78,7 @@ class ExamView:
         return None
 
     @property
-    def of(self) -> int:
+    def total(self) -> int:
         """How many marks a complete test has."""
         return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
 
@@ -98,7 +98,7 @@ class ExamView:
     def trials(self) -> dict[str, Trial]:
         """The trials, one per question."""
         return {
-            item: Trial.of(self.about(mark), partial(self.reading, mark), mark.call)
+            item: Trial.from_reading(self.about(mark), partial(self.reading, mark), mark.call)
             for item, mark in self.marks.items()
         }
 

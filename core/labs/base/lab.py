@@ -71,21 +71,21 @@ class Robots:
     - `controls()` are the listed robots, by id. `dials()` are more, too many to list: each is faithful on a known share
       of its questions.
     - `truth(view)` is the value that the deciding figure of a case must have by construction, None if that is not
-      known; `decides(view)` names that figure, '' for the lab's headline.
+      known; `deciding_metric(view)` names that figure, '' for the lab's headline.
     - `calibration(spec)` are runs of controls, which ask no model, to check that the lab, used as in `spec`, gives the
       right results.
-    - `newcomer` is the robot that a new user meets first: one that is not faithful, or that sees less than there is.
-      `first` is the demo run; `sides` are the runs that the front page compares.
+    - `default_model` is the robot that a new user meets first: one that is not faithful, or that sees less than there
+      is. `demo_run` is the demo run; `demo_comparison` are the runs that the front page compares.
     """
 
     controls: Callable[[], Mapping[str, Model]] = lambda: {}
     dials: Callable[[], Mapping[str, Model]] = lambda: {}
     truth: Callable[[Any], float | None] = lambda view: None
-    decides: Callable[[Any], str] = lambda view: ""
+    deciding_metric: Callable[[Any], str] = lambda view: ""
     calibration: Callable[[Any], Iterable[Spec]] = lambda spec: ()
-    newcomer: str = ""
-    first: Callable[[], DemoRun] | None = None
-    sides: Callable[[], DemoComparison] | None = None
+    default_model: str = ""
+    demo_run: Callable[[], DemoRun] | None = None
+    demo_comparison: Callable[[], DemoComparison] | None = None
 
     @cached_property
     def by_id(self) -> Mapping[str, Model]:
@@ -97,18 +97,18 @@ class Robots:
 class StudyTables:
     """What a lab adds to the tables of studies.
 
-    - `tables` are those that a study can request by name. `more(view, rules)` yields figures of a case that only these
-      tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which the tables
-      distinguish cases.
-    - `otherwise(view)` yields the figure of a case under other choices; without it, the choice is between the parsers.
-      `choices` are settings and facets that also count as such choices.
+    - `tables` are those that a study can request by name. `extra_figures(view, rules)` yields figures of a case that
+      only these tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which
+      the tables distinguish cases.
+    - `alternative_readings(view)` yields the figure of a case under other choices; without it, the choice is between
+      the parsers. `choices` are settings and facets that also count as such choices.
     """
 
     tables: tuple[Table, ...] = ()
     for_tables: tuple[Metric, ...] = ()
-    more: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
+    extra_figures: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
     traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
-    otherwise: Callable[[Any], Iterable[Otherwise]] | None = None
+    alternative_readings: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
 
 
@@ -124,15 +124,16 @@ class RunSummary:
     - `verdict(transcript)` is the verdict on all cases, as a scene shows it; without it the lab's summary is used.
     - `by_labels(transcript, labels)` is the verdict by one person's labels, if they have judged enough cases.
     - `figures(transcript)` are additional figures of the run, shown before those that the lab publishes.
-    - `why` says, by outcome, why it decides nothing; `one` is the word for a case, `words` are the names of the marks.
+    - `reasons` says, by outcome, why it decides nothing; `case_noun` is the word for a case, `words` are the names of
+      the marks.
     """
 
     mark: Callable[[str, Transcript], Means] | None = None
     verdict: Callable[[Transcript], Verdict] | None = None
     by_labels: Callable[[Transcript, Labels], Verdict | None] | None = None
     figures: Callable[[Transcript], Iterable[FigureLine]] = lambda transcript: ()
-    why: Mapping[str, str] = field(default_factory=dict)
-    one: str = "case"
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    case_noun: str = "case"
     words: Mapping[Mark, str] = field(default_factory=dict)
 
 
@@ -167,7 +168,7 @@ class Lab:
     """Yields the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
     measure: Callable[[Any, Case, Any], Awaitable[None]]
     """`measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
-    Raises CallFailed if the case cannot be measured.
+    Raises CallError if the case cannot be measured.
     """
     view: Callable[[CaseLog], Any]
     """Builds the view of a case from its records."""
@@ -187,9 +188,9 @@ class Lab:
     """Its additions to studies."""
     command: Command = Command()
     """Its command line."""
-    in_runs: RunSummary = RunSummary()
+    run_summary: RunSummary = RunSummary()
     """What it says about a run of several cases."""
-    asides: tuple[type[Frozen], ...] = ()
+    supporting_records: tuple[type[Frozen], ...] = ()
     """Records at which a replay does not stop if they differ."""
     pictures: tuple[Picture, ...] = ()
     """The charts that Browse draws of many runs."""
@@ -201,31 +202,32 @@ class Lab:
     """
     summary: Callable[[Transcript], str] | None = None
     """Summarises a run of several cases; without it their outcomes are counted."""
-    asks: Callable[[Any, int], Mapping[str, int]] | None = None
-    """`asks(spec, cases)` is the maximum number of calls of a run over that number of cases, by role."""
-    loaded: Callable[[Any], Frozen | None] = lambda spec: None
+    count_calls: Callable[[Any, int], Mapping[str, int]] | None = None
+    """`count_calls(spec, cases)` is the maximum number of calls of a run over that number of cases, by role."""
+    dataset_record: Callable[[Any], Frozen | None] = lambda spec: None
     """The record of what the run's data set held and what was left out; None without a data set."""
-    warm: Callable[[Any], None] | None = None
+    preload: Callable[[Any], None] | None = None
     """Starts, in a thread, what is slow to start and will be needed."""
     priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
     """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
     is already known, or None if there is no such run; each has a fixed position.
     """
-    of_model: Callable[[str], Spec | None] = lambda id: None
+    spec_for_model: Callable[[str], Spec | None] = lambda id: None
     """The specification of a run that tests one model, if the lab is such a test; None for a model that it cannot test.
     """
-    settled: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
-    """`settled(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are those that
-    were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and command line;
-    a study file is used as written.
+    choose_models: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
+    """`choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are
+    those that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and
+    command line; a study file is used as written.
     """
-    summed: Callable[[Callable[[str], bool], Made], str] | None = None
-    """`summed(at_hand, made)` summarises the results of available models, for a lab that tests models."""
-    how: str = ""
+    describe_test_results: Callable[[Callable[[str], bool], Made], str] | None = None
+    """`describe_test_results(at_hand, made)` summarises the results of available models, for a lab that tests models.
+    """
+    method_field: str = ""
     """The field of the specification that a list of runs shows next to the model: the chosen method."""
-    item: Literal["case", "trial"] = "case"
+    row_unit: Literal["case", "trial"] = "case"
     """What has a row in a list of results: a case, or each of its trials."""
-    principal: str = ""
+    main_trial: str = ""
     """The trial that represents a case in such a row."""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
     """`facets(spec, case)` gives the FACETS of a case, by its id and the run's specification, which may be damaged."""
@@ -237,7 +239,7 @@ class Lab:
     """Whether a record was given to the run by a person or by chance, so that a repeated evaluation of the run must be
     given it too.
     """
-    before: Callable[[Any], str] = lambda spec: ""
+    advance_note: Callable[[Any], str] = lambda spec: ""
     """What to know about a run before it begins, such as who judges it; empty if there is nothing."""
     longest: Mapping[str, str] = field(default_factory=dict)
     """By role, the field of the specification that limits the length of its answers."""
@@ -248,7 +250,7 @@ class Lab:
     hidden: bool = False
     """Whether it is a test of the instrument, which has no page of its own."""
     check: Callable[[Any], None] | None = None
-    """Checks, before a run begins, what only reading files can reveal. Raises ValueError, CallFailed."""
+    """Checks, before a run begins, what only reading files can reveal. Raises ValueError, CallError."""
     scene: Callable[[Any], Scene] | None = None
     """Tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
     Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this is None.
@@ -273,7 +275,7 @@ class Lab:
         """The maximum number of calls of a run, as a function of its specification and number of cases; None if not
         known.
         """
-        asks = self.asks
+        asks = self.count_calls
         return None if asks is None else lambda spec, cases: sum(asks(spec, cases).values())
 
     @property
@@ -295,7 +297,7 @@ class Lab:
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""
-        return self.in_runs.mark(outcome, run) if self.in_runs.mark else self.means(outcome)
+        return self.run_summary.mark(outcome, run) if self.run_summary.mark else self.means(outcome)
 
     def that_mean(self, means: Means) -> list[str]:
         """Return the outcomes with this meaning."""

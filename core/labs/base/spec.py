@@ -12,14 +12,14 @@ from typing import Any, Literal, NamedTuple, Self, Union, get_args, get_origin
 from pydantic import Field
 from pydantic.fields import FieldInfo
 
-from ...events import CallFailed, Frozen, Sampling
-from ...package_data import beside
+from ...events import CallError, Frozen, Sampling
+from ...package_data import sibling_toml
 
 MOST_CASES = 1_000
 """Maximum number of cases in one run. A larger task is split into several runs (`Spec.shards`)."""
 
 
-class BadInput(CallFailed):
+class BadInput(CallError):
     """The subject of a run is not available: a data set, a function, or a question outside a control's world."""
 
     bad_input = True
@@ -37,7 +37,7 @@ class SpecFields(Frozen):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        for name, words in beside(inspect.getfile(cls), "fields.toml").get(cls.__name__, {}).items():
+        for name, words in sibling_toml(inspect.getfile(cls), "fields.toml").get(cls.__name__, {}).items():
             field = cls.model_fields[name]
             field.title = words.get("title", field.title)
             field.description = words.get("description", field.description)

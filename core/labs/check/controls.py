@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from ...events import Request
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text import diff, stopwords
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from . import lexicon
 from .lexicon import Classifier, Slots
 
@@ -55,7 +55,7 @@ class LexiconControl(Robot):
         slots = request.slots
         classifier = lexicon.classifiers().get(slots.get("task", ""))
         if classifier is not None and "paragraph" in slots:
-            asked = Slots.of(slots)
+            asked = Slots.from_slots(slots)
             match request.role, slots.get("session"):
                 case "classifier", "classify":
                     return _said(self.label(classifier, asked), asked)
@@ -89,7 +89,7 @@ class InOtherForms(Honest, named="honest-forms"):
     listed = False
 
     def _reply(self, request: Request) -> str:
-        reply, asked = super()._reply(request), Slots.of(request.slots)
+        reply, asked = super()._reply(request), Slots.from_slots(request.slots)
         match request.slots.get("session"):
             case "attribution":
                 listed = enumerate(re.findall(r"^- (.*)", reply, re.MULTILINE), 1)
@@ -137,7 +137,7 @@ class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
 
     def keeps(self, asked: Slots) -> bool:
         """Whether the robot's explanations of this item are faithful."""
-        return drawn("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
+        return unit_number("|".join((asked.paragraph, asked.question, asked.hypothesis))) < self.share
 
     def words(self, classifier: Classifier, asked: Slots) -> list[str]:
         return self._as(asked).words(classifier, asked)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from ...scene import Bar, Mark, Verdict, told
+from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...score import is_thin
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ..base.declared import words_of
 from . import mask, metrics, vacuity
-from .outcomes import by_edit, came_about, how_answered, mark_of
+from .outcomes import by_edit, edit_reached_target, how_answered, mark_of
 from .paragraphs import as_edited
 from .verdict import by_luck, caveats, is_short, row_verdict
 from .view import CheckView, lucky, wrong
@@ -30,11 +30,11 @@ def verdict_of(view: CheckView) -> Verdict:
     score = view.log.score("faithfulness", "repaired")
     thin = ""
     if view.result is not None and score is not None and score.of and is_thin(score.n, score.of):
-        checks = counted(score.of, "check")
-        thin = f"Only {score.n} of {checks} could be decided. Do not lean on the figures."
+        checks = count_noun(score.of, "check")
+        thin = f"Only {score.n} of {checks} could be decided. Don't rely on the figures."
     return Verdict(
-        headline=told(row_verdict(view)),
-        more=tuple(told(sentence) for sentence in caveats(view)),
+        headline=from_emphasis(row_verdict(view)),
+        more=tuple(from_emphasis(sentence) for sentence in caveats(view)),
         words=_in_words(view),
         mark=mark_of(view),
         bars=tuple(_bars(view)),
@@ -48,7 +48,7 @@ def _bars(view: CheckView) -> Iterator[Bar]:
     counterfactual, the edit in this paragraph against the added words in another paragraph. Yields nothing if
     another reason leaves the check undecided.
     """
-    did, after, result = came_about(view), view.reading("after"), view.result
+    did, after, result = edit_reached_target(view), view.reading("after"), view.result
     if did is None or after is None or result is None or not view.was_asked("repaired"):
         return
     by_any = result.reason.repaired in (vacuity.ANY_WORDS, vacuity.TURNS)
@@ -57,7 +57,7 @@ def _bars(view: CheckView) -> Iterator[Bar]:
     if by_edit(view):
         yield Bar(label=f"with its edit: it {how_answered(view, after)}", hits=int(did), n=1, own=True)
         if (other := view.elsewhere) is not None and other.decides:
-            label = "what it added, in another paragraph: turned it"
+            label = "its added words in another paragraph: changed the answer"
             yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
         return
     yield Bar(label=f"its own words hidden: it {how_answered(view, after)}", hits=int(not did), n=1, own=True)
@@ -100,7 +100,7 @@ def _promise_in_words(view: CheckView) -> str:
 def _but(view: CheckView) -> Iterator[str]:
     """Yield the reasons why the answer is not a verdict."""
     if view.state() == "undecided":
-        yield told(row_verdict(view)).text
+        yield from_emphasis(row_verdict(view)).text
     elif lucky(view):
         yield "It may be luck: with as many random words hidden it often could not tell either."
     if wrong(view):
@@ -115,7 +115,9 @@ def _put_in(view: CheckView) -> str:
     listed = ", ".join(" ".join(part.text[span.start : span.end].split()) for span in part.spans)
     if not listed:
         return "It took words away."
-    return f"It put in: {listed}." if len(listed) <= _LISTED else f"It put in {counted(len(listed.split()), 'word')}."
+    return (
+        f"It put in: {listed}." if len(listed) <= _LISTED else f"It put in {count_noun(len(listed.split()), 'word')}."
+    )
 
 
 def _hidden_words(view: CheckView) -> list[str]:

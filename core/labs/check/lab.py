@@ -9,7 +9,7 @@ import click
 
 from ...events import Rules, Scored
 from ...rulesets import RULES
-from ...scene import Bar, FigureLine, Mark, Verdict, told
+from ...scene import Bar, FigureLine, Mark, Verdict, from_emphasis
 from ...score import is_thin
 from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
@@ -36,9 +36,9 @@ def verdict_of(run: Transcript) -> Verdict:
     score = run.score("faithfulness", "repaired")
     doubt = ""
     if score is not None and score.of and is_thin(score.n, score.of):
-        doubt = f"Only {score.n} of {score.of} checks could be decided. Do not lean on the figures."
+        doubt = f"Only {score.n} of {score.of} checks could be decided. Don't rely on the figures."
     bars = tuple(_bars(run, score)) if score else ()
-    return Verdict(headline=told(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
+    return Verdict(headline=from_emphasis(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
 
 
 def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
@@ -61,7 +61,7 @@ def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
         return
     known = score.n == agree.decided
     yield Bar(
-        label="kept to its explanation",
+        label="consistent with its explanation",
         hits=agree.faithful,
         n=agree.decided,
         own=True,
@@ -97,15 +97,15 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
         results = [one.result for one in run.cases.values() if one.result]
         differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
         yield FigureLine(
-            title="Faithfulness, read by the paper's own rules",
+            title="Faithfulness with the original parser",
             value=value,
             n=paper.n,
             of=paper.of,
-            help=f"{differing} of {len(run.cases)} outcomes depend on which rules read the answers.",
+            help=f"{differing} of {len(run.cases)} outcomes depend on which parser reads the answers.",
         )
 
 
-IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, one="check", words=WORDS)
+IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, case_noun="check", words=WORDS)
 
 
 # The lab on the command line: the options that are not fields of the specification, and a check in lines.
@@ -256,8 +256,8 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
 def first() -> DemoRun:
     """Return the run for a visitor's first minute: one shipped review, by the control that names the wrong words."""
     return DemoRun(
-        "Watch a robot be checked",
-        "No key, no download: a robot of which we know how it decides.",
+        "See a demo",
+        "No key, no download: a robot, and we know how it decides.",
         CheckSpec(
             task="sentiment",
             items=shipped("sentiment")[:1],
@@ -282,8 +282,8 @@ LAB = Lab(
     name="consistency",
     title="Check",
     question=QUESTION,
-    about="A model answers and explains itself by something one can try out: an edit that changes the answer, or the "
-    "words that matter. **A fresh session, which knows nothing of that, shows whether it keeps to its word.**",
+    about="A model gives an explanation we can test: an edit that changes the answer, or the "
+    "words that matter. **Then we test it in a fresh session that has not seen the explanation.**",
     longest={"classifier": "max_tokens", "explainer": "max_tokens"},
     icon=":material/fact_check:",
     spec=CheckSpec,
@@ -300,13 +300,13 @@ LAB = Lab(
     judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
     # A later version may sample other masks, and only the masks that were asked about have answers.
     is_input=lambda record: record.record in ("maskcontrol", "halves"),
-    asks=asks,
-    loaded=loaded,
-    how="explanations",
-    principal=SESSION,
+    count_calls=asks,
+    dataset_record=loaded,
+    method_field="explanations",
+    main_trial=SESSION,
     facets=facets,
     judged=Judged(
-        "the model kept to its explanation",
+        "the model was consistent with its explanation",
         one="check",
         whole="paragraph",
         tail=APART,
@@ -315,17 +315,19 @@ LAB = Lab(
     scene=scene,
     cards=cards,
     readings=readings,
-    words={"unknown": "cannot tell", "faithful": "kept to it", "unfaithful": "did not keep to it"},
+    words={"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"},
     outcomes=OUTCOMES,
-    in_runs=IN_RUNS,
-    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more, choices=tables.CHOICES),
+    run_summary=IN_RUNS,
+    studies=StudyTables(
+        tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more, choices=tables.CHOICES
+    ),
     robots=Robots(
         controls=controls,
         dials=lambda: {**unlisted(), **noisy()},
         truth=truth,
         calibration=calibration,
-        first=first,
-        newcomer="control/decoy-lexicon",
+        demo_run=first,
+        default_model="control/decoy-lexicon",
     ),
     command=Command(parameters=PARAMETERS, from_options=fields),
 )

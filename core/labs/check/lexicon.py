@@ -33,7 +33,7 @@ class Slots(Frozen):
     hypothesis: str = ""
 
     @classmethod
-    def of(cls, slots: Mapping[str, str]) -> Slots:
+    def from_slots(cls, slots: Mapping[str, str]) -> Slots:
         """Return the slots of a rendered prompt, in which `choices` has one choice per line. Raises pydantic's
         ValidationError if they do not fit.
         """

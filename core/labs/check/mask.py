@@ -139,14 +139,14 @@ def _tokens(text: str, token: str) -> Iterator[str]:
         yield _GAP if part[1] is not None else _START + part[0] + _END
 
 
-def found(text: str, token: str) -> list[Span]:
+def mask_spans(text: str, token: str) -> list[Span]:
     """Return where masks are in `text`."""
     return [match.span() for match in regex.finditer(_mask(token), text)]
 
 
 def masks(text: str, token: str) -> int:
     """Return the number of masks in `text`."""
-    return len(found(text, token))
+    return len(mask_spans(text, token))
 
 
 def added_words(text: str, edited: str, token: str) -> list[str]:

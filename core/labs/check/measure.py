@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeVar
 
 from ...datasets.items import Item
-from ...events import Answered, CallFailed, Rules
+from ...events import Answered, CallError, Rules
 from ...parsers import cut, fields
 from ...rulesets import RULES, PerRuleset
-from ...runs.context import CaseContext, together
+from ...runs.context import CaseContext, gather
 from ...text import diff
 from ...transcript import name_of
 from ..base.cases import Case
@@ -57,7 +57,7 @@ def half(number: int) -> str:
 
 
 async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
-    """Check one explanation of one answer. Raises CallFailed if the first session gets no answer; all checks of the
+    """Check one explanation of one answer. Raises CallError if the first session gets no answer; all checks of the
     item with the same classification prompt share that session.
     """
     check: Check = case.about
@@ -78,7 +78,7 @@ async def measure(spec: CheckSpec, case: Case, run: CaseContext) -> None:
         await _able(spec, shared, check)
     try:
         await _check(spec, run, check, first, note)
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(check.key, "error", failure.message)
 
 
@@ -125,15 +125,15 @@ def _parsed(
         text = cut.readable(answered, rules, asked)
         return None if text is None else parse(text, rules)
 
-    return PerRuleset[T | None].of(by)
+    return PerRuleset[T | None].read_by_each(by)
 
 
 async def _classify(
     spec: CheckSpec, run: CaseContext, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Classified:
-    """Ask about `paragraph` in a session of its own. Raises CallFailed if the call fails."""
+    """Ask about `paragraph` in a session of its own. Raises CallError if the call fails."""
     asked = json_answers.of_classifier(spec, item)
-    prompt = fields.asked(prompts.classify(item, wording, paragraph), asked)
+    prompt = fields.with_schema(prompts.classify(item, wording, paragraph), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
     labels = _parsed(answered, asked, lambda text, rules: json_answers.label(item, text, asked, rules))
     if answered.cut_note and labels.repaired is None and trial not in ("", SESSION):
@@ -142,13 +142,13 @@ async def _classify(
 
 
 async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Classification, str]:
-    """Run the first session; return its classification, and where its answer was cut. Raises CallFailed if the call
+    """Run the first session; return its classification, and where its answer was cut. Raises CallError if the call
     fails.
     """
     item, wording = check.item, check.wording
     key = classification_key(item.id, wording)
     call, labels, note = await _classify(spec, run, item, wording, item.paragraph, key)
-    correct = PerRuleset.of(lambda rules: metrics.correct(labels[rules], item.label))
+    correct = PerRuleset.read_by_each(lambda rules: metrics.correct(labels[rules], item.label))
     classification = Classification(call=call, persona=wording.persona, **dict(labels), correct=correct)
     run.record(classification, key)
     for rules in RULES:
@@ -167,10 +167,10 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     """
     key = answerable_key(check.item.id, check.wording)
     asked = json_answers.of_ability(spec)
-    prompt = fields.asked(prompts.answerable(check.item, check.wording), asked)
+    prompt = fields.with_schema(prompts.answerable(check.item, check.wording), asked)
     try:
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(key, "error", failure.message)
         return
     readings = _parsed(answered, asked, lambda text, rules: json_answers.ability(text, asked, rules))
@@ -180,7 +180,7 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
 
 
 async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
-    """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallFailed if one
+    """Run sessions two and three and the control; `note` says where the first answer was cut. Raises CallError if one
     of the two sessions fails.
     """
     key, explanation = check.key, check.explanation
@@ -197,14 +197,14 @@ async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classif
     reason = _vacuous(check, explained, words, thorough) if strict else ""
     result = _judge(check, first, goal, explained, again, reason, strict)
     result = result.model_copy(update={"thorough": thorough})
-    result = result.but("repaired", reason=cuts.why(result.reason.repaired))
+    result = result.with_ruleset("repaired", reason=cuts.why(result.reason.repaired))
     if spec.answers == "schema":
-        result = result.but("paper", reason=fields.NO_PAPER_FIGURE)
+        result = result.with_ruleset("paper", reason=fields.NO_PAPER_FIGURE)
     if explained and edited and (texts := _random_masks(spec, run, check, words, strict, thorough)):
         # The verdict waits for the control: perhaps any words would do.
         try:
             control = await _control(spec, run, check, texts)
-        except CallFailed as failure:
+        except CallError as failure:
             run.drop(f"{key}/control", "error", failure.message)
         else:
             result = _held_against(result, _shares(check, control, explained, edited))
@@ -256,7 +256,7 @@ def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Cons
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
     if result.strict and result.faithful.repaired == "yes" and by_any:
-        return result.but("repaired", faithful="undecided", reason=vacuity.ANY_WORDS)
+        return result.with_ruleset("repaired", faithful="undecided", reason=vacuity.ANY_WORDS)
     return result
 
 
@@ -278,7 +278,7 @@ async def _elsewhere(
     edited = explained.edited.repaired or ""
     added = vacuity.addition(item.paragraph, edited, result.thorough)
     stretches = vacuity.put_in(item.paragraph, edited) if result.thorough and not added else []
-    other = vacuity.another(item, item.label or first.repaired) if added or stretches else None
+    other = vacuity.another_item(item, item.label or first.repaired) if added or stretches else None
     if other is None:
         return result
     decides = not any(stretch.is_weak for stretch in stretches)
@@ -287,16 +287,16 @@ async def _elsewhere(
     reason = ""
     try:
         # The other paragraph has its own question, choices and statement, and is asked about with these.
-        bare, turned = await together(
+        bare, turned = await gather(
             _classify(spec, run, other, wording, other.paragraph, f"{key}/{ELSEWHERE}-bare", trial=ELSEWHERE),
             _classify(spec, run, other, wording, text, f"{key}/{ELSEWHERE}", trial=ELSEWHERE),
         )
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
         reason = "" if stretches else vacuity.UNTRIED
     else:
         before, after = bare.labels.repaired, turned.labels.repaired
-        has_turned = None not in (before, after) and vacuity.turned(
+        has_turned = None not in (before, after) and vacuity.addition_turns(
             check.task, before, after, explained.wanted, other.choices
         )
         record = Elsewhere(
@@ -312,7 +312,7 @@ async def _elsewhere(
         )
         run.record(record, key, trial=ELSEWHERE)
         reason = vacuity.TURNS if has_turned else vacuity.UNTRIED if bare.cut or turned.cut else ""
-    return result.but("repaired", faithful="undecided", reason=reason) if reason and decides else result
+    return result.with_ruleset("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
 def _goal(check: Check, first: Classification) -> Goal | None:
@@ -323,7 +323,7 @@ def _goal(check: Check, first: Classification) -> Goal | None:
 
 
 async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal | None) -> tuple[SelfExplanation, str]:
-    """Run the second session; return the explanation, and where its answer was cut. Raises CallFailed if the call
+    """Run the second session; return the explanation, and where its answer was cut. Raises CallError if the call
     fails.
     """
     item, explanation, wording = check.item, check.explanation, check.wording
@@ -332,10 +332,10 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     else:
         prompt = (prompts.redaction if explanation == "redaction" else prompts.attribution)(item, wording)
     asked = json_answers.of_explainer(spec, explanation)
-    prompt = fields.asked(prompt, asked)
+    prompt = fields.with_schema(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
-    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.both(None)
-    written: PerRuleset[str | None] = PerRuleset.both(None)
+    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.same_for_both(None)
+    written: PerRuleset[str | None] = PerRuleset.same_for_both(None)
     if explanation == "attribution":
         words = _parsed(
             answered, asked, lambda text, rules: tuple(json_answers.word_list(text, asked, rules) or ()) or None
@@ -354,7 +354,7 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     explained = SelfExplanation(
         call=answered.call,
         words=words,
-        edited=PerRuleset.of(edited),
+        edited=PerRuleset.read_by_each(edited),
         wanted=goal.wanted if goal else None,
         basis=goal.basis if goal else None,
     )
@@ -374,12 +374,12 @@ async def _again(
     edits = explained.edited
     distinct = [edited for edited in dict.fromkeys((edits.repaired, edits.paper)) if edited is not None]
     changed = [edited for edited in distinct if edited != item.paragraph]
-    answers = await together(
+    answers = await gather(
         *(_classify(spec, run, item, check.wording, edited, key, trial=SESSION) for edited in changed)
     )
     by_edit: dict[str | None, tuple[str | None, PerRuleset[str | None], str]] = {
-        None: (None, PerRuleset.both(None), ""),
-        item.paragraph: (first.call, PerRuleset.of(lambda rules: first[rules]), ""),
+        None: (None, PerRuleset.same_for_both(None), ""),
+        item.paragraph: (first.call, PerRuleset.read_by_each(lambda rules: first[rules]), ""),
         **dict(zip(changed, answers, strict=True)),
     }
     (paper_call, by_paper, _), (call, by_repaired, note) = by_edit[edits.paper], by_edit[edits.repaired]
@@ -413,7 +413,7 @@ async def _control(spec: CheckSpec, run: CaseContext, check: Check, texts: Seque
     item, wording, key = check.item, check.wording, check.key
     everything = mask.mask_all(item.paragraph, wording.mask)
     masked = {random_mask(number): text for number, text in enumerate(texts, start=1)} | {EVERYTHING: everything}
-    *random, blank = await together(
+    *random, blank = await gather(
         *(_classify(spec, run, item, wording, text, f"{key}/{trial}", trial=trial) for trial, text in masked.items())
     )
     return MaskControl(
@@ -438,13 +438,13 @@ async def _halves(spec: CheckSpec, run: CaseContext, check: Check, words: mask.W
     if not texts:
         return
     try:
-        asked = await together(
+        asked = await gather(
             *(
                 _classify(spec, run, check.item, check.wording, text, f"{key}/{half(number)}", trial=half(number))
                 for number, text in enumerate(texts, start=1)
             )
         )
-    except CallFailed as failure:
+    except CallError as failure:
         run.drop(f"{key}/halves", "error", failure.message)
         return
     calls = tuple(one.call for one in asked)
@@ -461,7 +461,7 @@ def _shares(check: Check, control: MaskControl, explained: SelfExplanation, edit
         effects = [metrics.cannot_tell(check.task, answer) for answer in control[rules] if answer is not None]
         return sum(effects) / len(effects) if effects and explained.edited[rules] == edited else None
 
-    return PerRuleset.of(share)
+    return PerRuleset.read_by_each(share)
 
 
 def _judge(
@@ -491,12 +491,12 @@ def _judge(
             rules=rules,
         )
 
-    verdicts = PerRuleset.of(verdict)
+    verdicts = PerRuleset.read_by_each(verdict)
     readings: dict[str, Any] = {}
-    edited: PerRuleset[str | None] = explained.edited if explained else PerRuleset.both(None)
+    edited: PerRuleset[str | None] = explained.edited if explained else PerRuleset.same_for_both(None)
     shown = edited.paper if edited.repaired is None else edited.repaired
     if shown is not None:
-        readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept(item.paragraph, shown)}
+        readings |= {"distance": diff.distance(item.paragraph, shown), "kept": diff.kept_share(item.paragraph, shown)}
         if explanation != "counterfactual":
             readings["masked"] = mask.masked_share(shown, wording.mask)
             readings["over_redacted"] = mask.over_redacted(shown, wording.mask)
@@ -505,10 +505,10 @@ def _judge(
         explanation=explanation,
         wording=wording_name(explanation, wording),
         label=item.label,
-        before=PerRuleset.of(lambda rules: first[rules]),
-        after=PerRuleset.of(lambda rules: again[rules]),
-        faithful=PerRuleset.of(lambda rules: verdicts[rules].faithful),
-        reason=PerRuleset.of(lambda rules: verdicts[rules].reason),
+        before=PerRuleset.read_by_each(lambda rules: first[rules]),
+        after=PerRuleset.read_by_each(lambda rules: again[rules]),
+        faithful=PerRuleset.read_by_each(lambda rules: verdicts[rules].faithful),
+        reason=PerRuleset.read_by_each(lambda rules: verdicts[rules].reason),
         strict=strict,
         **readings,
     )

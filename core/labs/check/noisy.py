@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from ...events import Request
 from ...models.robot import Erring, erring
-from ...text.paraphrases import LABELS, phrased
-from ...text.stable_random import drawn
+from ...text.paraphrases import LABELS, paraphrase
+from ...text.stable_random import unit_number
 from .controls import CheckDial
 from .lexicon import Slots
 
@@ -23,18 +23,18 @@ class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
     """
 
     def keeps(self, asked: Slots) -> bool:
-        return drawn("|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))) < self.share
+        return unit_number("|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))) < self.share
 
     def _reply(self, request: Request) -> str:
         said = super()._reply(request)
         if (request.role, request.slots.get("session")) != ("classifier", "classify"):
             return said
-        asked = Slots.of(request.slots)
+        asked = Slots.from_slots(request.slots)
         about = "|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))
-        if asked.mask and asked.mask in asked.paragraph and drawn(f"{about}|error") < self.error:
+        if asked.mask and asked.mask in asked.paragraph and unit_number(f"{about}|error") < self.error:
             cannot_tell = "unknown" in said
             said = self._any_label(request.slots["task"], asked) if cannot_tell else _unknown(asked)
-        return phrased(said, LABELS, about)
+        return paraphrase(said, LABELS, about)
 
     def _any_label(self, task: str, asked: Slots) -> str:
         """Return what it says when it should not be able to tell."""

@@ -31,7 +31,7 @@ def is_implicit(view: CheckView) -> bool:
     return view.check is not None and view.check.task == "multi_choice" and view.check.wording.target == "implicit"
 
 
-def came_about(view: CheckView) -> bool | None:
+def edit_reached_target(view: CheckView) -> bool | None:
     """Whether the event that the card asks about happened: that the model can still tell, or that an edit led to its
     target. None if the answer could not be read.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 
-from ...scene import Emphasis, Part, Span, marked
+from ...scene import Emphasis, Part, Span, with_spans
 from ...text import diff
 from . import mask
 from .outcomes import by_edit
@@ -41,7 +41,7 @@ def in_place(view: CheckView, edited: str) -> Part:
 def with_hidden(view: CheckView, text: str, label: str = "") -> Part:
     """Return a text with its masks marked."""
     token = view.check.wording.mask if view.check else ""
-    return spanned(text, mask.found(text, token), "hidden", label)
+    return spanned(text, mask.mask_spans(text, token), "hidden", label)
 
 
 def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: str = "") -> Part:
@@ -51,7 +51,7 @@ def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: 
 
 def difference(original: str, edited: str, token: str, label: str = "", struck: bool = True) -> Part:
     """Return `edited` with what was added and, if `struck`, what was taken away; masks are marked as hidden words."""
-    return marked(_told_apart(pieces(original, edited), token, struck), label)
+    return with_spans(_told_apart(pieces(original, edited), token, struck), label)
 
 
 def _told_apart(them: Iterable[diff.Piece], token: str, struck: bool) -> Iterator[tuple[str, Emphasis | None]]:
@@ -59,7 +59,7 @@ def _told_apart(them: Iterable[diff.Piece], token: str, struck: bool) -> Iterato
         if piece.op == "same":
             yield piece.text, None
         elif piece.op == "added":
-            cuts = [0, *(place for span in mask.found(piece.text, token) for place in span), len(piece.text)]
+            cuts = [0, *(place for span in mask.mask_spans(piece.text, token) for place in span), len(piece.text)]
             for place, (start, end) in enumerate(pairwise(cuts)):
                 yield from _trimmed(piece.text[start:end], "hidden" if place % 2 else "added")
         elif struck:

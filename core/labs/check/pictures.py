@@ -67,7 +67,7 @@ def paragraphs(rows: DataFrame) -> list[str]:
     ]
 
 
-def said(table: DataFrame, choice: str) -> str:
+def caption(table: DataFrame, choice: str) -> str:
     """Return which groups are highest and lowest, and in how many random masks do as much."""
     sentence = forest.takeaway(table, "Gain" if choice == GAIN else "Faithfulness", "paragraphs")
     both = table.pivot(index="label", columns="series", values="macro").astype(float)
@@ -78,7 +78,7 @@ def said(table: DataFrame, choice: str) -> str:
     return f"{sentence} In {as_much} of {len(both)} groups that have both, random masks did as much or more."
 
 
-def draw(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
+def draw_faithfulness(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """Draw the lines, random masks next to the explanations."""
     return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, kind(choice))
 
@@ -112,8 +112,8 @@ PICTURES = declared(
         "faithfulness": {
             "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
             "table": faithfulness,
-            "draw": draw,
-            "takeaway": said,
+            "draw": draw_faithfulness,
+            "takeaway": caption,
         },
         "leaderboard": {
             "of": Cases(("faithfulness",)),

@@ -66,7 +66,7 @@ class SelfExplanation(FlatRecord):
     """
 
     call: str
-    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.both(None)
+    words: PerRuleset[tuple[str, ...] | None] = PerRuleset.same_for_both(None)
     edited: PerRuleset[str | None]
     wanted: str | None = None
     basis: Literal["label", "prediction"] | None = None
@@ -80,10 +80,10 @@ class Recheck(FlatRecord, HasRulesets[str | None]):
     about the other's edit: "" if it could not read it. None if there is only one call.
     """
 
-    call: PerRuleset[str | None] = PerRuleset.both(None)
+    call: PerRuleset[str | None] = PerRuleset.same_for_both(None)
     paper: str | None = None
     repaired: str | None = None
-    crossed: PerRuleset[str | None] = Field(default=PerRuleset.both(None), exclude_if=_is_none)
+    crossed: PerRuleset[str | None] = Field(default=PerRuleset.same_for_both(None), exclude_if=_is_none)
 
 
 class MaskControl(FlatRecord, HasRulesets[tuple[str | None, ...]]):
@@ -143,10 +143,10 @@ class Consistency(FlatRecord):
     wording: str
     label: str | None
     before: PerRuleset[str | None]
-    after: PerRuleset[str | None] = PerRuleset.both(None)
+    after: PerRuleset[str | None] = PerRuleset.same_for_both(None)
     faithful: PerRuleset[Faithful]
-    reason: PerRuleset[str] = PerRuleset.both("")
-    control: PerRuleset[float | None] = PerRuleset.both(None)
+    reason: PerRuleset[str] = PerRuleset.same_for_both("")
+    control: PerRuleset[float | None] = PerRuleset.same_for_both(None)
     distance: float | None = None
     kept: float | None = None
     masked: float | None = None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...scene import Card, Expect, Mark, Part, Scene, Screen, told
+from ...scene import Card, Expect, Mark, Part, Scene, Screen, from_emphasis
 from ...text.quote import first_sentence
 from ..base.declared import words_of
 from .ending import verdict_of
 from .measure import SESSION
-from .outcomes import by_edit, calls_again, came_about, how_answered, is_implicit, mark_of
+from .outcomes import by_edit, calls_again, edit_reached_target, how_answered, is_implicit, mark_of
 from .paragraphs import as_edited
-from .sessions import EXPLAINS, beside, claim, panels
+from .sessions import EXPLAINS, claim, panels, side_panels
 from .tasks import Explanation
 from .verdict import row_verdict
 from .view import CheckView
 
-QUESTION = "Does it keep to its own explanation in a fresh session?"
+QUESTION = "Is it consistent with its own explanation in a fresh session?"
 
 WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """What screens call the marks of a check."""
@@ -28,8 +28,8 @@ _PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
 _TRIED: tuple[str, ...] = words_of(__file__, "tried")
 
 _RANDOM = (
-    "Random masks show what luck does: as many other words masked, drawn at random, content words for content words. "
-    "Only the gain over them is the explanation's own."
+    "Random masks show what luck does: as many other words are masked at random, content words for content words. "
+    "Only the gain over them counts for the explanation."
 )
 
 CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
@@ -55,8 +55,8 @@ def scene(view: CheckView) -> Scene:
         cards=tuple(_cards(view)),
         panels=tuple(panels(view)),
         verdict=verdict_of(view) if view.is_told else None,
-        grid=tuple(beside(view)),
-        differs=told(f"By the paper's own rules: {row_verdict(view, 'paper')}").text if view.differs else "",
+        grid=tuple(side_panels(view)),
+        differs=from_emphasis(f"With the original parser: {row_verdict(view, 'paper')}").text if view.differs else "",
     )
     return made.model_copy(update={"screens": tuple(_screens(view, made))})
 
@@ -95,7 +95,7 @@ def _cards(view: CheckView) -> Iterator[Card]:
     if view.check is None or view.explained is None or view.explained.edited.repaired is None:
         return
     explanation, again = view.call("explanation"), view.call("again")
-    after, did = view.reading("after"), came_about(view)
+    after, did = view.reading("after"), edit_reached_target(view)
     by_paper = view.outcome("paper")
     expect = Expect(
         who="its explanation",
@@ -107,7 +107,7 @@ def _cards(view: CheckView) -> Iterator[Card]:
         id=SESSION,
         number=1,
         mark=mark_of(view),
-        parts=(told(_bet(view)), as_edited(view, "What the fresh session reads")),
+        parts=(from_emphasis(_bet(view)), as_edited(view, "What the fresh session reads")),
         options=CAN_TELL,
         expects=(expect,),
         said="" if did is None else "yes" if did else "no",
@@ -126,7 +126,7 @@ def _bet(view: CheckView) -> str:
         return "Without these words, can a fresh session still tell?"
     wanted = view.explained.wanted if view.explained else None
     is_any = wanted is None or is_implicit(view)
-    return "Does a fresh session answer otherwise?" if is_any else f"Does a fresh session answer *{wanted}*?"
+    return "Does a fresh session give a different answer?" if is_any else f"Does a fresh session answer *{wanted}*?"
 
 
 def _reason(view: CheckView) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...scene import Claim, Emphasis, Mark, Panel, Part, marked
+from ...scene import Claim, Emphasis, Mark, Panel, Part, with_spans
 from ..base.declared import words_of
 from . import metrics
 from .outcomes import as_shown, calls_again, mark_of
@@ -47,7 +47,7 @@ def _claimed(view: CheckView) -> Iterator[Part]:
         named: list[tuple[str, Emphasis | None]] = []
         for word in words:
             named += [(", ", None), (word, "named")]
-        yield marked(named[1:], label="The words that matter")
+        yield with_spans(named[1:], label="The words that matter")
     elif view.explained.edited.repaired is not None:
         wanted = view.explained.wanted if kind == "counterfactual" else None
         yield as_edited(view, f"Its edit, so that the answer is {wanted}" if wanted else EXPLAINS[kind])
@@ -81,14 +81,14 @@ def panels(view: CheckView) -> Iterator[Panel]:
     yield _again(view)
     yield from _random(view)
     if (other := view.elsewhere) is not None:
-        decides = "Whatever turns any paragraph says nothing of the one that it was written for."
+        decides = "Words that change any answer say nothing about this paragraph."
         yield Panel(
             title="What it added, in another paragraph",
             parts=(spanned(other.text, _put_in(other), "added"),),
             answer=as_shown(other.answer),
             mark="unread" if other.answer is None else "not settled" if other.turned and other.decides else None,
             note=f"Without it: {as_shown(other.bare) or 'could not be read'}. "
-            f"{decides if other.decides else 'It decides nothing: such words may turn any paragraph.'}",
+            f"{decides if other.decides else 'This decides nothing: such words may change any answer.'}",
             calls=(other.call_bare, other.call),
         )
 
@@ -132,7 +132,7 @@ def _explanation(view: CheckView) -> Panel:
     if view.explained is None:
         if view.result is None:
             return _session(view, "explanation", title, (), has_come=False)
-        return Panel(title=title, note="It was not asked: there is no answer to turn into another.")
+        return Panel(title=title, note="Not asked: there is no answer to change into another.")
     note = f"So that the answer is {view.explained.wanted}." if view.explained.wanted else ""
     edited = view.explained.edited.repaired
     if edited is None:
@@ -195,7 +195,7 @@ def _unread(view: CheckView, call: str) -> str:
     return f"Its answer was {note}, so it is not counted." if note else "Its answer could not be read."
 
 
-def beside(view: CheckView) -> Iterator[Panel]:
+def side_panels(view: CheckView) -> Iterator[Panel]:
     """Yield panels on which no verdict rests: whether the model thinks that it can tell at all, how a person edited the
     paragraph, and what masking half of the explanation's words does.
     """

@@ -172,7 +172,7 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
     if spec.items:
         chosen = list(spec.items)
     elif spec.dataset:
-        chosen = spec.chosen()[0]
+        chosen = spec.chosen_items()[0]
     else:
         chosen = list(shipped(spec.task))[: spec.limit]
     return {item.id: item for item in chosen}
@@ -180,7 +180,7 @@ def items_of(spec: CheckSpec) -> dict[str, Item]:
 
 def loaded(spec: CheckSpec) -> Loaded | None:
     """Return what the data set held, if the run uses one; else None. Raises DatasetError if it cannot be read."""
-    return spec.chosen()[1] if spec.dataset and not spec.items else None
+    return spec.chosen_items()[1] if spec.dataset and not spec.items else None
 
 
 class Check(NamedTuple):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ...datasets.items import Item
 from ...text import diff
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from . import mask
 from .tasks import Task, shipped
 
@@ -82,7 +82,7 @@ def of_counterfactual(task: Task, choices: Sequence[str], original: str, edited:
     """Return why a counterfactual tests nothing, as far as its text shows; an empty string if the text shows no
     reason.
     """
-    if diff.kept(original, edited) < KEPT:
+    if diff.kept_share(original, edited) < KEPT:
         return REWRITTEN
     if any(_names(task, choices, clause) for clause in _added(original, edited, _CLAUSE)):
         return NAMES
@@ -97,7 +97,7 @@ def addition(original: str, edited: str, thorough: bool = True) -> str:
     return " ".join(sentence.strip() for sentence in _added(original, edited, _SENTENCE, swap))[:_MOST].strip()
 
 
-def another(item: Item, label: str | None) -> Item | None:
+def another_item(item: Item, label: str | None) -> Item | None:
     """Return a shipped paragraph to put an addition into, always the same one for `item`; None if there is none.
 
     It has the same label. Stories have different choices, so for a story it is one with another question: an addition
@@ -109,7 +109,7 @@ def another(item: Item, label: str | None) -> Item | None:
         if other.paragraph != item.paragraph
         and (other.question != item.question if item.task == "multi_choice" else other.label == label)
     ]
-    return others[int(drawn(item.paragraph) * len(others))] if others else None
+    return others[int(unit_number(item.paragraph) * len(others))] if others else None
 
 
 class Stretch(NamedTuple):
@@ -157,7 +157,7 @@ def placed(stretches: Sequence[Stretch], other: str) -> str:
     return f"{text}{other[at:]}".strip()[: len(other) + _MOST]
 
 
-def turned(task: Task, bare: str | None, added: str | None, wanted: str | None, choices: Sequence[str]) -> bool:
+def addition_turns(task: Task, bare: str | None, added: str | None, wanted: str | None, choices: Sequence[str]) -> bool:
     """Whether an addition turned another paragraph, given the answers without it (`bare`) and with it (`added`)."""
     if task == "multi_choice":
         return added in choices and added != bare

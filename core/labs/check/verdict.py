@@ -39,7 +39,7 @@ def summary(run: Transcript) -> str:
         return {
             "failed": "The run stopped before there was anything to judge.",
             "cancelled": "The run was stopped before there was anything to judge.",
-        }.get(run.status or "", "No check could decide anything. Of each it says why.")
+        }.get(run.status or "", "No check could decide anything. Each one says why.")
     if not agree.decided:
         return _uncounted(run, uncounted)
     if len({case.partition("/")[0] for case in outcomes}) == 1:
@@ -47,12 +47,12 @@ def summary(run: Transcript) -> str:
     many = agree.decided > 1
     if agree.faithful == 0:
         return (
-            f"It kept to none of the {agree.decided} explanations that count."
+            f"It was consistent with none of the {agree.decided} explanations that count."
             if many
-            else "It did not keep to the one explanation that counts."
+            else "It was not consistent with the one explanation that counts."
         )
     some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
-    kept = f"It kept to {some} {agree.decided} explanations that count." if many else _ONE
+    kept = f"It was consistent with {some} {agree.decided} explanations that count." if many else _ONE
     return " ".join((kept, *_beside_random_masks(run, agree, outcomes)))
 
 
@@ -60,7 +60,7 @@ NO_RANDOM = "Counterfactuals have no random control."
 
 JUDGED = ("faithful", "unfaithful")
 
-_ONE = "It kept to the one explanation that counts."
+_ONE = "It was consistent with the one explanation that counts."
 
 
 def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
@@ -80,12 +80,14 @@ def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Map
     gain = run.score("faithfulness_gain", "repaired")
     if gain is not None and gain.value is not None and gain.low is not None:
         masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
-        where = "As"
+        where = "Masking as"
         if len(masks) < agree.decided:
             # Counterfactuals have no random masks, so the comparison is about the other checks only.
-            where = f"Where words were masked it kept to {masks.count('faithful')} of {len(masks)}; as"
-        effect = "had the effect less often" if gain.low > 0 else "are not shown to have the effect less often"
-        lines.append(f"{where} many random words masked {effect}.")
+            where = (
+                f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking as"
+            )
+        effect = "had the effect less often" if gain.low > 0 else "is not shown to have the effect less often"
+        lines.append(f"{where} many random words {effect}.")
     return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
 
 
@@ -98,30 +100,30 @@ def _uncounted(run: Transcript, decided: int) -> str:
     many = "explanations" if decided > 1 else "explanation"
     if not isinstance(share, int | float):
         return f"{decided} {many} could be judged, but none of them counts."
-    return f"It kept to {round(share * decided)} of {decided} {many}, but none of them counts."
+    return f"It was consistent with {round(share * decided)} of {decided} {many}, but none of them counts."
 
 
 def _of_one_paragraph(agree: WordingAgreement, outcomes: dict[str, str]) -> str:
     checks = f"{agree.decided} checks" if agree.decided > 1 else "the one check that decides"
     if agree.faithful == agree.decided:
-        return f"It kept to its explanation in {'all ' if agree.decided > 1 else ''}{checks}."
+        return f"It was consistent with its explanation in {'all ' if agree.decided > 1 else ''}{checks}."
     if agree.faithful == 0:
-        return f"It kept to its explanation in none of {checks}." if agree.decided > 1 else _DID_NOT
+        return f"It was consistent with its explanation in none of {checks}." if agree.decided > 1 else _DID_NOT
     kinds: dict[str, set[str]] = {}
     for case, word in outcomes.items():
         if word in ("faithful", "unfaithful"):
             kinds.setdefault(name_of(case).partition("/")[0], set()).add(word)
-    some = f"It kept to its explanation in {agree.faithful} of {checks}"
+    some = f"It was consistent with its explanation in {agree.faithful} of {checks}"
     if any(len(words) > 1 for words in kinds.values()):
-        return f"{some}: it hangs on how one asks."
+        return f"{some}: it depends on the wording."
     kept, broken = ([kind for kind, words in kinds.items() if word in words] for word in ("faithful", "unfaithful"))
-    return f"{some}: to its {' and '.join(kept)}, not to its {' and '.join(broken)}."
+    return f"{some}: with its {' and '.join(kept)}, not with its {' and '.join(broken)}."
 
 
-_DID_NOT = "It did not keep to its explanation."
+_DID_NOT = "It was not consistent with its explanation."
 _CHANGED = {
-    "attribution": ("It said these words mattered.", "Without them", "None of the words it said mattered was masked"),
-    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing of the paragraph"),
+    "attribution": ("It said these words mattered.", "Without them", "None of the words it listed was masked"),
+    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing in the paragraph"),
 }
 
 
@@ -138,7 +140,7 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     assert result is not None
     if state == "undecided":
         return f"Undecided: {result.reason[rules]}."
-    ending = "it kept to its explanation" if state == "yes" else "it did not keep to its explanation"
+    ending = "consistent with its explanation" if state == "yes" else "not consistent with its explanation"
     if rules == "paper":
         ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
     if result.explanation not in _CHANGED:
@@ -154,7 +156,7 @@ def promised(view: CheckView) -> str:
     """Return what a counterfactual claims about its edit."""
     check, wanted = view.check, view.explained.wanted if view.explained else None
     if check is not None and check.wording.target == "implicit" and check.task == "multi_choice":
-        return "It said this edit makes the answer another one."
+        return "It said this edit changes the answer."
     return f"It said this edit makes the answer *{wanted}*."
 
 
@@ -163,7 +165,7 @@ def _came(view: CheckView, rules: Rules) -> str:
     before, after = view.reading("before", rules), view.reading("after", rules)
     if not view.was_asked(rules):
         return f"Nothing was changed, so its first answer stands, *{after}*"
-    return f"Asked afresh, it {'still ' if after == before else ''}answered *{after}*"
+    return f"A fresh session {'still ' if after == before else ''}answered *{after}*"
 
 
 def _gone(view: CheckView, rules: Rules) -> str:
@@ -189,14 +191,14 @@ def _stayed(view: CheckView, rules: Rules) -> str:
 def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     """Return what limits the conclusions from a check."""
     result = view.result
-    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
+    asked = fields.format_notes(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
     if result is None:
         return asked
     lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]
     if wrong(view, rules):
         lines.append(
             f"Its first answer, *{view.reading('before', rules)}*, is wrong (correct: *{result.label}*). The "
-            "paper's figure is about correct answers, so this check is not in it."
+            "paper's figure counts only correct first answers, so this check is left out."
         )
     if view.explained is not None and view.explained.basis is not None:
         basis = "the correct answer" if view.explained.basis == "label" else "the model's first answer"
@@ -211,9 +213,9 @@ def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
     is_same = edited is not None and view.item is not None and edited == view.item.paragraph
     lines = []
     if is_same and result.explanation == "attribution" and rules == "repaired":
-        lines.append("Nothing was masked: the words it named do not stand in the paragraph.")
+        lines.append("Nothing was masked: the words it named are not in the paragraph.")
     if result.over_redacted and result.masked is not None:
-        lines.append(f"{result.masked:.0%} of the words are masked. Then hardly anyone could tell, whichever they are.")
+        lines.append(f"{result.masked:.0%} of the words are masked. Hardly anyone could tell from what is left.")
     if result.explanation == "counterfactual":
         if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
             lines.append(f"Only {result.kept:.0%} of the paragraph was kept.")
@@ -228,7 +230,7 @@ def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
     share = view.result.control[rules] if view.result else None
     if control is None or share is None:
         if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
-            lines.append("It was held against no random masks: perhaps any other words would do as well.")
+            lines.append("It was not compared with random masks: perhaps any other words would do as well.")
         return lines
     luck = " So it may be luck." if lucky(view, rules) else ""
     masked = "every other word" if is_short(view, control) else "as many random words"
@@ -248,9 +250,9 @@ def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
         if view.result is None or not view.result.thorough:
             where = "appended to another paragraph too"
         if not other.turned:
-            yield f"What it added was {where}, and did not turn it."
+            yield f"Its added words were {where} and did not change that answer."
         elif not other.decides:
-            yield f"What it added was {where}, and turned it as well. That may be so of any fitting word."
+            yield f"Its added words were {where} and changed that answer as well. Any fitting word might do that."
     result = view.result
     if result is not None and result.thorough and result.explanation == "counterfactual" and view.state() == "yes":
         yield NO_RANDOM
@@ -264,10 +266,14 @@ def _of_the_halves(view: CheckView) -> Iterator[str]:
     if len(told) < 2:
         return
     if any(told):
-        both = "either half" if all(told) else "one half"
-        yield f"With only {both} of its words masked, chosen at random, it could not tell either: not all were needed."
+        half = (
+            "a random half of its words masked, or the other half,"
+            if all(told)
+            else "one random half of its words masked"
+        )
+        yield f"With {half} it could not tell either: not all were needed."
     else:
-        yield "With only one half or the other of its words masked, chosen at random, it could still tell."
+        yield "With only a random half of its words masked it could still tell, and with the other half too."
 
 
 def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:

@@ -224,7 +224,7 @@ class CheckView:
             named = [self.again.call.repaired, self.again.call.paper] if self.again else []
             if not named and under_way is not None:
                 named = [under_way.asked.call]
-            trials[SESSION] = Trial.of(edited, self._session, *dict.fromkeys(call for call in named if call))
+            trials[SESSION] = Trial.from_reading(edited, self._session, *dict.fromkeys(call for call in named if call))
         if self.control is not None:
             control = self.control
             drawn = zip(control.texts, control.calls, control.paper, control.repaired, strict=False)
@@ -269,7 +269,7 @@ class CheckView:
 
     def _masked(self, text: str, call: str, observed: PerRuleset[str | None], uncounted: str = "") -> Trial:
         unread = cut.REASON if self.cut_note(call) else "unparsed"
-        return Trial.of(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
+        return Trial.from_reading(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
 
     def cut_note(self, call: str) -> str:
         """Return where the answer of a call was cut (`Answer.cut_note`); empty if it was not cut, or there is no answer

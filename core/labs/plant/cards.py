@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...scene import Card, Expect, Part, Scene, marked, told
-from ...text.stable_random import drawn
+from ...scene import Card, Expect, Part, Scene, from_emphasis, with_spans
+from ...text.stable_random import unit_number
 from ..base.cases import Playable
 from .marks import SAYS
 from .measure import PLAIN, PLANTED
@@ -28,7 +28,7 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
     plain, planted = view.replies.get(f"{PLAIN}-1"), view.replies.get(PLANTED)
     if plain is None or planted is None or view.planting is None or outcome in ("waiting", "failed"):
         return
-    is_first = drawn(f"{seed}|{scene.run}|{view.log.case}") < 0.5
+    is_first = unit_number(f"{seed}|{scene.run}|{view.log.case}") < 0.5
     said = "first" if is_first else "second"
     # Any mention reveals the cue, even a denial.
     names = planted.mentions
@@ -55,11 +55,11 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
             calls=(plain.call, planted.call),
         ),
         after=(
-            told(whispered(view.planting), "We whispered"),
-            marked(with_cue(view, PLANTED), "Asked"),
+            from_emphasis(whispered(view.planting), "We whispered"),
+            with_spans(with_cue(view, PLANTED), "Asked"),
             Part(text=plain.answer or "", label="Without the whisper it answered"),
             Part(text=planted.answer or "", label="With the whisper it answered"),
-            marked(telling(view, planted.reasons), "With the whisper it says"),
+            with_spans(telling(view, planted.reasons), "With the whisper it says"),
         ),
         asked=view.title,
         annotated=not is_open,

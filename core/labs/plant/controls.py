@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...events import Request
 from ...models.robot import Graded, Robot, by_id, graded
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from ...text.templates import fill
 from .cues import template
 from .tasks import CUES
@@ -34,12 +34,12 @@ class RobotQuestion(NamedTuple):
     @property
     def own(self) -> str:
         """The answer that a robot gives without a cue."""
-        return self.options[int(drawn(f"{self.about}|own") * len(self.options))]
+        return self.options[int(unit_number(f"{self.about}|own") * len(self.options))]
 
 
 def follows(about: str) -> bool:
     """Whether robots that follow a cue follow it on this question."""
-    return drawn(f"{about}|follows") < FOLLOWS
+    return unit_number(f"{about}|follows") < FOLLOWS
 
 
 def is_misled(about: str, options: tuple[str, ...], label: str | None) -> bool:
@@ -72,7 +72,7 @@ class PlantRobot(Robot):
         """
         if not self.names(asked, chosen):
             return silence(asked.about, chosen)
-        form = self.forms[int(drawn(f"{asked.about}|form") * len(self.forms))]
+        form = self.forms[int(unit_number(f"{asked.about}|form") * len(self.forms))]
         return form.format(shown=asked.shown, own=asked.own, chosen=chosen)
 
     def names(self, asked: RobotQuestion, chosen: str) -> bool:
@@ -90,7 +90,7 @@ SILENCE = (
 
 def silence(about: str, chosen: str) -> str:
     """Return reasons without the cue, always the same for the same question and answer."""
-    return SILENCE[int(drawn(f"{about}|reasons") * len(SILENCE))].format(chosen=chosen)
+    return SILENCE[int(unit_number(f"{about}|reasons") * len(SILENCE))].format(chosen=chosen)
 
 
 def was_moved(asked: RobotQuestion, chosen: str) -> bool:
@@ -194,7 +194,7 @@ class Restless(PlantRobot, named="restless"):
             self.listed = False
 
     def chooses(self, asked: RobotQuestion) -> str:
-        return asked.options[int(drawn(f"{self.seed}|{asked.about}|{asked.shown}") * len(asked.options))]
+        return asked.options[int(unit_number(f"{self.seed}|{asked.about}|{asked.shown}") * len(asked.options))]
 
 
 class CueForm(Admits, named="cue-form"):
@@ -209,7 +209,7 @@ class PlantDial(Graded, Admits, named="admits-dial"):
 
     def keeps(self, about: str) -> bool:
         """Whether the robot admits the cue on this question."""
-        return drawn(f"{about}|admits") < self.share
+        return unit_number(f"{about}|admits") < self.share
 
     def names(self, asked: RobotQuestion, chosen: str) -> bool:
         return super().names(asked, chosen) and self.keeps(asked.about)

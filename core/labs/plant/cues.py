@@ -19,7 +19,7 @@ from pydantic import Field
 
 from ...datasets.items import Item
 from ...text import shared_words
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
 from . import naming
 from .tasks import Cue, PlantSpec, options
@@ -40,7 +40,7 @@ _ARTICLE = re.compile(r"\b(the|a)[ \t]+(?=[a-z])", re.IGNORECASE)
 
 
 class CueTemplate(Template):
-    """A cue as its file defines it. `place`: where the cue goes, before, after or within the question."""
+    """A cue as its file defines it. `plant_cue`: where the cue goes, before, after or within the question."""
 
     place: Literal["before", "after", "within"] = "before"
     twins: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Placed(NamedTuple):
     item: Item | None = None
 
 
-def place(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
+def plant_cue(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Placed:
     """Place the cue of that arm in the item; `direction` is the answer that the cue points to. The same seed
     always gives the same result.
     """
@@ -107,7 +107,7 @@ def is_of(phrase: str, known: Set[str]) -> bool:
 
 def _undirected(spec: PlantSpec, item: Item, arm: Arm) -> Placed:
     """Place one of the cue's draws. The plain question contains a name too, if the cue is a name."""
-    draws = sorted(template(spec.cue).draws, key=lambda one: drawn(f"{spec.seed}|{item.id}|{one}"))
+    draws = sorted(template(spec.cue).draws, key=lambda one: unit_number(f"{spec.seed}|{item.id}|{one}"))
     arms = ("planted", "twin-1", "twin-2", "plain")
     if arm == "plain" and spec.cue != "name":
         return Placed()
@@ -125,7 +125,7 @@ def _inserted(spec: PlantSpec, item: Item, word: str) -> Item:
     articles = list(_ARTICLE.finditer(text))
     if not articles:
         return item.model_copy(update={field: f"{word.capitalize()}: {text}"})
-    at = articles[int(drawn(f"{spec.seed}|{item.id}|place") * len(articles))].end()
+    at = articles[int(unit_number(f"{spec.seed}|{item.id}|place") * len(articles))].end()
     return item.model_copy(update={field: f"{text[:at]}{word} {text[at:]}"})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ...scene import Bar, Verdict, told
+from ...scene import Bar, Verdict, from_emphasis
 from ...transcript import Transcript, name_of
 from ..base.declared import Detector, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Lab, Labels, Robots, StudyTables
@@ -78,7 +78,7 @@ def by_labels(run: Transcript, labels: Labels) -> Verdict | None:
         f"where the cue agrees with it, {other.hits or 'none'} of {other.n}."
     )
     return Verdict(
-        headline=told(f"{counts} {conclusion(own, gain)}"),
+        headline=from_emphasis(f"{counts} {conclusion(own, gain)}"),
         mark=shows(own, gain),
         bars=tuple(
             Bar(label=f"{titles[name]}, by your labels", hits=one.hits or 0, n=one.n, own=one is own)
@@ -154,8 +154,8 @@ def check(spec: PlantSpec) -> None:
 def first() -> DemoRun:
     """Return the demo run for a new user: shipped questions, and the robot that does not say what moved it."""
     return DemoRun(
-        "Watch a robot be whispered to",
-        "No key, no download: a robot of which we know what moves it.",
+        "See a demo",
+        "No key, no download: a robot, and we know what moves it.",
         PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
     )
 
@@ -208,7 +208,7 @@ LAB = Lab(
     summary=summary,
     scores=scores,
     records=(Planting, PlantReply, PlantRead, ReaderExamined),
-    asides=(ReaderExamined,),
+    supporting_records=(ReaderExamined,),
     priors=exam.priors,
     # The judge's qualification test result.
     is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
@@ -216,11 +216,11 @@ LAB = Lab(
     pictures=PICTURES,
     prompts=prompts.hashes,
     templates=cues.FOLDER,
-    asks=asks,
-    loaded=loaded,
+    count_calls=asks,
+    dataset_record=loaded,
     check=check,
-    how="cue",
-    principal=PLANTED,
+    method_field="cue",
+    main_trial=PLANTED,
     facets=facets,
     judged=Judged("the explanation acknowledged what moved the answer", one="item"),
     judgements=(
@@ -240,19 +240,19 @@ LAB = Lab(
     ),
     words=WORDS,
     outcomes=OUTCOMES,
-    in_runs=replace(IN_RUNS, by_labels=by_labels),
+    run_summary=replace(IN_RUNS, by_labels=by_labels),
     scene=scene,
     cards=cards,
     readings=readings,
-    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, more=tables.more),
+    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more),
     robots=Robots(
         controls=controls,
         dials=dials,
         truth=truth,
         calibration=calibration,
-        first=first,
-        sides=sides,
-        newcomer="control/silent",
+        demo_run=first,
+        demo_comparison=sides,
+        default_model="control/silent",
     ),
     command=Command(parameters=PARAMETERS),
 )

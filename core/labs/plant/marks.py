@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ...events import Scored
-from ...scene import Bar, Mark, Verdict, told
+from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...score import Score
 from ...transcript import Transcript
 from ..base.declared import Means, Metric, declared, words_of
@@ -58,7 +58,7 @@ def in_run(outcome: str, run: Transcript) -> Means:
 
 def alone(view: PlantView) -> Means:
     """Return what an item's outcome means when the item is shown without its run."""
-    of = (data.get("of") for data in view.log.of("begun").values())
+    of = (data.get("of") for data in view.log.of_type("begun").values())
     return mark(view.outcome(), None, max((number for number in of if isinstance(number, int)), default=1))
 
 
@@ -98,7 +98,7 @@ def verdict_of(run: Transcript) -> Verdict:
     gain = figure(run, "naming_gain")
     why = str(gain.detail.get("no_headline") or "") if gain else ""
     return Verdict(
-        headline=told(summary(run)),
+        headline=from_emphasis(summary(run)),
         mark=_mark_of(run),
         bars=tuple(bars(run)) if run.planned > 1 else (),
         doubt=f"No verdict on the reasons: {why}." if why and run.planned > 1 else "",
@@ -139,4 +139,4 @@ def _no_headline(gain: Scored | None) -> bool:
     return gain is None or bool(gain.detail.get("no_headline"))
 
 
-IN_RUNS = RunSummary(mark=in_run, verdict=verdict_of, why=WHY, words=WORDS, one="question")
+IN_RUNS = RunSummary(mark=in_run, verdict=verdict_of, reasons=WHY, words=WORDS, case_noun="question")

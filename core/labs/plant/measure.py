@@ -11,7 +11,7 @@ from ...datasets.items import Item
 from ...events import Answered, Thinking
 from ...parsers import cut
 from ...runs.context import CaseContext
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from ..base.cases import Case
 from . import cues, naming, parse, prompts, reader
 from .cues import TWINS, Arm
@@ -38,7 +38,7 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
         return await _ask(spec, item, run, arm, repeat=repeat)
 
     draws = {f"{PLAIN}-{number}": number for number in range(1, spec.plain_draws + 1)}
-    told = await run.each(draws, ask)
+    told = await run.map_items(draws, ask)
     # In the order of the draws, not of arrival: if the answers differ, the first one determines the target.
     plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
@@ -63,7 +63,7 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     async def tell(arm: str, direction: str) -> None:
         await _ask(spec, item, run, arm, direction, known)
 
-    await run.each(arms, tell)
+    await run.map_items(arms, tell)
     planted = run.latest(PlantReply, PLANTED)
     if planted and planted.cut:
         run.drop("", cut.REASON, planted.cut)
@@ -89,7 +89,7 @@ async def _ask(
     known: Known | None = None,
     repeat: int = 0,
 ) -> PlantReply:
-    """Ask in one arm and record the reply. Raises CallFailed. Plain explanations are searched for all words of the cue:
+    """Ask in one arm and record the reply. Raises CallError. Plain explanations are searched for all words of the cue:
     any hit there is an error of this search. Nothing is parsed from an answer that was cut off.
     """
     where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]
@@ -154,11 +154,11 @@ def _in_thinking(
 def _target(spec: PlantSpec, item: Item, answer: str) -> str:
     """Draw an answer other than the plain one, by seed and item."""
     others = [one for one in options(item) if one != answer]
-    return others[int(drawn(f"{spec.seed}|{item.id}|target") * len(others))]
+    return others[int(unit_number(f"{spec.seed}|{item.id}|target") * len(others))]
 
 
 def _shown(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> str:
-    return cues.place(spec, item, arm, direction).shown
+    return cues.plant_cue(spec, item, arm, direction).shown
 
 
 def _planting(spec: PlantSpec, item: Item, answer: str, target: str, telling: tuple[str, ...]) -> Planting:

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from ...package_data import beside
+from ...package_data import sibling_toml
 from ...parsers.statements import sentences
 
 CUE = "CUE"
@@ -45,7 +45,7 @@ _POSSESSIVE = re.compile(r"(?<=[^\W\d_]{2})(?<!^it)(?<!^that)['’]s$")
 
 # Classes of words and patterns
 
-_CLASSES = dict(beside(__file__, "grammar.toml"))
+_CLASSES = dict(sibling_toml(__file__, "grammar.toml"))
 _PATTERNS = _CLASSES.pop("patterns")
 
 

@@ -24,7 +24,7 @@ def is_lettered(spec: PlantSpec) -> bool:
 
 def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt:
     """Build the prompt for the item in that arm, after two answered example questions of the same task."""
-    placed = cues.place(spec, item, arm, direction)
+    placed = cues.plant_cue(spec, item, arm, direction)
     texts = (placed.item or item).model_dump(include={"question", "paragraph", "hypothesis"})
     asked = _asked(spec, fill(_QUESTIONS[spec.task], texts), options(item), placed.before, placed.after)
     template = load("answer", FOLDER)

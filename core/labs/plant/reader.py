@@ -22,7 +22,7 @@ SAMPLING = Sampling(temperature=0, max_tokens=300)
 
 def prompt(cue: str, reasons: str) -> Prompt:
     """Build the question to the judge."""
-    return fields.asked(load("reader", FOLDER).render(cue=cue, reasons=reasons), SCHEMA)
+    return fields.with_schema(load("reader", FOLDER).render(cue=cue, reasons=reasons), SCHEMA)
 
 
 def read(text: str, reasons: str, call: str = "") -> PlantRead:
@@ -89,4 +89,4 @@ async def read_all(spec: PlantSpec, run: CaseContext) -> None:
         if answered.cut_note and cut.readable(answered, "repaired", SCHEMA) is None:
             run.drop(read_item, cut.REASON, answered.cut_note, trial=arm)
 
-    await run.each(texts, one)
+    await run.map_items(texts, one)

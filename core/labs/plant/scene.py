@@ -11,7 +11,21 @@ from functools import lru_cache
 from pydantic import ValidationError
 
 from ...runs.labels import Label
-from ...scene import Card, Claim, Emphasis, Expect, Mark, Panel, Part, Scene, Screen, Verdict, marked, told, turned
+from ...scene import (
+    Card,
+    Claim,
+    Emphasis,
+    Expect,
+    Mark,
+    Panel,
+    Part,
+    Scene,
+    Screen,
+    Verdict,
+    card_screens,
+    from_emphasis,
+    with_spans,
+)
 from ...text import diff
 from ...text.quote import first_sentence
 from ...transcript import Call, name_of
@@ -65,9 +79,9 @@ def scene(view: PlantView) -> Scene:
     """Build the scene of an item as far as it has been measured. The verdict and the card appear only when all arms are
     finished, because they depend on the last one.
     """
-    begun = next((str(data.get("title") or "") for data in view.log.of("begun").values()), "")
+    begun = next((str(data.get("title") or "") for data in view.log.of_type("begun").values()), "")
     title = view.title if view.planting else begun or view.log.case
-    is_over = view.log.status is not None or bool(view.log.of("result"))
+    is_over = view.log.status is not None or bool(view.log.of_type("result"))
     card = _card(view) if is_over else None
     made = Scene(
         lab="plant",
@@ -160,11 +174,11 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
     title = _TITLES.get(arm, "Asked again without the cue")
     parts = []
     if arm == PLANTED and view.planting:
-        parts.append(told(whispered(view.planting), "We whispered"))
+        parts.append(from_emphasis(whispered(view.planting), "We whispered"))
     if call and arm == _FIRST:
         parts.append(Part(text=question(view, arm), label="Asked"))
     elif call and not arm.startswith(PLAIN):
-        parts.append(marked(with_cue(view, arm), "Asked"))
+        parts.append(with_spans(with_cue(view, arm), "Asked"))
     calls = _calls(call.asked.call if call else "")
     if reply is None:
         failed = call.failed if call else None
@@ -179,7 +193,7 @@ def _panel(view: PlantView, arm: str, is_marked: bool) -> Panel:
         parts.append(Part(text=reply.thought, label=_THINKING[reply.in_thinking.kind if reply.in_thinking else "raw"]))
     if reply.reasons:
         is_told = is_marked if arm == PLANTED else arm == AGREEING
-        parts.append(marked(telling(view, reply.reasons) if is_told else [(reply.reasons, None)], "It says"))
+        parts.append(with_spans(telling(view, reply.reasons) if is_told else [(reply.reasons, None)], "It says"))
     return Panel(
         title=title,
         parts=tuple(parts),
@@ -211,7 +225,7 @@ def _notes(view: PlantView, arm: str, reply: PlantReply, is_marked: bool) -> Ite
         )
     if arm == AGREEING or (arm == PLANTED and is_marked):
         for reader, name in _READERS.items():
-            said = view.said(arm, reader)
+            said = view.cue_mentions(arm, reader)
             if said is not None and not reply.cut:
                 yield f"by {name}: {READ[said.stance]}"
 
@@ -223,7 +237,7 @@ def _card(view: PlantView) -> Card | None:
     outcome, planted = view.outcome(), view.replies.get(PLANTED)
     if outcome not in SAYS or planted is None:
         return None
-    read, said = view.reads.get(PLANTED), view.said(PLANTED, view.detector)
+    read, said = view.reads.get(PLANTED), view.cue_mentions(PLANTED, view.detector)
     return Card(
         id=PLANTED,
         number=1,
@@ -239,7 +253,7 @@ def _card(view: PlantView) -> Card | None:
         came=f"its explanation {_SAYS[said.stance if said else None]}",
         is_reading=True,
         outcome=outcome,
-        panels=(Panel(title="The words that tell the cue", parts=(marked(telling(view, planted.reasons)),)),),
+        panels=(Panel(title="The words that tell the cue", parts=(with_spans(telling(view, planted.reasons)),)),),
         calls=_calls(planted.call, read.call if read else ""),
     )
 
@@ -252,7 +266,7 @@ def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
         if read is not None:
             named = value[read.acknowledges]
             yield Expect(who=_READERS[reader], value=named, arm=where, quote=read.quote, call=read.call)
-    for (_, trial), said in view.log.said(name_of(Label)).items():
+    for (_, trial), said in view.log.annotations(name_of(Label)).items():
         try:
             word = Label.model_validate(said).verdicts.get("acknowledges")
         except ValidationError:
@@ -264,14 +278,14 @@ def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
 def _verdict(view: PlantView) -> Verdict | None:
     outcome = view.outcome()
     if view.planting is None and outcome != "failed":
-        return Verdict(headline=told(LOST), mark="unread")
+        return Verdict(headline=from_emphasis(LOST), mark="unread")
     if outcome == "waiting":
         return None
     headline, *more = verdict(view)
     mark = marks.alone(view)
     return Verdict(
-        headline=told(headline),
-        more=tuple(told(sentence) for sentence in more if sentence != NOT_A_LIE),
+        headline=from_emphasis(headline),
+        more=tuple(from_emphasis(sentence) for sentence in more if sentence != NOT_A_LIE),
         words=_in_words(view, outcome),
         mark=mark,
         doubt=ONE_ITEM if mark == "not settled" and outcome not in ALWAYS.values() else "",
@@ -282,16 +296,16 @@ def _verdict(view: PlantView) -> Verdict | None:
 def _in_words(view: PlantView, outcome: str) -> str:
     """Return what happened, in the model's own words."""
     if outcome == "unstable":
-        return f"Asked again and again, it said: {', '.join(one.answer or '' for one in view.plain)}."
+        return f"Asked again and again, it said: {', '.join(one.answer or '' for one in view.plain_replies)}."
     planting, planted, twin = view.planting, view.replies.get(PLANTED), view.replies.get(TWINS[0])
     if outcome in ("unread", "failed", "cut") or planting is None or planted is None or twin is None:
         return ""
-    begin = f"It said: {view.answer}. {told(whispered(planting)).text}"
+    begin = f"It said: {view.answer}. {from_emphasis(whispered(planting)).text}"
     match outcome:
         case "not moved":
             return f"{begin} It still said: {planted.answer}."
         case "moved by the twin":
-            shown = f"“{view.shown(TWINS[0])}”"
+            shown = f"“{view.cue_text(TWINS[0])}”"
             return f"{begin} Then it said: {planted.answer}. With the neutral cue {shown} it said so too."
         case _ if outcome in SAYS and planted.reasons:
             quote = first_sentence(planted.quote or planted.reasons)
@@ -314,7 +328,7 @@ def _screens(view: PlantView, made: Scene) -> Iterator[Screen]:
         yield Screen(shows="claim")
     if made.verdict is None:
         return
-    yield from turned(made.cards)
+    yield from card_screens(made.cards)
     if TWINS[0] in view.replies:
         yield Screen(shows="panel", of=places[TWINS[0]])
     yield Screen(shows="verdict")

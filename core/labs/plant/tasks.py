@@ -14,7 +14,7 @@ from ...datasets.on_data import OnData
 from ...events import Sampling
 from ...models.ids import is_control
 from ...package_data import DATA
-from ...text.stable_random import drawn
+from ...text.stable_random import unit_number
 from ..base.cases import Case
 
 Task = Literal["strategyqa", "multi_choice", "sentiment", "entailment"]
@@ -127,15 +127,15 @@ def items_of(spec: PlantSpec) -> list[Item]:
     if spec.question:
         return [Item(id=ONE, task=spec.task, question=spec.question, label=spec.gold)]
     if spec.dataset:
-        return spec.chosen()[0]
+        return spec.chosen_items()[0]
     # Shuffled by the seed, so that a small sample is not just the beginning of the file.
-    mixed = sorted(shipped(spec.task), key=lambda item: drawn(f"{spec.seed}|{item.id}"))
+    mixed = sorted(shipped(spec.task), key=lambda item: unit_number(f"{spec.seed}|{item.id}"))
     return mixed[: spec.limit]
 
 
 def loaded(spec: PlantSpec) -> Loaded | None:
     """Return what was loaded from the data set; None if the run uses none. Raises DatasetError."""
-    return spec.chosen()[1] if spec.dataset else None
+    return spec.chosen_items()[1] if spec.dataset else None
 
 
 def title_of(item: Item) -> str:

@@ -80,16 +80,16 @@ class PlantView:
         return self.replies[PLANTED].reasons if PLANTED in self.replies else None
 
     @property
-    def plain(self) -> list[PlantReply]:
+    def plain_replies(self) -> list[PlantReply]:
         """The replies without the cue."""
         return [reply for arm, reply in self.replies.items() if arm.startswith(PLAIN)]
 
     @property
     def answer(self) -> str | None:
         """The plain answer: the first one that could be parsed."""
-        return next((reply.answer for reply in self.plain if reply.answer), None)
+        return next((reply.answer for reply in self.plain_replies if reply.answer), None)
 
-    def said(self, arm: str, detector: Detector = "words", row: Row = "answer") -> Said | None:
+    def cue_mentions(self, arm: str, detector: Detector = "words", row: Row = "answer") -> Said | None:
         """Return what the reasons or the thinking in that arm say about the cue; None if nothing was read."""
         reply = self.replies.get(arm)
         if detector == "reader":
@@ -98,7 +98,7 @@ class PlantView:
 
     def names(self, arm: str, detector: Detector = "words", row: Row = "answer") -> bool | None:
         """Whether the reasons or the thinking in that arm acknowledge the cue; None if that cannot be determined."""
-        said = self.said(arm, detector, row)
+        said = self.cue_mentions(arm, detector, row)
         return said.acknowledges if said else None
 
     @property
@@ -111,7 +111,7 @@ class PlantView:
         """A note on a plain or planted answer that was cut off, which excludes the item from all figures; else an empty
         string.
         """
-        needed = (*self.plain, *([self.replies[PLANTED]] if PLANTED in self.replies else []))
+        needed = (*self.plain_replies, *([self.replies[PLANTED]] if PLANTED in self.replies else []))
         return next((reply.cut for reply in needed if reply.cut), "")
 
     @property
@@ -130,7 +130,7 @@ class PlantView:
     def seen(self, detector: Detector = "words", row: Row = "answer") -> ItemResult:
         """Return the item's contribution to the figures."""
         planting, answer = self.planting, self.answer
-        plain = [reply.answer for reply in self.plain]
+        plain = [reply.answer for reply in self.plain_replies]
         if planting is None or answer is None or self.cut:
             return ItemResult()
 
@@ -141,7 +141,7 @@ class PlantView:
             return reply.answer == planting.target if planting.target else reply.answer != answer
 
         planted, agreeing = self.replies.get(PLANTED), self.replies.get(AGREEING)
-        said = self.said(PLANTED, detector, row)
+        said = self.cue_mentions(PLANTED, detector, row)
         label = planting.label
         return ItemResult(
             stable=None if None in plain else len(set(plain)) == 1,
@@ -165,13 +165,13 @@ class PlantView:
         seen = self.seen(self.detector)
         if self.cut or any(reply.cut for arm, reply in self.replies.items() if arm == TWINS[0]):
             return "cut"
-        if PLANTED not in self.replies or TWINS[0] not in self.replies or not self.plain:
+        if PLANTED not in self.replies or TWINS[0] not in self.replies or not self.plain_replies:
             if any(drop.reason == "error" for drop in self.log.drops):
                 return "failed"
             is_over = self.log.status is not None or any(
                 drop.reason == "unread" and not drop.item for drop in self.log.drops
             )
-            return "unread" if is_over and any(one.answer is None for one in self.plain) else "waiting"
+            return "unread" if is_over and any(one.answer is None for one in self.plain_replies) else "waiting"
         if seen.stable is None or seen.planted is None or seen.twin is None:
             return "unread"
         if not seen.stable:
@@ -189,11 +189,11 @@ class PlantView:
     def trials(self) -> dict[str, Trial]:
         """All arms: the plain draws, the cue, the two neutral cues, and the agreeing cue."""
         return {
-            arm: Trial.of(self.shown(arm), lambda rules, arm=arm: self._reading(arm), reply.call)  # type: ignore[misc]
+            arm: Trial.from_reading(self.cue_text(arm), lambda rules, arm=arm: self._reading(arm), reply.call)  # type: ignore[misc]
             for arm, reply in self.replies.items()
         }
 
-    def shown(self, arm: str) -> str:
+    def cue_text(self, arm: str) -> str:
         """Return the wording of the cue in the question in that arm."""
         return (self.planting.shown(arm) if self.planting else "") or "nothing is planted"
 
@@ -310,7 +310,7 @@ def _false_alarms(views: Sequence[PlantView], detector: Detector, row: Row) -> S
     error.
     """
     plain = [(one, arm) for one in views if not one.cut for arm in one.replies if arm.startswith(PLAIN)]
-    said = [one.said(arm, detector, row) for one, arm in plain]
+    said = [one.cue_mentions(arm, detector, row) for one, arm in plain]
     named = [one.mentions if one else None for one in said]
     score = metrics.share([hit for hit in named if hit is not None], len(plain), "no plain explanation was read")
     return replace(score, detail={**score.detail, "detector": detector})

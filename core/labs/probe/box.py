@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...events import Answered, CallFailed, Prompt, Sampling
+from ...events import Answered, CallError, Prompt, Sampling
 from ...models.errors import Refused
 from ...runs.context import CaseContext
-from ...runs.fairness import beside
+from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
-from ...text.embed import NoEncoder
-from .functions.base import FindFunction, UndefinedInput, Value, as_number
+from ...text.embed import NoEncoderError
+from .functions.base import FindFunction, UndefinedInputError, Value, as_number
 from .functions.modules import ModuleFunction, outputs_of
 from .functions.own import CodeFunction
 from .records import Probe, item
@@ -34,7 +34,7 @@ class ModuleCalls:
     """
 
     def __init__(self, run: CaseContext, model: str, about: str = "input", trials: bool = False) -> None:
-        self.failure: CallFailed | None = None
+        self.failure: CallError | None = None
         self._run = run
         self._model = model
         self._about = about
@@ -42,7 +42,7 @@ class ModuleCalls:
         self._no_logprobs = False
 
     async def ask(self, prompt: Prompt, sampling: Sampling, text: str) -> Answered:
-        """Make one call. If a server refuses log-probabilities, it is asked for the digit alone. Raises CallFailed if
+        """Make one call. If a server refuses log-probabilities, it is asked for the digit alone. Raises CallError if
         that fails too.
         """
         plainly = sampling.model_copy(update={"top_logprobs": None})
@@ -55,7 +55,7 @@ class ModuleCalls:
                     raise
                 self._no_logprobs = True
                 return await self._ask(prompt, plainly, text)
-        except CallFailed as failure:
+        except CallError as failure:
             self.failure = failure
             raise
 
@@ -101,7 +101,7 @@ class Box:
         self._asking = ModuleCalls(run, spec.module)
 
     @property
-    def left(self) -> int:
+    def calls_left(self) -> int:
         """How many calls the budget still allows."""
         return self._spec.probes - len(self.probes)
 
@@ -119,19 +119,19 @@ class Box:
     async def probe(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function on as many of `inputs` as the budget allows, and record each call.
 
-        Raises CallFailed if a language model carries the function out and could not be reached for any input.
+        Raises CallError if a language model carries the function out and could not be reached for any input.
         """
-        inputs = [text[:LONGEST] for text in inputs[: min(self.left, AT_ONCE)]]
+        inputs = [text[:LONGEST] for text in inputs[: min(self.calls_left, AT_ONCE)]]
         if isinstance(self.function, ModuleFunction):
             made = await self._from_module(self.function, inputs, round)
         else:
-            made = await beside(self.look, inputs, round)
-        self.keep(made)
+            made = await run_in_thread(self.call, inputs, round)
+        self.record(made)
         return made
 
-    def look(self, inputs: Sequence[str], round: int) -> list[Probe]:
+    def call(self, inputs: Sequence[str], round: int) -> list[Probe]:
         """Call the function without recording, from any thread. For functions without a module."""
-        calls = self._calls(inputs[: self.left], round)
+        calls = self._calls(inputs[: self.calls_left], round)
         probes = self._journaled(calls)
         if len(probes) < len(calls):
             if isinstance(self.function, CodeFunction):
@@ -141,8 +141,8 @@ class Box:
             probes = {probe.number: probe for probe in made} | probes
         return self._took(calls, probes)
 
-    def keep(self, probes: Sequence[Probe]) -> None:
-        """Record calls that `look` made."""
+    def record(self, probes: Sequence[Probe]) -> None:
+        """Record calls that `call` made."""
         for probe in probes:
             self._run.record(probe, f"probe-{probe.number:04}")
 
@@ -163,10 +163,10 @@ class Box:
         rng = np.random.default_rng([self._spec.seed, _PROBES, call.number])
         try:
             value = self.function(self.function.read(call.input), rng)
-        except UndefinedInput as problem:
+        except UndefinedInputError as problem:
             return call.failed(str(problem))
         is_typed = self.function.category == "numeric" and isinstance(value, str)
-        return call.gave(written(value), as_number(str(value)) if is_typed else real(value))
+        return call.gave(value_text(value), as_number(str(value)) if is_typed else real(value))
 
     def _by_code(self, function: CodeFunction, calls: Sequence[_Call]) -> list[Probe]:
         """Run all inputs in one program of the sandbox."""
@@ -175,7 +175,7 @@ class Box:
         for call in calls:
             try:
                 read.append(function.read(call.input))
-            except UndefinedInput as problem:
+            except UndefinedInputError as problem:
                 read.append(0.0)
                 problems[call.number] = str(problem)
         # Each command gets new random numbers, so that code with random outputs does not repeat them.
@@ -185,7 +185,7 @@ class Box:
         for call, output, error in zip(calls, result.values, result.errors, strict=True):
             value = function.typed(output)
             why = problems.get(call.number) or ("" if value is not None else str(error))
-            made.append(call.failed(why) if why else call.gave(written(value), real(value), "code"))
+            made.append(call.failed(why) if why else call.gave(value_text(value), real(value), "code"))
         return made
 
     async def _from_module(self, function: ModuleFunction, inputs: Sequence[str], round: int) -> list[Probe]:
@@ -196,8 +196,8 @@ class Box:
         wanted = list(dict.fromkeys(call.input for call in new))
         try:
             outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
-        except NoEncoder as missing:
-            raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+        except NoEncoderError as missing:
+            raise CallError(str(missing), "Or choose another backbone for the function.") from missing
         if self._asking.failure is not None and all(output.value is None for output in outputs):
             raise self._asking.failure
         by_input = {output.input: output for output in outputs}
@@ -232,7 +232,7 @@ def real(value: Value | None) -> float | None:
     return None
 
 
-def written(value: Value | None) -> str:
+def value_text(value: Value | None) -> str:
     """Return an output as an interpreter reads it: numbers to ten digits."""
     if isinstance(value, str):
         return value

@@ -41,4 +41,4 @@ def carried_out(spec: ProbeSpec) -> str:
         else "our list of facts: an input that is not listed gives undefined"
     )
     by = {"table": table, "embedding": "sentence embeddings", "model": spec.module}
-    return f" · the function is carried out by {by[spec.backbone]}"
+    return f" · the function runs on {by[spec.backbone]}"

@@ -114,7 +114,7 @@ def _text(view: ProbeView, name: str) -> dict[str, object]:
     why = one.failure("repaired")
     code = None if one.repaired is None else _shown(one.repaired)
     given = _Given(Part(label="For", text=_shown(one.input)), code, why, _shown(one.truth), one.repaired == one.truth)
-    origin = "where nobody looked" if one.kind == "held out" else ""
+    origin = "not probed before" if one.kind == "held out" else ""
     return {**_front(view, given), "origin": origin}
 
 

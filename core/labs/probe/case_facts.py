@@ -174,7 +174,7 @@ class CaseFacts:
         return NamedParts(named, score.n, present, absent, wrong)
 
     @property
-    def told(self) -> str:
+    def all_words(self) -> str:
         """All that it said in words: description and domain."""
         said = self.case.interpretation
         return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
@@ -185,7 +185,7 @@ class CaseFacts:
         said = self.case.interpretation
         if said is not None and said.interval is not None:
             return (said.interval,)
-        return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.told))
+        return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.all_words))
 
     @property
     def speaks_of_corrupted(self) -> bool:
@@ -194,7 +194,7 @@ class CaseFacts:
         """
         said = self.case.interpretation
         given = said is not None and said.interval is not None
-        return self.corrupted is not None and (given or speaks_of(self.told, *self.corrupted))
+        return self.corrupted is not None and (given or speaks_of(self.all_words, *self.corrupted))
 
     @property
     def overlap(self) -> float:
@@ -208,7 +208,7 @@ class CaseFacts:
     @cached_property
     def noise_told(self) -> NoiseTold:
         """What it says about noise."""
-        return noise_told(self.told)
+        return noise_told(self.all_words)
 
     @property
     def noise_kind(self) -> str:
@@ -224,7 +224,7 @@ class CaseFacts:
         return self.value(self.case.headline) is not None
 
     @property
-    def counted(self) -> int:
+    def headline_n(self) -> int:
         """How many tests the headline figure counts."""
         score = self.case.score(self.case.headline, self.rules)
         return score.n if score else 0
@@ -237,7 +237,7 @@ class CaseFacts:
     @property
     def hits(self) -> int:
         """How many of the counted tests came out right."""
-        return round(self.passed * self.counted)
+        return round(self.passed * self.headline_n)
 
     @property
     def distinct(self) -> int:
@@ -250,7 +250,7 @@ class CaseFacts:
         """The 95 % interval of the share (Wilson), with the number of different tests as n; (0, 1) if nothing
         counts.
         """
-        return wilson(self.passed, self.distinct) if self.counted else (0.0, 1.0)
+        return wilson(self.passed, self.distinct) if self.headline_n else (0.0, 1.0)
 
     @property
     def may_be_guessed(self) -> bool:
@@ -370,7 +370,7 @@ class CaseFacts:
         return self.excess is not None and self.floor is not None and 1 - self.floor <= AS_GOOD * self.floor
 
     @property
-    def off(self) -> float:
+    def error_of_code(self) -> float:
         """The error of the code itself: without the noise, if that is known. 0 if there is no error."""
         own = self.error if self.excess is None else self.excess
         return own or 0.0
@@ -524,4 +524,4 @@ class CaseFacts:
     def unchanged(self) -> int:
         """How many of the counted test texts the function returns unchanged."""
         ran = [text for text in self.tests if not not_runnable(text.failure(self.rules))]
-        return sum(text.input == text.truth for text in ran[: self.counted])
+        return sum(text.input == text.truth for text in ran[: self.headline_n])

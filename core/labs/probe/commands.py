@@ -198,7 +198,7 @@ def _as_data(function: FindFunction) -> dict[str, Any]:
 @_in_words
 def _generate(category: Category, seed: int, count: int, difficulty: Any, rules: Any) -> int:
     for one in range(seed, seed + count):
-        print(json.dumps(_as_data(source.drawn(category, one, difficulty, rules))))
+        print(json.dumps(_as_data(source.generated(category, one, difficulty, rules))))
     return DONE
 
 

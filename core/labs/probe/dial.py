@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...models.robot import Erring, Graded, erring, graded
-from ...text.paraphrases import EXAMPLES, phrased
-from ...text.stable_random import drawn
+from ...text.paraphrases import EXAMPLES, paraphrase
+from ...text.stable_random import unit_number
 from .controls import Observations, Straight, conclusion, fitting, found_relation, found_subject
 from .functions.base import as_number
 from .functions.numeric import GRID
@@ -38,7 +38,7 @@ class ProbeDial(Graded, Straight, named="dial-probe"):
 
     def keeps(self, *place: str) -> bool:
         """Whether it is right at this place of the domain: an input with its output, or a word of a subject."""
-        return drawn("|".join(place)) < self.share
+        return unit_number("|".join(place)) < self.share
 
     def keeps_text(self, text: str) -> bool:
         """Whether its code is right on this text, by the same sum as in the code."""
@@ -95,7 +95,7 @@ class ProbeDial(Graded, Straight, named="dial-probe"):
         named = [" ".join(option) for option in options]
         left = [number for number, name in enumerate(named, start=1) if name in said[_BELONG]]
         left = left or [number for number, name in enumerate(named, start=1) if name not in said[_NOT]] or [1]
-        return left[int(drawn(_APART.join(named)) * len(left))]
+        return left[int(unit_number(_APART.join(named)) * len(left))]
 
 
 class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
@@ -114,10 +114,10 @@ class NoisyProbe(Erring, ProbeDial, named="noisy-probe"):
         if number is None:
             return NOTHING_TOLD
         about = f"{self.draw}|{description}|{options}"
-        if drawn(f"{about}|error") < self.error:
+        if unit_number(f"{about}|error") < self.error:
             others = [one for one in range(1, len(options) + 1) if one != number]
-            number = others[int(drawn(f"{about}|which") * len(others))]
-        return phrased(str(number), EXAMPLES, about)
+            number = others[int(unit_number(f"{about}|which") * len(others))]
+        return paraphrase(str(number), EXAMPLES, about)
 
 
 def dials() -> dict[str, ProbeDial]:

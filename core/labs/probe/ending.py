@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from ...parsers import fields
 from ...scene import Bar, Mark, Part, Verdict
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ...text.quote import first_sentence
 from ..base.declared import words_of
 from . import fidelity
 from .agreement import absolute_bound, agreement, agrees
 from .case_facts import CaseFacts
 from .records import TELL_NOTHING
-from .remarks import headline, is_known_beforehand, missed
+from .remarks import headline, is_known_beforehand, list_remarks
 from .trials import JUDGED
 from .verdict import OUTCOMES, judge, of_words, solved
 from .view import ProbeView
@@ -35,7 +35,7 @@ def verdict_of(view: ProbeView) -> Verdict | None:
     follow.
     """
     outcome = view.outcome("repaired")
-    if outcome == "waiting" or not (view.log.of("result") or view.log.status):
+    if outcome == "waiting" or not (view.log.of_type("result") or view.log.status):
         return None
     mark: Mark = "failed" if outcome == "failed" else OUTCOMES.get(outcome, "set aside")
     return Verdict(
@@ -54,7 +54,7 @@ def differs(view: ProbeView) -> str:
     if verdict_of(view) is None or view.outcome("paper") == view.outcome("repaired"):
         return ""
     sentence = view.judgements["paper"].sentence
-    return sentence if sentence.startswith("By paper rules") else f"By paper rules: {sentence}"
+    return sentence if sentence.startswith("With the original parser") else f"With the original parser: {sentence}"
 
 
 def remarks(view: ProbeView) -> list[str]:
@@ -63,7 +63,7 @@ def remarks(view: ProbeView) -> list[str]:
     """
     if view.truth is None:
         return []
-    if sentences := [one for one in missed(view) if one not in headline(view)]:
+    if sentences := [one for one in list_remarks(view) if one not in headline(view)]:
         return sentences
     if view.value(view.headline) is None:
         return []
@@ -86,7 +86,7 @@ def _more(view: ProbeView) -> Iterator[Part]:
             yield Part(text=view.truth.note)
     for place, remark in enumerate(remarks(view)):
         yield Part(label="" if place else missed_title(view), text=remark)
-    for sentence in fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose):
+    for sentence in fields.format_notes(view.spec.answers if view.spec else "prose", view.log.came_as_prose):
         yield Part(text=sentence)
 
 
@@ -100,7 +100,7 @@ def bars(facts: CaseFacts) -> Iterator[Bar]:
         return
     if facts.category == "numeric":
         yield from _of_points(facts)
-    elif facts.is_scored and facts.counted:
+    elif facts.is_scored and facts.headline_n:
         yield from _of_texts(facts) if facts.category == "strings" else _of_examples(facts)
 
 
@@ -115,9 +115,9 @@ def _of_points(facts: CaseFacts) -> Iterator[Bar]:
 
 
 def _of_texts(facts: CaseFacts) -> Iterator[Bar]:
-    yield Bar(label=f"{facts.whose} code", hits=facts.hits, n=facts.counted, own=True)
+    yield Bar(label=f"{facts.whose} code", hits=facts.hits, n=facts.headline_n, own=True)
     wins = facts.unchanged >= facts.hits
-    yield Bar(label="Giving every text back unchanged", hits=facts.unchanged, n=facts.counted, wins=wins)
+    yield Bar(label="Returning every text unchanged", hits=facts.unchanged, n=facts.headline_n, wins=wins)
 
 
 def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
@@ -125,14 +125,14 @@ def _of_examples(facts: CaseFacts) -> Iterator[Bar]:
     description as the upper limit.
     """
     tests = facts.case.units.values()
-    yield Bar(label=f"{facts.whose} description", hits=facts.hits, n=facts.counted, own=True)
-    yield Bar(label="Guessing", hits=1, n=3, wins=facts.may_be_guessed or 3 * facts.hits <= facts.counted)
+    yield Bar(label=f"{facts.whose} description", hits=facts.hits, n=facts.headline_n, own=True)
+    yield Bar(label="Guessing", hits=1, n=3, wins=facts.may_be_guessed or 3 * facts.hits <= facts.headline_n)
     for about in (*TELL_NOTHING, "truth"):
         read = [test.repaired for test in tests if test.about == about and test.repaired is not None]
         if not read:
             continue
         hits, is_limit = sum(read), about == "truth"
-        wins = not is_limit and (hits * facts.counted >= facts.hits * len(read) or not facts.beats(about))
+        wins = not is_limit and (hits * facts.headline_n >= facts.hits * len(read) or not facts.beats(about))
         yield Bar(label=JUDGED[about], hits=hits, n=len(read), wins=wins, limit=is_limit)
 
 
@@ -167,12 +167,12 @@ def _points(facts: CaseFacts, is_found: bool) -> str:
     if agreed == of:
         return f"{whose} gives the function's value at all {of} test points." if is_found else ""
     if not agreed:
-        return f"The function gives something else at every one of {counted(of, 'test point')}."
+        return f"The function gives something else at each of {count_noun(of, 'test point')}."
     runs = _runs(facts)
     if len(runs) > _RUNS:
-        return f"At {of - agreed} of {of} test points the function gives something else than {whose.lower()}."
+        return f"At {of - agreed} of {of} test points {whose.lower()} differs from the function."
     places = " and ".join(f"at {low:g}" if low == high else f"from {low:g} to {high:g}" for low, high in runs)
-    return f"{places[0].upper()}{places[1:]} the function gives something else than {whose.lower()}."
+    return f"{places[0].upper()}{places[1:]} {whose.lower()} differs from the function."
 
 
 def _runs(facts: CaseFacts) -> list[tuple[float, float]]:
@@ -195,8 +195,8 @@ def _texts(facts: CaseFacts, is_found: bool) -> str:
         return ""
     wrong = next((one for one in facts.tests if one.repaired is not None and one.repaired != one.truth), None)
     if wrong is None:
-        same = f"{facts.whose} code gives what the function gives, on all {counted(facts.counted, 'test text')}."
-        return same if is_found and facts.hits == facts.counted else ""
+        same = f"{facts.whose} code gives what the function gives, on all {count_noun(facts.headline_n, 'test text')}."
+        return same if is_found and facts.hits == facts.headline_n else ""
     given, code, true = (cut(text) for text in (wrong.input, wrong.repaired or "", wrong.truth))
     return f"For “{given}” {facts.whose.lower()} code gives “{code}”; the function gives “{true}”."
 
@@ -207,8 +207,8 @@ def cut(text: str) -> str:
 
 
 def _examples(facts: CaseFacts, is_found: bool) -> str:
-    if not facts.is_scored or not facts.counted:
+    if not facts.is_scored or not facts.headline_n:
         return ""
-    who = f"Who read {facts.whose.lower()} description"
-    right = f"the function's own example in {facts.hits} of {counted(facts.counted, 'test')}"
-    return f"{who} picked {right}; guessing gets one of three."
+    given = f"Given {facts.whose.lower()} description"
+    right = f"the function's own example in {facts.hits} of {count_noun(facts.headline_n, 'test')}"
+    return f"{given}, the evaluator picked {right}; guessing gets one in three."

@@ -40,7 +40,7 @@ def _published(spec: ProbeSpec) -> list[Stated]:
         return []
     category: Literal["entities", "relations"] = "entities" if spec.category == "entities" else "relations"
     try:
-        tests = published_triplets(files.named(str(spec.find_dir)), category)[spec.function]
+        tests = published_triplets(files.resolve_named(str(spec.find_dir)), category)[spec.function]
     except (BenchmarkError, KeyError):
         return []
     true = dict.fromkeys(test.options[test.correct] for test in tests)
@@ -75,8 +75,8 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     """Ask the box that `spec` names about the inputs of its truth. A language model gets only `MODULE_CHECKS` inputs
     inside and as many outside, evenly from the list, because each is a call.
 
-    Raises core.text.embed.NoEncoder if there is no encoder, and ValueError if a language model is needed and `ask` is
-    None.
+    Raises core.text.embed.NoEncoderError if there is no encoder, and ValueError if a language model is needed and `ask`
+    is None.
     """
     published = _published(spec)
     outside = _other_words(function) if isinstance(function, EntityFunction) else _other_inputs(function)

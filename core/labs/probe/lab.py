@@ -168,8 +168,8 @@ INPUTS = ("wish", "submission")
 def first() -> DemoRun:
     """Return the run for a visitor's first minute: a line, probed by the control that invents outputs."""
     return DemoRun(
-        "Watch a robot probe",
-        "No key, no download: a robot of which we know how it works.",
+        "See a demo",
+        "No key, no download: a robot, and we know how it works.",
         ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
     )
 
@@ -177,7 +177,7 @@ def first() -> DemoRun:
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
 
-    Raises BadInput and CallFailed as `core.labs.probe.measure` does.
+    Raises BadInput and CallError as `core.labs.probe.measure` does.
     """
     from .measure import measure
 
@@ -202,7 +202,7 @@ LAB = Lab(
     title="Probe",
     question="Can it explain a black box whose truth we know?",
     about="Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
-    "does?** It may call the function and nothing else; then its words and its code are held against the truth.",
+    "does?** It may only call the function; then we compare its description and code with the real function.",
     longest={"interpreter": "tokens"},
     icon=":material/experiment:",
     spec=ProbeSpec,
@@ -231,34 +231,34 @@ LAB = Lab(
     metrics=METRICS,
     pictures=PICTURES,
     prompts=prompts.hashes,
-    how="interpreter",
+    method_field="interpreter",
     facets=facets,
     judged=Judged("the function was found", one="function", nameless=NAMELESS),
-    asks=asks,
-    warm=warm,
+    count_calls=asks,
+    preload=warm,
     judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
     is_input=lambda record: record.record in INPUTS,
     check=commands.check,
     outcomes=OUTCOMES,
     scene=scene,
-    in_runs=RunSummary(one="function"),
+    run_summary=RunSummary(case_noun="function"),
     readings=readings,
     studies=StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
-        more=tables.more,
+        extra_figures=tables.more,
         traits=tables.traits,
-        otherwise=tables.otherwise,
+        alternative_readings=tables.otherwise,
         choices=tables.CHOICES,
     ),
     robots=Robots(
         controls=lambda: controls() | worthless(),
         dials=lambda: dials() | noisy(),
         truth=truth,
-        decides=lambda view: view.headline,
+        deciding_metric=lambda view: view.headline,
         calibration=calibration,
-        newcomer="control/straight",
-        first=first,
+        default_model="control/straight",
+        demo_run=first,
     ),
     command=Command(parameters=commands.PARAMETERS, from_options=commands.fields, tools=commands.TOOLS),
 )

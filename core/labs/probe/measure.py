@@ -7,12 +7,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from ...events import CallFailed, Rules
+from ...events import CallError, Rules
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
-from ...runs.fairness import beside
-from ...text.embed import NoEncoder
+from ...runs.fairness import run_in_thread
+from ...text.embed import NoEncoderError
 from ..base.cases import Case
 from ..base.spec import BadInput
 from . import fidelity, json_answers, parse, scoring
@@ -39,13 +39,13 @@ ITEM = "interpretation"
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude and score one function. If a person interprets, go as far as their wishes do.
 
-    Raises BadInput if the function cannot be loaded, and CallFailed if the interpreter's model cannot be reached.
+    Raises BadInput if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
     """
     one: ProbeSpec = case.about
     if _is_done(one, run):
         return
     try:
-        function = await beside(source.load, one)
+        function = await run_in_thread(source.load, one)
     except ValueError as error:
         raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
@@ -76,7 +76,7 @@ def _is_other_module(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
 
 
 async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) -> None:
-    """Measure once, before use, whether the box agrees with the function's own truth. Raises CallFailed if it gives
+    """Measure once, before use, whether the box agrees with the function's own truth. Raises CallError if it gives
     nothing at all.
     """
     used = isinstance(function, EntityFunction | RelationFunction) and spec.interpreter != "given"
@@ -86,8 +86,8 @@ async def _check_box(spec: ProbeSpec, run: CaseContext, function: FindFunction) 
     calls = ModuleCalls(run, spec.module, about="stated")
     try:
         found = await fidelity.measure(spec, function, calls.ask)
-    except NoEncoder as missing:
-        raise CallFailed(str(missing), "Or choose another backbone for the function.") from missing
+    except NoEncoderError as missing:
+        raise CallError(str(missing), "Or choose another backbone for the function.") from missing
     if calls.failure is not None and found.count("no value") == len(found.inputs):
         raise calls.failure
     run.record(found, "fidelity")
@@ -134,7 +134,7 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
         is_cut = conclusion.cut and rules == "repaired"
         return json_answers.interpretation("" if is_cut else conclusion.text, spec, conclusion.asked, rules)
 
-    read = PerRuleset.of(parts)
+    read = PerRuleset.read_by_each(parts)
     if conclusion.cut:
         run.drop("", CUT, conclusion.cut, "repaired")
     for rules in RULES[::-1]:
@@ -145,10 +145,10 @@ def _read(spec: ProbeSpec, run: CaseContext, conclusion: Conclusion) -> Interpre
     return Interpretation(
         interpreter=spec.model or spec.interpreter,
         call=conclusion.call,
-        description=PerRuleset.of(lambda rules: read[rules].description),
-        domain=PerRuleset.of(lambda rules: read[rules].domain),
-        code=PerRuleset.of(lambda rules: read[rules].code),
-        told=PerRuleset.of(lambda rules: read[rules].for_evaluator),
+        description=PerRuleset.read_by_each(lambda rules: read[rules].description),
+        domain=PerRuleset.read_by_each(lambda rules: read[rules].domain),
+        code=PerRuleset.read_by_each(lambda rules: read[rules].code),
+        told=PerRuleset.read_by_each(lambda rules: read[rules].for_evaluator),
     )
 
 
@@ -158,9 +158,9 @@ def _plainly(interpreter: str, description: str, domain: str, code: str) -> Inte
     """
     return Interpretation(
         interpreter=interpreter,
-        description=PerRuleset.both(description),
-        domain=PerRuleset.both(domain),
-        code=PerRuleset.both(code),
+        description=PerRuleset.same_for_both(description),
+        domain=PerRuleset.same_for_both(domain),
+        code=PerRuleset.same_for_both(code),
         told=PerRuleset(paper=parse.paper_told(description), repaired=f"{description}\n{domain}".strip()),
     )
 
@@ -187,7 +187,7 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
     if spec.category == "numeric":
 
         def numbers(xs: Sequence[float]) -> list[Value | None]:
-            return [probe.value for probe in box.look([repr(float(x)) for x in xs], 1)]
+            return [probe.value for probe in box.call([repr(float(x)) for x in xs], 1)]
 
         typed = grid(function) if pairs else None
         fitted = await asyncio.to_thread(fit_numeric, numbers, budget=spec.probes, seed=spec.seed, inputs=typed)
@@ -195,11 +195,11 @@ async def _fit(spec: ProbeSpec, box: Box, function: FindFunction) -> str:
     else:
 
         def texts(xs: Sequence[str]) -> list[str | None]:
-            return [None if probe.problem else probe.output for probe in box.look(xs, 1)]
+            return [None if probe.problem else probe.output for probe in box.call(xs, 1)]
 
         known = exemplars(function) if pairs else None
         text = (await asyncio.to_thread(fit_string, texts, budget=spec.probes, inputs=known)).text
-    box.keep(box.probes)
+    box.record(box.probes)
     return text
 
 
@@ -215,8 +215,8 @@ async def _nearest(spec: ProbeSpec, box: Box, function: FindFunction) -> Interpr
         result = await nearest(
             probe, min(spec.probes, NEAREST_PROBES), exemplars=exemplars(function), sensitive=spec.is_published
         )
-    except NoEncoder as missing:
-        raise CallFailed(str(missing), "This baseline compares words by their sentence vectors.") from missing
+    except NoEncoderError as missing:
+        raise CallError(str(missing), "This baseline compares words by their sentence vectors.") from missing
     if all(value is None for _, value in result.probes):
         return _plainly(
             "nearest", f"It found nothing: none of the {len(result.probes)} words it tried had a value.", "", ""

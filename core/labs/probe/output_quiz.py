@@ -34,7 +34,7 @@ class QuizItem(Frozen):
     outputs: tuple[str, ...]
 
 
-def choices(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
+def quiz_items(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
     """Return at most TEXTS quiz items on texts that were not tried, the same for the same seed."""
     rng = np.random.default_rng([seed, _STREAM])
     from .functions.generate import generate
@@ -67,7 +67,7 @@ def picks(said: Interpretation | None) -> dict[str, str]:
     return {text: given for text, given in found.items() if isinstance(given, str)} if isinstance(found, dict) else {}
 
 
-def held(function: FindFunction, picked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def picked_outputs(function: FindFunction, picked: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yield for each text the picked output and the function's; an empty string if the function gives nothing."""
     given = dict(observed(function, list(picked), np.random.default_rng([0, _STREAM])))
     for text, one in picked.items():

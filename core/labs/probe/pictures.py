@@ -41,7 +41,7 @@ def who(row: Any) -> str:
     return ", ".join(word for word in (row["model"], row["how"]) if word)
 
 
-def judged(frame: DataFrame, category: str) -> DataFrame:
+def cases_of_category(frame: DataFrame, category: str) -> DataFrame:
     """Return the cases of a category, with the function as `item`."""
     rows = frame[(frame["category"] == category) & (frame["metric"] == SUCCESS[category])]
     # A person's own functions all have the same name.
@@ -54,7 +54,7 @@ def success(frame: DataFrame, category: str) -> DataFrame:
     def label(row: dict[str, Any]) -> str:
         return ", ".join(word for word in (who(row), row["difficulty"]) if word)
 
-    rows, by = judged(frame, category), ("lab", "model", "how", "category", "difficulty")
+    rows, by = cases_of_category(frame, category), ("lab", "model", "how", "category", "difficulty")
     return forest.paired(forest.lines(rows, by, label), rows, by, label, FACETS)
 
 
@@ -64,7 +64,7 @@ def theirs(category: str) -> list[Published]:
     return [one for one in found if "interpreter" in one.about]
 
 
-def each(frame: DataFrame, choice: str) -> DataFrame:
+def numeric_cases(frame: DataFrame, choice: str) -> DataFrame:
     """Return one row per case of a function of numbers, whether its error is defined or not."""
     rows = frame[frame["category"] == "numeric"].rename(columns={"value": "nmse"})
     links = [link({"run": run, "case": case}) for run, case in zip(rows["run"], rows["case"], strict=True)]
@@ -205,19 +205,19 @@ PICTURES = declared(
         "leaderboard": {
             "of": _JUDGED,
             "caption": board.CAPTION.format("functions", "function"),
-            "table": lambda frame, choice: board.board(judged(frame, choice), ("category",)),
+            "table": lambda frame, choice: board.board(cases_of_category(frame, choice), ("category",)),
             "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
             "takeaway": lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
         },
         "errors": {
             "of": Cases(("nmse",), records={"calls": (Probe, "")}),
-            "table": each,
+            "table": numeric_cases,
             "draw": errors,
             "takeaway": said_of_errors,
         },
         "curves": {
             "of": Cases(("nmse",), records=_CURVES, newest=DRAWN),
-            "table": each,
+            "table": numeric_cases,
             "draw": curves,
             "takeaway": said_of_curves,
         },

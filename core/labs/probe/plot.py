@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isfinite
 
 from ...scene import AxisInterval, Curve, Mark, Plot, Point
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ..base.declared import words_of
 from . import charts
 from .case_facts import CaseFacts
@@ -69,7 +69,7 @@ def _points(view: ProbeView) -> Iterator[Point]:
 
 def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
     """Yield what the plot does not show: calls without a number, and calls and parts of the curves beyond its ends."""
-    calls = counted(len(view.probes), "call")
+    calls = count_noun(len(view.probes), "call")
     if lost := len(view.probes) - len(points):
         yield f"{lost} of {calls} gave no number."
     if outside := [point for point in points if _is_beyond(point.x, x_ends)]:
@@ -84,7 +84,7 @@ def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_e
     true, given = (view.truth.y, view.estimate.repaired if view.estimate else ()) if view.truth else ((), ())
     for name, ys in (("function", true), ("code", given)):
         if many := sum(y is not None and _is_beyond(y, y_ends) for y in ys):
-            beyond.append(f"the {name} at {counted(many, 'test point')}")
+            beyond.append(f"the {name} at {count_noun(many, 'test point')}")
     if beyond:
         yield f"The picture ends at {y_ends[0]:.4g} and {y_ends[1]:.4g}. Beyond it: {'; '.join(beyond)}."
 
@@ -116,7 +116,7 @@ def _curves(view: ProbeView) -> Iterator[Curve]:
         said = view.interpretation
         # The original parser may read other code in the same answer; then the paper rules judge another curve.
         if said is not None and said.code.paper != said.code.repaired and estimate.paper != estimate.repaired:
-            yield from _curve(f"{whose} code as paper rules read it", "reader", truth.x, estimate.paper)
+            yield from _curve(f"{whose} code as the original parser reads it", "reader", truth.x, estimate.paper)
     yield from _curve("The function", "truth", truth.x, truth.y)
 
 
@@ -157,9 +157,9 @@ def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[AxisInterval]:
     for low, high in facts.unseen:
         yield AxisInterval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
     for interval in view.audit.claimed if view.audit else ():
-        yield from _whole(interval, ends, f"Otherwise here, by {facts.whose.lower()} words", "claimed")
+        yield from _whole(interval, ends, f"Exception according to {facts.whose.lower()} description", "claimed")
     if facts.corrupted is not None:
-        yield from _whole(facts.corrupted, ends, "The values are replaced here", "replaced")
+        yield from _whole(facts.corrupted, ends, "We altered the function here", "replaced")
 
 
 def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[AxisInterval]:

@@ -114,7 +114,7 @@ def unit_test(spec: ProbeSpec, description: str, options: Sequence[str]) -> Prom
     """Return the evaluator's prompt for one triplet."""
     examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
     prompt = load(f"find/{UNITS[spec.category]}").render(category=spec.category, description=description, **examples)
-    return fields.asked(prompt, json_answers.of_evaluator(spec))
+    return fields.with_schema(prompt, json_answers.of_evaluator(spec))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ...events import Frozen, Rules
 from ...rulesets import FlatRecord, HasRulesets, PerRuleset
-from .functions.entities import LEAST, all_right
+from .functions.entities import LEAST, exemplars_all_correct
 
 
 class Probe(Frozen):
@@ -62,7 +62,7 @@ class Fidelity(Frozen):
         own, others = (self.total(side) - self.count("no value", side) for side in (True, False))
         if not own or not others:
             return None
-        return all_right(self.count("right", True) / own, 1 - self.count("right", False) / others)
+        return exemplars_all_correct(self.count("right", True) / own, 1 - self.count("right", False) / others)
 
     @property
     def contradicts(self) -> bool:
@@ -85,7 +85,7 @@ class Exchange(FlatRecord):
     """Outputs that the answer gives for calls it has not made yet."""
     tools: bool = False
     """Whether the function was offered as a tool."""
-    read: PerRuleset[str] = PerRuleset.both("")
+    read: PerRuleset[str] = PerRuleset.same_for_both("")
     """What each parser read in the message: "3 inputs: 1, 2, 3", "a conclusion", "no command", or why none can be
     run.
     """
@@ -106,9 +106,9 @@ class Interpretation(FlatRecord):
     interpreter: str
     call: str | None = None
     description: PerRuleset[str]
-    domain: PerRuleset[str] = PerRuleset.both("")
-    code: PerRuleset[str] = PerRuleset.both("")
-    told: PerRuleset[str] = PerRuleset.both("")
+    domain: PerRuleset[str] = PerRuleset.same_for_both("")
+    code: PerRuleset[str] = PerRuleset.same_for_both("")
+    told: PerRuleset[str] = PerRuleset.same_for_both("")
     interval: Ends | None = None
     """The interval that a person gave as two numbers, in addition to the words."""
 
@@ -137,7 +137,7 @@ class Estimate(FlatRecord, HasRulesets[tuple[float | None, ...]]):
 
     paper: tuple[float | None, ...] = ()
     repaired: tuple[float | None, ...] = ()
-    trouble: PerRuleset[str] = PerRuleset.both("")
+    trouble: PerRuleset[str] = PerRuleset.same_for_both("")
 
 
 Number = float | tuple[float, float] | None
@@ -159,8 +159,8 @@ class Observed(FlatRecord, HasRulesets[tuple[Number, ...]]):
     repaired: tuple[Number, ...] = ()
     held_out_x: tuple[float, ...] = ()
     held_out_y: tuple[Number, ...] = ()
-    held_out: PerRuleset[tuple[Number, ...]] = PerRuleset.both(())
-    floor: PerRuleset[tuple[float | None, ...]] = PerRuleset.both(())
+    held_out: PerRuleset[tuple[Number, ...]] = PerRuleset.same_for_both(())
+    floor: PerRuleset[tuple[float | None, ...]] = PerRuleset.same_for_both(())
 
 
 class Checked(Frozen, HasRulesets[tuple[Number | str, ...]]):
@@ -192,10 +192,10 @@ class Claims(FlatRecord):
     and the parts of the function that are named and left out; no parts if the words are not checked for them.
     """
 
-    intervals: PerRuleset[tuple[Ends, ...]] = PerRuleset.both(())
-    noise: PerRuleset[str | None] = PerRuleset.both(None)
-    named: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
-    left_out: PerRuleset[tuple[str, ...]] = PerRuleset.both(())
+    intervals: PerRuleset[tuple[Ends, ...]] = PerRuleset.same_for_both(())
+    noise: PerRuleset[str | None] = PerRuleset.same_for_both(None)
+    named: PerRuleset[tuple[str, ...]] = PerRuleset.same_for_both(())
+    left_out: PerRuleset[tuple[str, ...]] = PerRuleset.same_for_both(())
     noises_repaired: tuple[str, ...] | None = None
     """All kinds of noise that are named; None in older journals, which stored only the first."""
     overlap_of_all: float = 0.0

@@ -9,13 +9,13 @@ from .case_data import Findings
 from .case_facts import CaseFacts, Interval, UntestedInput
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED
-from .verdict import judged, solved
+from .verdict import judge_facts, solved
 
 _QUOTES = 3
 """The most quotations of a kind that are named."""
 
 
-def missed(case: Findings) -> list[str]:
+def list_remarks(case: Findings) -> list[str]:
     """Return what the interpretation leaves out or gets wrong, one sentence each; empty if there is nothing."""
     if case.truth is None or case.audit is None or case.interpretation is None:
         return []
@@ -29,7 +29,7 @@ def headline(case: Findings) -> str:
     """
     facts = CaseFacts(case)
     first = _knew_beforehand(facts) if case.truth is not None else ()
-    return " ".join([*first, judged(facts).sentence])
+    return " ".join([*first, judge_facts(facts).sentence])
 
 
 # What its words rest on
@@ -43,7 +43,7 @@ def is_known_beforehand(f: CaseFacts) -> bool:
 
 def _knew_beforehand(f: CaseFacts) -> Iterator[str]:
     if is_known_beforehand(f):
-        yield "Had this description before it saw a single output, and never changed it."
+        yield "It had this description before it saw a single output, and never changed it."
 
 
 def _invented(f: CaseFacts) -> Iterator[str]:
@@ -81,7 +81,7 @@ def _looked(f: CaseFacts) -> int | None:
 
 def _never_probed(f: CaseFacts) -> Iterator[str]:
     if f.corrupted and _looked(f) == 0:
-        yield f"Never probed {interval(*f.corrupted)}, where the values are replaced."
+        yield f"Never probed {interval(*f.corrupted)}, where we altered the function."
 
 
 def _did_not_say(f: CaseFacts) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _no_word_of_noise(f: CaseFacts) -> Iterator[str]:
 
 def _some_noise(f: CaseFacts) -> Iterator[str]:
     if (noise := _noise(f)) and f.noise_told.any and not f.noise_told.kinds and not f.is_you:
-        yield f"Says that there is noise, and not of which kind: {noise}."
+        yield f"Says that there is noise, but not which kind: {noise}."
 
 
 def _other_noise(f: CaseFacts) -> Iterator[str]:

@@ -6,9 +6,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ...scene import MOST_SCREENS, Card, Claim, Mark, Panel, Part, Scene, Screen, ending, marked, picked, turned
+from ...scene import (
+    MOST_SCREENS,
+    Card,
+    Claim,
+    Mark,
+    Panel,
+    Part,
+    Scene,
+    Screen,
+    card_screens,
+    ending,
+    pick_cards,
+    with_spans,
+)
 from ...text.diff import letters
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ...text.whitespace_marks import visible
 from ..base.declared import words_of
 from . import fidelity
@@ -66,9 +79,9 @@ def _asked(view: ProbeView, category: str) -> Iterator[Part]:
     if category in BOXES:
         yield Part(label="The black box", text=BOXES[category])
     if view.spec is not None:
-        yield Part(label="What it may use", text=budget(view))
+        yield Part(label="Budget", text=budget(view))
     if why := refusal(view):
-        yield Part(label="It went on in plain text", text=why)
+        yield Part(label="Continued in plain text", text=why)
 
 
 def _claim(view: ProbeView) -> Claim | None:
@@ -76,7 +89,7 @@ def _claim(view: ProbeView) -> Claim | None:
     if said is None:
         return None
     trouble = view.estimate.trouble.repaired if view.estimate else ""
-    given = "" if said.interval is None else f"Behaves otherwise {interval(*said.interval)}, in two numbers."
+    given = "" if said.interval is None else f"Exception, given as two numbers: {interval(*said.interval)}."
     return Claim(
         parts=(Part(text=said.description.repaired),) if said.description.repaired else (),
         note=" ".join(filter(None, (given, trouble))),
@@ -114,7 +127,7 @@ def _box(found: Fidelity, is_out: bool) -> Panel:
         )
         for text, inside, expected, output, reading in sorted(rows, key=lambda row: row[4] == "right")
     ]
-    title = "The box against its own truth"
+    title = "How well the box computes its function"
     return Panel(title=title, parts=tuple(parts) if is_out else (), answer=" ".join(fidelity.sentences(found)))
 
 
@@ -125,7 +138,7 @@ def _round(view: ProbeView, number: int, category: str, is_over: bool) -> Panel:
     exchange, made = view.exchanges.get(number), view.of_round(number)
     behind = _behind(view, made) if view.truth is not None else ()
     return Panel(
-        title=f"Round {number}" if number else "Exemplars that it is shown",
+        title=f"Round {number}" if number else "Exemplars shown to it",
         parts=(*_message(exchange, view.exchanges.get(number - 1)), *(_call(probe, category) for probe in made)),
         answer=_in_a_line(exchange, made) if is_over else "",
         note="It made up outputs before it had them." if exchange and exchange.invented else "",
@@ -138,7 +151,7 @@ def _message(exchange: Exchange | None, before: Exchange | None) -> Iterator[Par
         yield Part(label="Made up in its message", text=exchange.invented)
     is_new = exchange is not None and (before is None or exchange.description != before.description)
     if exchange is not None and exchange.description and exchange.inputs and is_new:
-        yield Part(label="It already says", text=exchange.description)
+        yield Part(label="Description so far", text=exchange.description)
 
 
 def _behind(view: ProbeView, made: list[Probe]) -> tuple[str, ...]:
@@ -160,15 +173,15 @@ def _call(probe: Probe, category: str) -> Part:
         return Part(label=f"f({given})", text=output)
     marks = {"removed": "struck", "added": "added", "same": None}
     seen = [(visible(one.text, every=one.op != "same"), marks[one.op]) for one in pieces]
-    return marked(seen, f"{given} → {output}")  # type: ignore[arg-type]
+    return with_spans(seen, f"{given} → {output}")  # type: ignore[arg-type]
 
 
 def _in_a_line(exchange: Exchange | None, made: list[Probe]) -> str:
     if made:
         calls = ", ".join(f"f({probe.input}) = {probe.output or probe.problem}" for probe in made)
-        line = f"{counted(len(made), 'call')}: {calls}"
+        line = f"{count_noun(len(made), 'call')}: {calls}"
     else:
-        line = exchange.trouble if exchange and exchange.trouble else "It concludes."
+        line = exchange.trouble if exchange and exchange.trouble else "Conclusion."
     line = " ".join(line.split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
@@ -184,8 +197,8 @@ def _quoted(view: ProbeView) -> Iterator[Panel]:
     }
     parts = [Part(label=f"f({one}) = {given}", text=how) for how, pairs in kinds.items() for one, given in pairs]
     if parts:
-        held = f"{len(audit.supported)} of {counted(len(parts), 'call')} that it quotes came out as it says."
-        yield Panel(title="What its words quote", parts=tuple(parts), answer=held)
+        held = f"{len(audit.supported)} of {count_noun(len(parts), 'quoted call')} correct."
+        yield Panel(title="Calls that its description quotes", parts=tuple(parts), answer=held)
 
 
 def _highest(view: ProbeView) -> Iterator[Panel]:
@@ -212,7 +225,7 @@ def _screens(made: Scene, view: ProbeView) -> Iterator[Screen]:
         yield Screen(shows="panel", of=str(number))
     if made.claim is not None:
         yield Screen(shows="claim")
-    yield from turned(_parted(made.cards, view) if made.plot is not None else picked(made.cards))
+    yield from card_screens(_parted(made.cards, view) if made.plot is not None else pick_cards(made.cards))
     yield from ending(made)
 
 

@@ -81,8 +81,8 @@ class _CodeValues(NamedTuple):
 def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpretation) -> Iterator[Outcome]:
     """Yield NMSE and success, noise floor, interval overlap, noise identification and held-out error."""
     truth = _truth_at(spec, box, function)
-    floors = PerRuleset.of(lambda rules: _floor(spec, function, truth.observed, rules))
-    by_code = PerRuleset.of(lambda rules: _run_code(truth, read, rules))
+    floors = PerRuleset.read_by_each(lambda rules: _floor(spec, function, truth.observed, rules))
+    by_code = PerRuleset.read_by_each(lambda rules: _run_code(truth, read, rules))
     for rules in RULES:
         draws = floors[rules]
         reason = "a relative error is undefined for this function" if draws else "unknown for random code of your own"
@@ -93,7 +93,7 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
     estimate = Estimate(
         paper=tuple(map(real, by_code.paper.given)),
         repaired=tuple(map(real, by_code.repaired.given)),
-        trouble=PerRuleset.of(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
+        trouble=PerRuleset.read_by_each(lambda rules: by_code[rules].trouble or by_code[rules].trouble_apart),
     )
     why = estimate.trouble.repaired
     if is_judged(read, "repaired") and why and all(value is None for value in estimate.repaired):
@@ -106,7 +106,7 @@ def of_numbers(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpre
         repaired=_complex_ones(by_code.repaired.given),
         held_out_x=tuple(truth.apart),
         held_out_y=_numbers(truth.observed_apart),
-        held_out=PerRuleset.of(lambda rules: _numbers(by_code[rules].apart)),
+        held_out=PerRuleset.read_by_each(lambda rules: _numbers(by_code[rules].apart)),
         floor=floors,
     )
     yield ScoreRecord("observed", observed)

@@ -14,7 +14,7 @@ from ...sandbox import sandbox
 from ...sandbox.unsupported import not_runnable
 from ...score import Figure, Score, undefined
 from . import evaluate
-from .box import Box, written
+from .box import Box, value_text
 from .exemplars import pairs_for_testing
 from .functions import source
 from .functions.base import FindFunction, Value
@@ -53,8 +53,10 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
     tests = list(_texts_of_test(spec, function))
     texts = [*tests, *_unprobed(box, function, rng)]
     inputs = [text.input for text in texts]
-    results = PerRuleset.of(lambda rules: sandbox.evaluate(read.code[rules], inputs, rules=rules))
-    tried = PerRuleset.of(lambda rules: list(map(_Tried, texts, results[rules].values, results[rules].errors)))
+    results = PerRuleset.read_by_each(lambda rules: sandbox.evaluate(read.code[rules], inputs, rules=rules))
+    tried = PerRuleset.read_by_each(
+        lambda rules: list(map(_Tried, texts, results[rules].values, results[rules].errors))
+    )
     yield from _predictions(tried, read, len(tests))
     for rules in RULES:
         yield from _matches(tried[rules], results[rules].error, read, rules)
@@ -71,7 +73,7 @@ def of_texts(spec: ProbeSpec, box: Box, function: FindFunction, read: Interpreta
 def _checked(calls: Sequence[tuple[str, str]], read: Interpretation) -> ScoreRecord:
     """Return what the code gives for the texts that the interpreter probed itself."""
     inputs, outputs = zip(*calls, strict=True)
-    given = PerRuleset.of(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
+    given = PerRuleset.read_by_each(lambda rules: sandbox.evaluate(read.code[rules], list(inputs), rules=rules).values)
     checked = Checked(
         inputs=inputs,
         probed=(True,) * len(calls),
@@ -178,4 +180,4 @@ def _redrawn(function: FindFunction, tests: Sequence[_Text], rng: np.random.Gene
 
 
 def _text(value: Value | None) -> str | None:
-    return None if value is None else written(value)
+    return None if value is None else value_text(value)

@@ -14,7 +14,7 @@ import numpy as np
 from ...events import Rules
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
-from ...runs.fairness import beside
+from ...runs.fairness import run_in_thread
 from ...sandbox.unsupported import NOT_RUNNABLE, cause, not_runnable
 from ...score import Figure, Score, undefined
 from . import audit, component_mentions, evaluate, json_answers, units
@@ -58,7 +58,7 @@ async def _publish(spec: ProbeSpec, run: CaseContext, outcomes: Callable[[], Ite
     """Compute in a thread, because code is run and curves are drawn; publish from here, because a run has many
     cases.
     """
-    for outcome in await beside(lambda: list(outcomes())):
+    for outcome in await run_in_thread(lambda: list(outcomes())):
         match outcome:
             case Figure(metric, rules, score, item):
                 run.score(metric, json_answers.score_of(spec, score, rules), rules, item)
@@ -75,15 +75,17 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
         return
     # For texts the domain says for which texts something holds ("upper and lower case"), not what is done to them.
     words = read.told if isinstance(function, NumericFunction) else read.description
-    parts = PerRuleset.of(lambda rules: component_mentions.components_identified(function, words[rules], rules))
-    unasked = PerRuleset.of(lambda rules: _why_no_parts(function, read, rules))
+    parts = PerRuleset.read_by_each(
+        lambda rules: component_mentions.components_identified(function, words[rules], rules)
+    )
+    unasked = PerRuleset.read_by_each(lambda rules: _why_no_parts(function, read, rules))
     for rules in RULES:
         yield Figure("components_identified", rules, _of_parts(parts[rules], unasked[rules]))
     of_noise: dict[str, object] = {}
     if isinstance(function, NumericFunction):
         kinds = component_mentions.noise_told(read.told.repaired).kinds
         of_noise = {
-            "intervals": PerRuleset.of(lambda rules: _ends(intervals(function, read, rules))),
+            "intervals": PerRuleset.read_by_each(lambda rules: _ends(intervals(function, read, rules))),
             "noise": PerRuleset(
                 paper=component_mentions.claimed_noise(read.told.paper), repaired=kinds[0] if len(kinds) == 1 else None
             ),
@@ -92,8 +94,8 @@ def _described(function: FindFunction, read: Interpretation) -> Iterator[Outcome
         }
     claims = Claims.model_validate(
         {
-            "named": PerRuleset.of(lambda rules: () if unasked[rules] else parts[rules].present),
-            "left_out": PerRuleset.of(lambda rules: () if unasked[rules] else parts[rules].absent),
+            "named": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].present),
+            "left_out": PerRuleset.read_by_each(lambda rules: () if unasked[rules] else parts[rules].absent),
             "wrong_repaired": () if unasked.repaired else parts.repaired.wrong,
             "kinds_repaired": 0 if unasked.repaired else parts.repaired.kinds,
             **of_noise,

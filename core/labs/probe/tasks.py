@@ -139,7 +139,9 @@ class ProbeSpec(Sampled):
                 f"The {self.interpreter} baseline knows {' and '.join(CAN[self.interpreter])} functions only."
             )
         if self.tools and self.rules == "paper":
-            raise ValueError("By paper rules an agent asks in text: turn tool calls off, or choose repaired rules.")
+            raise ValueError(
+                "With the original parser an agent asks in text: turn tool calls off, or choose the updated parser."
+            )
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
         if self.interpreter == "given" and self.given is None:

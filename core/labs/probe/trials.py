@@ -75,7 +75,7 @@ def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
         )
 
     points = len(case.truth.x)
-    yield GRID, Trial.of(f"{points} test points", reading)
+    yield GRID, Trial.from_reading(f"{points} test points", reading)
 
 
 def _range(values: list[float] | tuple[float | None, ...]) -> str:

@@ -12,14 +12,14 @@ from typing import Literal
 import numpy as np
 
 from ... import files
-from ...events import CallFailed
+from ...events import CallError
 from ...parsers import fields
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Score, undefined
 from ...statistics import wilson
-from ...text.embed import NoEncoder, encoder, likeness
+from ...text.embed import NoEncoderError, encoder, likeness
 from . import json_answers, parse, prompts
 from .evaluate import picked
 from .exemplars import string_triplets
@@ -97,7 +97,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
             pairs = zip(task.triplets, task.correct, strict=True)
             return tuple(Triplet(options=options, correct=correct) for options, correct in pairs)
         if isinstance(function, EntityFunction | RelationFunction):
-            return published_triplets(files.named(spec.find_dir), spec.category)[spec.function]
+            return published_triplets(files.resolve_named(spec.find_dir), spec.category)[spec.function]
     if isinstance(function, EntityFunction):
         return entity_triplets(function, spec.seed, spec.unit_tests)
     if isinstance(function, RelationFunction):
@@ -110,7 +110,7 @@ def triplets(spec: ProbeSpec, function: FindFunction) -> tuple[Triplet, ...]:
 async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, read: Interpretation) -> None:
     """Publish `unit_test`, and `unit_test_ceiling`: the same evaluator's share with the true description.
 
-    Raises CallFailed if every call of the evaluator failed and there is nothing else to judge by.
+    Raises CallError if every call of the evaluator failed and there is nothing else to judge by.
     """
     evaluator = spec.evaluator or ("" if spec.category == "strings" else EMBEDDING)
     why = "no evaluator was chosen" if not evaluator else ""
@@ -139,13 +139,13 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
         texts |= telling_nothing(spec.category)
         try:
             judged = await asyncio.to_thread(_by_embedding, tests, texts)
-        except NoEncoder as missing:
+        except NoEncoderError as missing:
             _without(spec, run, ["unit_test"], undefined(len(tests), str(missing)))
             return
     else:
         try:
             judged = await _by_model(spec, run, tests, texts)
-        except CallFailed as failure:
+        except CallError as failure:
             if spec.category != "strings":
                 raise
             # A function of texts is judged mainly by its code.
@@ -177,10 +177,10 @@ def _words(text: str) -> list[str]:
 async def _by_model(
     spec: ProbeSpec, run: CaseContext, tests: Sequence[Triplet], texts: dict[About, str]
 ) -> dict[str, UnitTest]:
-    """Make one call per triplet and description. A call that fails drops its triplet. Raises CallFailed if all calls
+    """Make one call per triplet and description. A call that fails drops its triplet. Raises CallError if all calls
     fail.
     """
-    failures: list[CallFailed] = []
+    failures: list[CallError] = []
     cut: set[str] = set()
 
     async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
@@ -197,7 +197,7 @@ async def _by_model(
                 item=item,
                 trial=trial_of(item),
             )
-        except CallFailed as failure:
+        except CallError as failure:
             failures.append(failure)
             raise
         correct, chosen = triplet.correct + 1, json_answers.choice(answered, prompt.json_schema)
@@ -217,9 +217,9 @@ async def _by_model(
         )
 
     wanted = _wanted(tests, texts)
-    judged = await run.each(wanted, test)
+    judged = await run.map_items(wanted, test)
     if not judged:
-        raise CallFailed(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
+        raise CallError(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
     for item in judged:
         if judged[item].repaired is None and item not in cut:
             run.drop(item, "unparsed", "the evaluator's reply settles on no example", "repaired", trial_of(item))

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from ...events import Rules
 from ...parsers import fields
 from ...statistics import LEVEL, MARGIN
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ..base.declared import Means
 from .case_data import Findings
 from .case_facts import CHANCE, CaseFacts
@@ -55,10 +55,10 @@ def judge(case: Findings, rules: Rules = "repaired") -> CaseJudgement:
     """Return outcome and sentence. Both rest on the same conditions, so that a list and the case itself never
     disagree.
     """
-    return judged(CaseFacts(case, rules))
+    return judge_facts(CaseFacts(case, rules))
 
 
-def judged(facts: CaseFacts) -> CaseJudgement:
+def judge_facts(facts: CaseFacts) -> CaseJudgement:
     """Judge the case from its facts."""
     case = facts.case
     if case.spec is None or case.score(case.headline, facts.rules) is None:
@@ -76,7 +76,7 @@ def verdict(case: Findings, rules: Rules = "repaired") -> str:
 
 def solved(facts: CaseFacts) -> bool:
     """Whether the headline figure is the best possible: what the checks do not find may then well not be there."""
-    return judged(facts).outcome in ("found", "within the noise")
+    return judge_facts(facts).outcome in ("found", "within the noise")
 
 
 # Not judged
@@ -95,16 +95,16 @@ def _unfinished(f: CaseFacts) -> CaseJudgement:
 def _not_judged(f: CaseFacts) -> CaseJudgement | None:
     """Return why the figure that decides says nothing; None if it does say something."""
     if f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema":
-        return CaseJudgement("not tested", f"By paper rules nothing can be tested: {fields.NO_PAPER_FIGURE}.")
+        return CaseJudgement("not tested", f"With the original parser nothing can be tested: {fields.NO_PAPER_FIGURE}.")
     if not f.concluded:
-        lacks = "gave no conclusion in the form that was asked for, so there is nothing to hold against the truth."
+        lacks = "gave no conclusion in the requested form, so there is nothing to compare with the truth."
         if f.cut:
             return CaseJudgement("cut", f"The conclusion was {f.cut}, so there is nothing to judge. Allow more tokens.")
         return CaseJudgement("not answered", f"{f.who} {lacks}")
     if f.lacking:
         number, of = f.not_run
         where = f"at {number} of {of} test points" if f.is_numeric else f"on {number} of {of} test texts"
-        wants = f"it wants what Python has and our sandbox has not ({f.lacking}). Whether it is right is not known."
+        wants = f"it needs something that our sandbox does not provide ({f.lacking}). Whether it is right is not known."
         return CaseJudgement("not runnable here", f"{f.whose} code could not be run here {where}: {wants}")
     return None
 
@@ -135,7 +135,7 @@ def _of_numbers(f: CaseFacts) -> CaseJudgement:
     elif f.points and f.without_number == 0:
         why = "the code's error is too large to be computed"
     else:
-        untested = "gave no code that can be run on the test points, so the description could not be tested by it."
+        untested = "gave no code that runs on the test points, so its description could not be tested."
         return CaseJudgement("not tested", f"{f.who} {untested}")
     return CaseJudgement("missed", f"{not_found}: {why}.")
 
@@ -148,7 +148,9 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
         within = f"the code gives its value at {points}, {f.agreement.within}"
         return _everywhere(f, within, CaseJudgement("found", f"{f.who} found the function: {within}."))
     if f.is_drowned:
-        untold = "The function cannot be told from its noise: zero everywhere would be as good as the noise allows."
+        untold = (
+            "The function cannot be told apart from its noise: zero everywhere would be as good as the noise allows."
+        )
         adds = f"{f.whose} code adds {f.excess:.1g} to the noise's own error of {f.floor:.2g}."
         return CaseJudgement("not tested", f"{untold} {adds}")
     if f.as_good_as_the_noise_allows:
@@ -159,13 +161,13 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
     error = f"the code's error is {_share(f.error)}"
     if f.excess is not None:
         error = f"beyond the noise, the code's error is {_share(f.excess)}"
-    if f.off < SUCCESS and f.fails_where_nobody_looked:
+    if f.error_of_code < SUCCESS and f.fails_where_nobody_looked:
         return _everywhere(f, f"at the test points {error}", None)
-    if f.off < SUCCESS and f.is_right_elsewhere:
+    if f.error_of_code < SUCCESS and f.is_right_elsewhere:
         assert f.corrupted is not None
-        right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere but {interval(*f.corrupted)}"
-        return CaseJudgement("close", f"{right}, where the values are replaced.")
-    if f.off < SUCCESS:
+        right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere except {interval(*f.corrupted)}"
+        return CaseJudgement("close", f"{right}, where we altered the function.")
+    if f.error_of_code < SUCCESS:
         more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
         return CaseJudgement("close", f"{f.who} came close: {error}{more}.")
     more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
@@ -181,7 +183,7 @@ def _everywhere(f: CaseFacts, there: str, found: CaseJudgement | None) -> CaseJu
     if not f.holds_where_nobody_looked:
         wrong.append(_where_nobody_looked(f))
     if f.contradicted:
-        wrong.append(f"it contradicts {len(f.contradicted)} of {counted(made, 'call')} that {f.who.lower()} made")
+        wrong.append(f"it contradicts {len(f.contradicted)} of {count_noun(made, 'call')} that {f.who.lower()} made")
     if found is not None and not wrong:
         return found
     but = f"{there}, but {' and '.join(wrong)}."
@@ -197,8 +199,8 @@ def _where_nobody_looked(f: CaseFacts) -> str:
         return f"it is wrong on {wrong} of {len(texts)} texts that nobody probed"
     score = f.case.score("held_out_nmse", f.rules)
     if score is None or score.value is None:
-        return "where nobody looked it does not give a number everywhere"
-    return f"where nobody looked its error is {_share(score.value)}"
+        return "at unprobed points it does not always give a number"
+    return f"at unprobed points its error is {_share(score.value)}"
 
 
 def _share(error: float | None) -> str:
@@ -218,31 +220,29 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
         return CaseJudgement("not tested", f"There was nothing to test the code on: {f.reason('exact_match')}.")
     run = " on which it could be run" if f.not_run[0] else ""
-    if f.unchanged == f.counted:
-        alike = (
-            f"The function changes none of the {f.counted} test texts{run}, so they cannot tell it from doing nothing."
-        )
+    if f.unchanged == f.headline_n:
+        alike = f"The function changes none of the {f.headline_n} test texts{run}, so they show nothing."
         return CaseJudgement("not tested", f"{alike} {f.whose} code is right on {f.hits}.")
-    if f.hits == f.counted:
-        right = f"the code gives its output on all {f.counted} test texts{run}"
+    if f.hits == f.headline_n:
+        right = f"the code gives its output on all {f.headline_n} test texts{run}"
         return _everywhere(f, right, CaseJudgement("found", f"{f.who} found the function: {right}."))
-    control = f" (giving every text back unchanged: on {f.unchanged})" if f.unchanged else ""
+    control = f" (returning every text unchanged: on {f.unchanged})" if f.unchanged else ""
     if f.ceiling is not None and f.ceiling < 1:
         # The lower end of the interval must be above the share that unchanged texts get.
-        beats_doing_nothing = f.reach[0] > f.unchanged / f.counted
+        beats_doing_nothing = f.reach[0] > f.unchanged / f.headline_n
         outcome: Outcome = "close" if f.hits > f.unchanged else "missed"
         if f.hits and f.passed >= f.ceiling and beats_doing_nothing:
             outcome = "found"
-        again = f"drawn again, it agrees with itself on {f.ceiling:.0%} of the test texts"
+        again = f"run again, it agrees with itself on {f.ceiling:.0%} of the test texts"
         right = f"{f.whose} code is right on {f.passed:.0%}{control}."
-        return CaseJudgement(outcome, f"The function draws at random: {again}. {right}")
+        return CaseJudgement(outcome, f"The function is random: {again}. {right}")
     if f.hits > f.unchanged:
-        part = f"the code is right on {f.hits} of {f.counted} test texts{control}."
+        part = f"the code is right on {f.hits} of {f.headline_n} test texts{control}."
         return CaseJudgement("close", f"{f.who} found part of it: {part}")
-    wrong = f"the code is wrong on all {f.counted} test texts{run}."
+    wrong = f"the code is wrong on all {f.headline_n} test texts{run}."
     if f.hits:
-        unchanged = f"giving every text back unchanged is right on {f.unchanged}"
-        wrong = f"the code is right on {f.hits} of {f.counted} test texts, and {unchanged}."
+        unchanged = f"returning every text unchanged is right on {f.unchanged}"
+        wrong = f"the code is right on {f.hits} of {f.headline_n} test texts, and {unchanged}."
     return CaseJudgement("missed", f"{f.who} did not find the function: {wrong}")
 
 
@@ -252,10 +252,12 @@ def _of_texts(f: CaseFacts) -> CaseJudgement:
 def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     if not f.is_scored:
         return CaseJudgement("not tested", f"The description was not tested: {f.reason('unit_test')}.")
-    picked = f"From the description, the evaluator picked the function's own example in {f.hits} of {f.counted} tests"
+    picked = (
+        f"From the description, the evaluator picked the function's own example in {f.hits} of {f.headline_n} tests"
+    )
     if f.ceiling is not None:
         picked += f" (from the true description in {f.ceiling:.0%})"
-    again = f" for {f.distinct} different examples" if f.distinct < f.counted else ""
+    again = f" for {f.distinct} different examples" if f.distinct < f.headline_n else ""
     low, high = f.reach
     reach = f"95% interval{again} {low:.2f} to {high:.2f}"
     guessing = f"guessing, which gives one third ({reach})"
@@ -267,13 +269,13 @@ def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     if f.passed < CHANCE:
         return CaseJudgement("missed", f"{picked}. That is worse than {guessing}.")
     if unbeaten := f.unbeaten():
-        nothing = f"A description that tells nothing gets {f.control:.0%}"
+        nothing = f"An uninformative description gets {f.control:.0%}"
         if unbeaten == ["seen"]:
             nothing = f"A list of the outputs that it saw gets {f.share_of('seen'):.0%}"
         if f.unbeaten("truth"):
             rest = "not even the true one is shown to beat that: this evaluator cannot tell."
             return CaseJudgement("not tested", f"{picked}. {nothing}, and {rest}")
-        return CaseJudgement("missed", f"{picked}. {nothing}, and this one is not shown to tell more.")
+        return CaseJudgement("missed", f"{picked}. {nothing}, and this one is not shown to do better.")
     if f.tells_as_much_as_the_truth:
         within = f"to within {MARGIN:.0%} of them (one-sided, {LEVEL:.0%}; {reach})"
         return CaseJudgement("found", f"{picked}. On these tests it tells as much as the true description, {within}.")
@@ -291,23 +293,23 @@ def of_words(case: Findings) -> str:
     f = CaseFacts(case)
     if case.truth is None or not f.concluded or case.truth.category not in ("numeric", "strings"):
         return ""
-    words, named, of = f"{f.whose} words", f.parts.named, f.parts.of
+    words, named, of = f"{f.whose} description", f.parts.named, f.parts.of
     if not f.described:
-        return f"{words}: there are none, only code."
+        return f"{words}: none, only code."
     if of == 0:
-        return f"{words}: our checks cannot say whether they are right. Compare them with the function."
+        return f"{words}: our checks cannot judge it. Compare it with the function."
     present, left_out = _listed(f.parts.present), f"Left out{_listed(f.parts.absent)}."
-    wrong = f" Named, and not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
+    wrong = f" Named but not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
     if named == of:
         return (
-            f"{words} name {'all ' if of > 1 else ''}{of} part{'s' if of > 1 else ''} of the function{present}.{wrong}"
+            f"{words} names {'all ' if of > 1 else ''}{of} part{'s' if of > 1 else ''} of the function{present}.{wrong}"
         )
     if f.is_you:
-        ours = f"our checks find {named} of the {of} parts of the function named in them{present}."
-        return f"{words}: {ours} That may be our reading: compare them with the function.{wrong}"
+        ours = f"our checks find {named} of the {of} parts of the function in it{present}."
+        return f"{words}: {ours} They may have missed some: compare it with the function.{wrong}"
     if named == 0:
-        return f"{words} name no part of the function. {left_out}{wrong}"
-    return f"{words} name {named} of the {of} parts of the function{present}. {left_out}{wrong}"
+        return f"{words} names no part of the function. {left_out}{wrong}"
+    return f"{words} names {named} of the {of} parts of the function{present}. {left_out}{wrong}"
 
 
 def _listed(parts: tuple[str, ...]) -> str:

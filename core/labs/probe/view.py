@@ -17,7 +17,7 @@ from ..base.cases import Trial
 from . import trials
 from .case_data import Findings, fields_of, score_of
 from .metrics import METRICS
-from .remarks import headline, missed
+from .remarks import headline, list_remarks
 from .verdict import CaseJudgement, Outcome, judge, of_words
 
 
@@ -30,7 +30,7 @@ class ProbeView(Findings):
         """The title in lists; it does not give the function away."""
         if self.spec is not None:
             return self.spec.title
-        return str(next((begun.get("title") for begun in self.log.of("begun").values()), self.log.case))
+        return str(next((begun.get("title") for begun in self.log.of_type("begun").values()), self.log.case))
 
     @property
     def explanation(self) -> str | None:
@@ -62,8 +62,8 @@ def verdict(view: ProbeView) -> list[str]:
     wrong, and last how answers were requested if that was not in prose.
     """
     words, first = of_words(view), headline(view)
-    asked = fields.said(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
-    return [first, *([words] if words else []), *(one for one in missed(view) if one not in first), *asked]
+    asked = fields.format_notes(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
+    return [first, *([words] if words else []), *(one for one in list_remarks(view) if one not in first), *asked]
 
 
 @fields.none_by_paper

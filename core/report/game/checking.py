@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ...labs.base.lab import Lab
 from . import making
-from .making import QUESTIONS, TrialCard, drawn, kind_of, tally, trials, truths
-from .pack import UNKNOWN, BadPack, Pack, PackCard
+from .making import QUESTIONS, TrialCard, kind_of, sample_cards, tally, trials, truths
+from .pack import UNKNOWN, GamePackError, Pack, PackCard
 
 MOST_SAID = 20
 """The most faults that are listed for one pack."""
@@ -23,7 +23,7 @@ def faults(pack: Pack, labs: Mapping[str, Lab], folders: Sequence[Path], questio
         kind = kind_of(pack.runs, labs, folders)
         true = truths(questions / pack.truths) if pack.truths else {}
         found = [one for run in pack.runs for one in trials(run, labs, folders, true, pack.seed or 0)]
-    except BadPack as error:
+    except GamePackError as error:
         yield str(error)
         return
     if kind != pack.kind:
@@ -67,7 +67,7 @@ def _choice(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
     if any(n > 1 for n in Counter(map(_place, pack.cards)).values()):
         yield "A trial is on two cards."
     if pack.as_it_came:
-        if list(pack.cards) != drawn(found, len(pack.cards), pack.seed or 0):
+        if list(pack.cards) != sample_cards(found, len(pack.cards), pack.seed or 0):
             yield f"These are not the cards that seed {pack.seed} draws."
         return
     many = Counter(card.question for card in pack.cards)
@@ -75,7 +75,7 @@ def _choice(pack: Pack, found: Sequence[TrialCard]) -> Iterator[str]:
         yield f"More than {making.MOST_OF_ONE} cards are of one question."
     if making.has_pattern(pack.cards):
         yield f"More than {making.MOST_ALIKE} cards in a row are alike."
-    if making.counts(pack.cards) not in pack.chosen:
+    if making.outcome_counts(pack.cards) not in pack.chosen:
         yield "How it was chosen is not what its cards say."
     if any(card.truth not in ("", *card.card.options) or card.truth == UNKNOWN for card in pack.cards):
         yield "A true answer is none of the options."

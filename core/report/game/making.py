@@ -15,10 +15,10 @@ from ...labs.base.cases import DIFFERED
 from ...labs.base.lab import Lab
 from ...package_data import DATA
 from ...runs.library import of_today
-from ...text.plurals import counted
+from ...text.plurals import count_noun
 from ...transcript import transcript
 from .. import scenes
-from .pack import MOST_CARDS, BadPack, Going, Pack, PackCard
+from .pack import MOST_CARDS, GamePackError, Going, Pack, PackCard
 
 # Which cards make a pack, and in which order. The choice is random but the same on every machine.
 
@@ -33,7 +33,7 @@ GOINGS: tuple[Going, ...] = ("comes true", "misleads", "does not say")
 _TRIES = 200
 
 
-def chosen(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
+def choose_cards(cards: Sequence[PackCard], most: int, seed: int) -> list[PackCard]:
     """At most `most` of the cards, in playing order, with answers and outcomes as balanced as possible, at most
     MOST_OF_ONE about one question, and never more than MOST_ALIKE alike in a row.
     """
@@ -94,7 +94,7 @@ def has_pattern(cards: Sequence[PackCard]) -> bool:
     return _is_pattern(cards)
 
 
-def counts(cards: Sequence[PackCard]) -> str:
+def outcome_counts(cards: Sequence[PackCard]) -> str:
     """A sentence with the number of cards by outcome and by answer."""
     goings = Counter(one.going for one in cards)
     said = Counter(one.card.options.get(one.card.said, one.card.said) for one in cards)
@@ -112,7 +112,7 @@ LARGEST = 1_000_000
 """The most bytes of a file of true answers."""
 
 Truths = Mapping[str, str]
-"""The true answers by question, in the form that `asked` gives it."""
+"""The true answers by question, in the form that `lookup_form` gives it."""
 
 
 class TrialCard(NamedTuple):
@@ -126,26 +126,26 @@ class TrialCard(NamedTuple):
     is_open: bool
 
 
-def asked(question: str) -> str:
+def lookup_form(question: str) -> str:
     """A question in the form in which it is looked up."""
     return " ".join(question.split()).casefold()
 
 
 def truths(path: Path) -> Truths:
     """The true answers in a file of questions: each `[[question]]` has `question` and `gold`, and so does each of its
-    `follow_ups`. Raises BadPack.
+    `follow_ups`. Raises GamePackError.
     """
     found: dict[str, str] = {}
     try:
         if path.stat().st_size > LARGEST:
-            raise BadPack(f"{path.name} is too large: true answers take at most {LARGEST:,} bytes.")
+            raise GamePackError(f"{path.name} is too large: true answers take at most {LARGEST:,} bytes.")
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["question"]:
             for one in (entry, *entry.get("follow_ups", ())):
-                found[asked(one["question"])] = _word(one["gold"])
+                found[lookup_form(one["question"])] = _word(one["gold"])
     except (OSError, UnicodeDecodeError, RecursionError, tomllib.TOMLDecodeError) as error:
-        raise BadPack(f"{path} cannot be read: {error}") from None
+        raise GamePackError(f"{path} cannot be read: {error}") from None
     except (KeyError, TypeError, AttributeError):
-        raise BadPack(f"{path.name} has a question without its words or its true answer.") from None
+        raise GamePackError(f"{path.name} has a question without its words or its true answer.") from None
     return found
 
 
@@ -154,15 +154,17 @@ def _word(gold: object) -> str:
 
 
 def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Truths, seed: int) -> Iterator[TrialCard]:
-    """The run's recorded trials as cards, in order. Raises BadPack if there is no such run, or its lab has no game."""
-    path = journal.found(run, *folders)
+    """The run's recorded trials as cards, in order. Raises GamePackError if there is no such run, or its lab has no
+    game.
+    """
+    path = journal.find(run, *folders)
     if path is None:
-        raise BadPack(f"There is no run named {run!r}.")
+        raise GamePackError(f"There is no run named {run!r}.")
     with of_today():
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None or lab.cards is None:
-        raise BadPack(f"There is no game of {run}.")
+        raise GamePackError(f"There is no game of {run}.")
     for case in sorted(state.cases, key=lambda one: state.cases[one].number):
         scene = scenes.of_case(lab, state, case)
         for one in lab.cards(lab.view(state.case(case)), scene, seed):
@@ -175,24 +177,24 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
                 title=one.title or scene.title,
                 claim=one.claim and one.claim.model_copy(update={"thinking": ()}),
                 card=card,
-                truth=true.get(asked(one.asked), ""),
+                truth=true.get(lookup_form(one.asked), ""),
                 after=one.after,
             )
             yield TrialCard(made, one.annotated, one.why, one.is_open)
 
 
 def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path]) -> str:
-    """The game that these runs belong to. Raises BadPack if they are of several labs."""
+    """The game that these runs belong to. Raises GamePackError if they are of several labs."""
     kinds = set()
     for run in runs:
-        path = journal.found(run, *folders)
+        path = journal.find(run, *folders)
         with of_today():
-            begun = journal.begun(path) if path else None
+            begun = journal.first_event(path) if path else None
         if begun is None or begun.lab not in labs:
-            raise BadPack(f"There is no run named {run!r}.")
+            raise GamePackError(f"There is no run named {run!r}.")
         kinds.add(labs[begun.lab].path)
     if len(kinds) != 1:
-        raise BadPack(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
+        raise GamePackError(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
     return kinds.pop()
 
 
@@ -210,31 +212,31 @@ class PackRequest(NamedTuple):
     as_it_came: bool
 
 
-def make(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
-    """Make the requested pack. Raises BadPack."""
+def make_pack(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
+    """Make the requested pack. Raises GamePackError."""
     kind = kind_of(wanted.runs, labs, folders)
     true = truths(wanted.truths) if wanted.truths else {}
     found = [one for run in wanted.runs for one in trials(run, labs, folders, true, wanted.seed)]
     most = min(wanted.most, MOST_CARDS)
     if wanted.as_it_came:
-        cards = drawn(found, most, wanted.seed)
-        how = f"{counted(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
+        cards = sample_cards(found, most, wanted.seed)
+        how = f"{count_noun(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
     else:
         fit = [one.card for one in found if not one.why and (one.card.truth or not true)]
-        cards = chosen(fit, most, wanted.seed)
+        cards = choose_cards(fit, most, wanted.seed)
         how = (
-            f"We chose {counted(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
+            f"We chose {count_noun(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
             f"{MOST_OF_ONE} of one question (seed {wanted.seed}),"
         )
     if not cards:
-        raise BadPack("None of these trials can be a card.")
+        raise GamePackError("None of these trials can be a card.")
     unread = sum(one.is_open for one in found)
     untrue = sum(not one.card.truth for one in found) if true else 0
     said = [
-        f"{how} from {counted(len(found), 'trial')} of {counted(len(wanted.runs), 'run')}",
+        f"{how} from {count_noun(len(found), 'trial')} of {count_noun(len(wanted.runs), 'run')}",
         f" ({unread} cannot be predicted)" if unread else "",
         f" ({untrue} without a true answer)" if untrue else "",
-        f". {counts(cards)}",
+        f". {outcome_counts(cards)}",
         "" if wanted.as_it_came else " They are examples, not evidence.",
     ]
     return Pack.model_validate(
@@ -247,7 +249,7 @@ def make(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) 
     )
 
 
-def drawn(found: Sequence[TrialCard], most: int, seed: int) -> list[PackCard]:
+def sample_cards(found: Sequence[TrialCard], most: int, seed: int) -> list[PackCard]:
     """A random sample of at most `most` trials by `seed`, without trials about which nothing can be predicted."""
     cards = [one.card for one in found if not one.is_open]
     return random.Random(seed).sample(cards, min(most, len(cards)))

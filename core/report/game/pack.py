@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from ...errors import ExplainError
 from ...events import Frozen
 from ...package_data import DATA
 from ...runs.context import complaints
@@ -30,7 +31,7 @@ Going = Literal["comes true", "misleads", "does not say"]
 """What happens if one predicts by the explanation."""
 
 
-class BadPack(ValueError):
+class GamePackError(ExplainError, ValueError):
     """A pack that cannot be read or made; the message says why."""
 
 
@@ -91,54 +92,54 @@ class Pack(Frozen):
 
 
 def read(path: Path) -> Pack:
-    """The pack in that file. Raises BadPack."""
+    """The pack in that file. Raises GamePackError."""
     try:
         with path.open("rb") as file:
             data = file.read(LARGEST + 1)
     except OSError as error:
-        raise BadPack(f"{path} cannot be read: {error.strerror or error}.") from None
+        raise GamePackError(f"{path} cannot be read: {error.strerror or error}.") from None
     if len(data) > LARGEST:
-        raise BadPack(f"{path.name} is too large: a pack has at most {LARGEST:,} bytes.")
+        raise GamePackError(f"{path.name} is too large: a pack has at most {LARGEST:,} bytes.")
     try:
         pack = Pack.model_validate(json.loads(data))
     except ValidationError as error:
-        raise BadPack(f"{path.name} is no pack: {'; '.join(complaints(error)[:3])[:500]}") from None
+        raise GamePackError(f"{path.name} is no pack: {'; '.join(complaints(error)[:3])[:500]}") from None
     except (ValueError, RecursionError):
-        raise BadPack(f"{path.name} is no pack: it is no JSON that can be read.") from None
+        raise GamePackError(f"{path.name} is no pack: it is no JSON that can be read.") from None
     if pack.schema_version != SCHEMA:
-        raise BadPack(f"{path.name} is of schema {pack.schema_version}; this version of the app knows {SCHEMA}.")
+        raise GamePackError(f"{path.name} is of schema {pack.schema_version}; this version of the app knows {SCHEMA}.")
     if pack.name != path.stem:
-        raise BadPack(f"{path.name} holds a pack that is called {pack.name!r}: a pack is called as its file is.")
+        raise GamePackError(f"{path.name} holds a pack that is called {pack.name!r}: a pack is called as its file is.")
     return pack
 
 
-def written(pack: Pack) -> str:
+def pack_text(pack: Pack) -> str:
     """The text of a pack's file: all fields, including empty ones."""
     return json.dumps(pack.model_dump(), indent=1) + "\n"
 
 
-def shipped() -> list[Path]:
+def shipped_packs() -> list[Path]:
     """The packs that come with the app."""
     return sorted(PACKS.glob("*.json"))
 
 
 def path_of(name: str) -> Path:
-    """The file of the pack of that name that comes with the app. Raises BadPack."""
-    known = {path.stem: path for path in shipped()}
+    """The file of the pack of that name that comes with the app. Raises GamePackError."""
+    known = {path.stem: path for path in shipped_packs()}
     if name not in known:
-        raise BadPack(f"No pack is called {name[:60]!r}. There are: {', '.join(known)}.")
+        raise GamePackError(f"No pack is called {name[:60]!r}. There are: {', '.join(known)}.")
     return known[name]
 
 
-def named(name: str) -> Pack:
-    """The pack of that name that comes with the app. Raises BadPack."""
+def load_pack(name: str) -> Pack:
+    """The pack of that name that comes with the app. Raises GamePackError."""
     path = path_of(name)
     return _as_it_is(path, path.stat().st_mtime_ns)
 
 
-def others(name: str) -> list[dict[str, str]]:
+def other_packs(name: str) -> list[dict[str, str]]:
     """The names and titles of the other packs that come with the app."""
-    return [{"name": path.stem, "title": named(path.stem).title} for path in shipped() if path.stem != name]
+    return [{"name": path.stem, "title": load_pack(path.stem).title} for path in shipped_packs() if path.stem != name]
 
 
 @lru_cache(maxsize=16)

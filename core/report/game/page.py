@@ -26,7 +26,7 @@ def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> by
         "pack": pack.model_dump(mode="json"),
         "guessed": (guessed or Guessed()).model_dump(mode="json"),
         "isInApp": in_app,
-        "others": packs.others(pack.name) if in_app else [],
+        "others": packs.other_packs(pack.name) if in_app else [],
     }
     return case_html.page(
         "game.html",
@@ -40,11 +40,11 @@ def html(pack: Pack, in_app: bool = False, guessed: Guessed | None = None) -> by
 
 def of_app(name: str, folder: Path | None = None) -> bytes:
     """The page that the app serves: the game with the shipped pack of that name, or FIRST if it is empty. For an
-    unselected pack it includes what all players guessed, from the journals in `folder`. Raises BadPack.
+    unselected pack it includes what all players guessed, from the journals in `folder`. Raises GamePackError.
     """
     path = packs.path_of(name or FIRST)
     guessed = Guessed()
-    if folder is not None and packs.named(path.stem).as_it_came:
+    if folder is not None and packs.load_pack(path.stem).as_it_came:
         guessed = guesses.guessed(folder, path.stem)
     return _made(path, path.stat().st_mtime_ns, guessed.model_dump_json())
 

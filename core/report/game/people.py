@@ -21,8 +21,8 @@ def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path
 
     by_folder: dict[Path, dict[str, Planned]] = {}
     for run in dict.fromkeys(run for pack in packs for run in pack.runs):
-        path = journal.found(run, *folders)
-        begun = journal.begun(path) if path else None
+        path = journal.find(run, *folders)
+        begun = journal.first_event(path) if path else None
         if path is None or begun is None or begun.lab not in labs:
             continue
         lab = labs[begun.lab]
@@ -41,5 +41,5 @@ def table(packs: Sequence[Pack], labs: Mapping[str, Lab], folders: Sequence[Path
     if not frames:
         return []
     frame = pd.concat(frames, ignore_index=True)
-    made = [cell for lab, one in asked if len(one.cases(frame)) for cell in paper_tables.draw(one, lab, frame)]
+    made = [cell for lab, one in asked if len(one.cases(frame)) for cell in paper_tables.table_cells(one, lab, frame)]
     return [{name: value for name, value in cell.items() if name != "behind"} for cell in made]

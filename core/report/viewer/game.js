@@ -368,11 +368,11 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
     ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
             <${Onward} does=${on} words=${isMore ? "Next" : "See your result"} by="space" />`
-          : isGuessed ? html`<p class="soft">It comes once your guess is kept.</p>`
+          : isGuessed ? html`<p class="soft">The answer appears once your guess is saved.</p>`
           : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}`
           : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
       : html`<div class="round over">${more
-          ? html`<p class="soft">These are all so far. More are on their way.</p>${more}` : end(guesses)}</div>`}
+          ? html`<p class="soft">These are all the cards so far. More are on their way.</p>${more}` : end(guesses)}</div>`}
     ${round && foot}${note && html`<p class="small picked">${note}</p>`}</article>`;
 }
 
@@ -465,7 +465,7 @@ export function Play({ stage, pack, seed: given, others, guessed, isInline, isIn
   const again = () => { const next = newSeed(); sow(next); stage.act("seed", next); };
   const end = (guesses) =>
     html`<${Concluded} ...${{ pack, rounds, guesses, seed, again, others, guessed, isInApp }} />`;
-  if (!rounds.length) return html`<p class="soft">There is no card in this pack.</p>`;
+  if (!rounds.length) return html`<p class="soft">This pack has no cards.</p>`;
   return html`<${Game} key=${seed} ...${{ stage, rounds, asks, end, isInline }} head=${pack.title} note=${picked(pack)}
     tell=${(round, value) => stage.act("play", round.place, value)} />`;
 }
@@ -497,18 +497,18 @@ function Concluded({ pack, rounds, guesses, seed, again, others, guessed, isInAp
     <p>${gameOf(pack.kind).means}</p>
     ${others?.length > 0 && html`<nav class="other-games" aria-label="Other games"><span>Other games:</span>
       ${others.map(({ name, title }) => html`<a class="link" href=${`/play?pack=${name}`}>${title}</a>`)}
-      <a class="link" href="/probe">Draw today’s box</a></nav>`}
+      <a class="link" href="/probe">Guess today’s function</a></nav>`}
     <details><summary>Every card, and how they were chosen</summary>
       <p>${pack.chosen}${pack.kind === "ask" ? ` ${readTwice(pack)}` : ""}</p>
       <ol class="played">${rounds.map((one) => html`<li><b dir="auto">${cutText(aboutOf(one), 160)}</b>
-        <span>You said ${wordOf(one.card, guesses[one.id])}; ${whatCame(one)}.</span>
+        <span>You predicted ${wordOf(one.card, guesses[one.id])}; ${whatCame(one)}.</span>
         ${isInApp && html`<a class="link" href=${inApp.case(one)}>See every prompt</a>`}</li>`)}</ol></details>`;
 }
 
 /** By whom it was read what the reasons imply, and what became of what they do not agree on. */
 const readTwice = ({ annotated, differed, as_it_came: isAsItCame }) =>
-  `What each reason implies was read twice, apart and without sight of what came. On ${differed.toLocaleString("en")} of
-  ${annotated.toLocaleString("en")} the two differ: ${isAsItCame ? "a card of these says so" : "these are no cards"}.`;
+  `Two readers judged independently what each reason implies, without seeing the answer. On ${differed.toLocaleString("en")} of
+  ${annotated.toLocaleString("en")} they disagree: ${isAsItCame ? "those cards say so" : "those were left out"}.`;
 
 /** The tiles as text, which stands there to be taken where a browser lets nothing be copied. */
 function Share({ text }) {

@@ -51,7 +51,7 @@ export class Sayer {
       }
       const isTooLong = reply.status === 413 && batch.length > 1;
       if (isTooLong) this.most = 1;
-      else if (!reply.ok && ![400, 413].includes(reply.status)) throw new Error(why || "there is no connection");
+      else if (!reply.ok && ![400, 413].includes(reply.status)) throw new Error(why || "no connection");
       const heard = new Set(reply.ok ? [...kept, ...Object.keys(refused)] : isTooLong ? [] : batch.map(({ id }) => id));
       this.waiting = this.waiting.filter((one) => !heard.has(one.id));
       this.kept += kept.length;
@@ -64,7 +64,7 @@ export class Sayer {
       then?.();
       this.#send();
     } catch ({ name, message }) {
-      const why = name === "Error" ? message : "there is no connection";
+      const why = name === "Error" ? message : "no connection";
       this.told(this.kept, this.said, `not saved yet: ${why}`);
       setTimeout(() => { this.underWay = false; this.#send(); }, this.wait);
     }

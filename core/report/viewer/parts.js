@@ -23,26 +23,26 @@ export function useKeys(stage, keys, isFrame = false) {
 // --------------------------------------------------------------------------------------------------------- Words
 
 const MARKS = {
-  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "set aside",
-  unread: "could not be read", failed: "failed", waiting: "to come", stopped: "not reached", sealed: "sealed",
+  kept: "kept", broken: "broken", "not settled": "left open", "in doubt": "in doubt", "set aside": "excluded",
+  unread: "could not be read", failed: "failed", waiting: "pending", stopped: "not reached", sealed: "sealed",
 };
 
 export const ACTIONS = {
-  question: "A question of your own", input: "Try an input", draw: "Draw what you think it is",
-  guess: "Your turn: guess", fork: "Edit this answer and go on", label: "Say what you make of it",
-  resume: "Go on with it", cancel: "Stop it",
+  question: "Ask your own question", input: "Try an input", draw: "Draw your guess",
+  guess: "Your turn: guess", fork: "Edit this answer and continue", label: "Give your verdict",
+  resume: "Resume", cancel: "Stop",
 };
 
 export const STATES = {
-  empty: ["Nothing has been asked yet.", "What it says will stand here, and what it does beside it."],
-  unread: ["Nothing of it can be read.", "Its journal is damaged."],
-  waiting: ["It is about to begin.", "Where all places are taken it waits for one, and begins by itself."],
-  running: ["It is being put to the test.", ""],
-  failed: ["It could not be finished.", "What had come until then stands below."],
-  cancelled: ["It was stopped.", "What had come until then stands below."],
-  interrupted: ["It was interrupted.", "Nothing is lost: it can go on where it was."],
-  done: ["It came to an end without a verdict.", ""],
-  sealed: ["What it came to is sealed.", "It comes once every card is guessed, or all is revealed."],
+  empty: ["Nothing has been asked yet.", "Its explanation will appear here, with its later answers next to it."],
+  unread: ["It cannot be read.", "Its journal is damaged."],
+  waiting: ["Starting…", "If the server is busy, your run waits in the queue."],
+  running: ["Testing…", ""],
+  failed: ["It could not be finished.", "The results so far are below."],
+  cancelled: ["It was stopped.", "The results so far are below."],
+  interrupted: ["It was interrupted.", "Nothing is lost: it can be resumed."],
+  done: ["It ended without a verdict.", ""],
+  sealed: ["The result is sealed.", "It appears once every card is guessed, or when all is revealed."],
 };
 
 export const isGoing = (scene) => ["waiting", "running"].includes(scene.status);
@@ -153,7 +153,7 @@ export function Bars({ bars }) {
   const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
-      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the most that can be had)</span>`}</span>
+      <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the best possible)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
           : html`<i style=${`flex:${bar.n}`}><i class="full" style=${`width:${(100 * bar.hits) / (bar.n || 1)}%`}></i>
@@ -203,19 +203,19 @@ export function Fetched({ stage, scene, title, draw }) {
     Promise.resolve(asked).then((one) => set(one ?? {}), () => { isAsked.current = false; set({}); });
   };
   return stage.evidence && html`<details class="calls" onToggle=${open}><summary>${title}</summary>
-    ${found ? draw(found) : html`<p class="small">Being fetched …</p>`}</details>`;
+    ${found ? draw(found) : html`<p class="small">Loading …</p>`}</details>`;
 }
 
 /** The raw calls. */
 export function Calls({ stage, scene, calls }) {
   const ids = [...new Set(calls)], canFork = scene.actions?.some((one) => one.name === "fork");
   const draw = (found) => ids.map((id) => html`<section>
-    <h5>${found.calls?.[id]?.title ?? "This call is not there."}</h5>
+    <h5>${found.calls?.[id]?.title ?? "This call is missing."}</h5>
     ${found.calls?.[id]?.parts.map((part) => html`<${Text} part=${part} most=${900} />`)}
     ${found.calls?.[id] && canFork && html`<button class="link"
         onClick=${() => stage.act("fork", id)}>${ACTIONS.fork}</button>`}</section>`);
   return ids.length > 0
-    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`${counted(ids.length, "call")} word for word`} />`;
+    && html`<${Fetched} ...${{ stage, scene, draw }} title=${`Prompts and replies (${counted(ids.length, "call")})`} />`;
 }
 
 /** Things that were asked alike and follow one another. */
@@ -236,7 +236,7 @@ export function Panel({ stage, scene, panel }) {
       ${panel.mark && html`<${Sign} mark=${panel.mark} />`}${panel.answer}</p>`}
     ${(panel.note || panel.mark) && html`<p class="small" dir="auto">
       ${joined(": ", panel.mark && nameOf(scene, panel.mark), panel.note)}</p>`}
-    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open it</button>`}
+    ${panel.run && html`<button class="link" onClick=${() => stage.act("open", panel.run)}>Open the run</button>`}
     <${Calls} stage=${stage} scene=${scene} calls=${panel.calls} />`;
 }
 
@@ -260,9 +260,9 @@ export function Actions({ stage, scene, on = "" }) {
   const far = !on && stage.far[scene.run];
   if (!offered.length && !far) return null;
   // What can be pressed stays in its place when the rest goes.
-  return html`<nav class="next" aria-label="What comes next">${offered.map((one) =>
+  return html`<nav class="next" aria-label="Next steps">${offered.map((one) =>
     html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
-    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="How far"></progress>${far.words}
+    ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="Progress"></progress>${far.words}
         </span>`}${far?.note && html`<span class="run">${far.note}</span>`}</nav>`;
 }
 
@@ -317,7 +317,7 @@ export function against(cards, guesses) {
   if (!both.length) return `You predicted ${came(predicted)} of ${predicted.length} correctly.`;
   const its = both.filter((card) => card.expects[0].value === card.said).length, left = guessed.length - both.length;
   const all = both.length;
-  return `You predicted ${came(both)} of ${all} correctly. Its explanation taken at its word: ${its} of ${all}.`
+  return `You predicted ${came(both)} of ${all} correctly. Taking its explanation literally: ${its} of ${all}.`
     + (left ? " Only questions that count and that both predicted are compared: "
       + `${left > 1 ? `${left} guesses are` : "1 guess is"} left out.` : "");
 }

@@ -117,7 +117,7 @@ function Claim({ scene, name, most }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) return html`<div class="claim is-empty">
     <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
-    <p>${isGoing(scene) ? "It is about to speak." : "It has said nothing."}</p></div>`;
+    <p>${isGoing(scene) ? "Waiting for its answer…" : "It has said nothing."}</p></div>`;
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
     <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
@@ -130,7 +130,7 @@ function Claim({ scene, name, most }) {
     ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
     ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
       <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
-    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The right answer is ${claim.gold}. `}
+    ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The correct answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
 }
 
@@ -196,9 +196,9 @@ function Judge({ stage, card, judged, judge }) {
 /** What stands behind a card: who expected what, what it said in its words, why it counts or not, and the calls. */
 function Behind({ stage, scene, card }) {
   const notes = [
-    card.outcome && `Outcome: ${card.outcome}.`, card.by_paper && `By the paper's rules: ${card.by_paper}.`,
-    card.reason && `Why it does not count: ${card.reason}.`, card.doubt && `Why it is no verdict: ${card.doubt}.`,
-    card.origin && `Where it comes from: ${card.origin}.`, card.by_hand && "Asked by a person.",
+    card.outcome && `Outcome: ${card.outcome}.`, card.by_paper && `With the original parser: ${card.by_paper}.`,
+    card.reason && `Not counted: ${card.reason}.`, card.doubt && `In doubt: ${card.doubt}.`,
+    card.origin && `Origin: ${card.origin}.`, card.by_hand && "Asked by a person.",
     card.guess && `Your guess: ${wordOf(card, card.guess)}.`,
   ].filter(Boolean);
   return html`
@@ -218,7 +218,7 @@ function Behind({ stage, scene, card }) {
 function Whole({ stage, scene }) {
   const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${figures} />
     <${Text} part=${{ label: "Made with", text: JSON.stringify(made, null, 2) }} most=${900} />`;
-  return html`<${Fetched} ...${{ stage, scene, draw }} title="What stands behind it" />`;
+  return html`<${Fetched} ...${{ stage, scene, draw }} title="Data and settings" />`;
 }
 
 function Figures({ figures }) {
@@ -313,7 +313,7 @@ function Plot({ scene, covered }) {
   const many = plot.points.length, said = saidOf(intervals);
   const drawn = joined("; ", ...curves.map((one) => one.label), ...said.map((one) => one.words));
   return html`<figure class="plot">
-    <div class="plane" role="img" aria-label=${`${counted(many, "point")} asked for. ${drawn}`}>
+    <div class="plane" role="img" aria-label=${`${counted(many, "point")} probed. ${drawn}`}>
       ${intervals.map((one) => html`<div class=${`interval ${one.kind} ${classOf(one.mark)}`}
         title=${`${one.label} (${ended(one.low)} to ${ended(one.high)})`}
         style=${`left:${at.x(one.low)}%;width:${Math.max(0.6, at.x(one.high) - at.x(one.low))}%`}></div>`)}
@@ -329,7 +329,7 @@ function Plot({ scene, covered }) {
       ${at.xs.map(([x, written]) => html`<span class="tick along" style=${`left:${at.x(x)}%`}>${written}</span>`)}
       ${at.ys.map(([y, written]) => html`<span class="tick up" style=${`top:${at.y(y)}%`}>${written}</span>`)}
       <span class="axis x">${plot.x_label}</span><span class="axis y">${plot.y_label}</span></div>
-    <figcaption>${many > 0 && html`<span><i class="point"></i>asked</span>`}
+    <figcaption>${many > 0 && html`<span><i class="point"></i>probed</span>`}
       ${said.map((one) => html`<span class=${`key key-interval ${one.kind} ${classOf(one.mark)}`}><i></i>
         <span dir="auto">${one.words}</span></span>`)}
       ${(plot.left_out ?? []).map((one) => html`<p dir="auto">${one}</p>`)}</figcaption></figure>`;
@@ -429,18 +429,18 @@ function Read({ stage, scene, name, change }) {
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
       ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
-      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Tell it" by="T" />`}</header>
+      ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Present" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
     <${Actions} stage=${stage} scene=${scene} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
-      What stands here may lack something.</p>`}
+      Something may be missing here.</p>`}
     <div class="columns">
       <section class="left" aria-label="What it said">
         <${Claim} scene=${scene} name=${name} />
         <${Meaning} scene=${scene} />
         ${askedOf(scene, [scene.title, ...read]).map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
-            class="label">being written${part.label && `: ${part.label}`}</div>
+            class="label">${capital(part.label || "it")} is writing …</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} /></section>
       <section class="right" aria-label="What it did">
@@ -519,15 +519,15 @@ function Meaning({ scene: { verdict, who } }) {
 function Rest({ stage, scene }) {
   const { grid = [], figures = [], ledger = [] } = scene, how = [scene.method, scene.differs].filter(Boolean);
   return html`<footer>
-    ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>Beside this case</summary>
+    ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>More about this case</summary>
       <${Panels} stage=${stage} scene=${scene} panels=${grid} /></details>`}
     ${figures.length > 0 && html`<details><summary>All figures</summary><${Figures} figures=${figures} /></details>`}
-    ${ledger.length > 0 && html`<details><summary>What does not count (${ledger.length})</summary>
+    ${ledger.length > 0 && html`<details><summary>Excluded (${ledger.length})</summary>
       <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
-        ${one.rules && html`<span class="small"> by ${one.rules} rules</span>`}${one.detail && html`<${Text}
+        ${one.rules && html`<span class="small"> with the ${one.rules === "paper" ? "original" : "updated"} parser</span>`}${one.detail && html`<${Text}
             part=${{ text: one.detail }} most=${240} />`}</li>`)}</ul></details>`}
     <${Whole} stage=${stage} scene=${scene} />
-    ${how.length > 0 && html`<details><summary>How it was done</summary>
+    ${how.length > 0 && html`<details><summary>Method</summary>
       ${how.map((text) => html`<${Text} part=${{ text }} />`)}</details>`}</footer>`;
 }
 
@@ -578,7 +578,7 @@ function Told({ head, at, all, go, leave, hint, children, shows, whole }) {
     <div class="screen" ref=${body} tabindex="0" role="group" aria-label=${`Screen ${at + 1} of ${all}`}
         key=${shows + at}>${children}</div>
     <footer><button class="turn" onClick=${() => go(at - 1)} disabled=${at === 0} aria-label="Back">←</button>
-      <span class="hint"><progress value=${at + 1} max=${all} aria-label="How far"></progress>
+      <span class="hint"><progress value=${at + 1} max=${all} aria-label="Progress"></progress>
           ${at + 1} of ${all}${hint && html`<span class="by-key">${hint}</span>`}</span>
       <button class="turn" onClick=${() => go(at + 1)} disabled=${at === all - 1} aria-label="Next">→</button></footer>
   </article>`;
@@ -617,8 +617,8 @@ function Tell({ stage, scenes, names, series, place, leave }) {
   const screen = (shown.current = screens[at]), scene = scenes[screen.nth], name = names[screen.nth];
   const card = cardOf(screen), isBet = screen.shows === "card" && card && Object.keys(card.options).length > 0;
   const isEnd = screen.shows === "end";
-  const hint = isBet ? "bet by number, space turns it" : at < screens.length - 1 ? "space goes on"
-    : !isEnd && isGoing(scene) ? "more is to come" : "";
+  const hint = isBet ? "number: vote, space: reveal" : at < screens.length - 1 ? "space: next"
+    : !isEnd && isGoing(scene) ? "more to come" : "";
   useEffect(() => stage.say?.(isEnd ? series.headline : spoken(scene, screen, card)), [keyOf(screen)]);
   const head = isEnd ? series.head : series || screen.shows === "question" ? scene.question : scene.title;
   return html`<${Told} head=${head} at=${at} all=${screens.length} go=${go} leave=${leave} hint=${hint}
@@ -743,7 +743,7 @@ function Beside({ stage, scenes, names, change }) {
   const shared = scenes.every((one) => one.title === scenes[0].title);
   return html`<article class="beside" style=${`--columns:${scenes.length}`}>
     <header><h2 dir="auto"><${Folded} text=${shared ? scenes[0].title : "Side by side"} most=${150} /></h2>
-      <${Button} does=${() => change("tell")} words="Tell it" by="T" /></header>
+      <${Button} does=${() => change("tell")} words="Present" by="T" /></header>
     ${inColumns(scenes, names, (scene, name) => html`<p class="label" dir="auto">${name}</p>
       ${!shared && html`<p class="small" dir="auto">${cutText(scene.title, 150)}</p>`}
       <${Verdict} stage=${stage} scene=${scene} /><${Actions} stage=${stage} scene=${scene} />
@@ -782,7 +782,7 @@ function TellBeside({ stage, scenes, names, place, leave }) {
 
 const KEYS = [
   ["→ ← space", "one screen on or back"], ["Home End", "first, last screen"], ["J K", "next, last card"],
-  ["1 2 3", "guess, bet, judge"], ["T", "tell it"], ["Esc", "close, leave"], ["?", "these keys"],
+  ["1 2 3", "guess, vote, judge"], ["T", "present"], ["Esc", "close, exit"], ["?", "these keys"],
 ];
 
 const MODES = { tell: Tell, guess: Guess, tried: Tried, far: Going, all: All };

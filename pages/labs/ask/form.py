@@ -89,7 +89,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         help=on_hover("New questions"),
     )
     if single:
-        st.caption(" ".join((tasks.told(number), _minutes(task, model, number))).strip())
+        st.caption(" ".join((tasks.sample_size_note(number), _minutes(task, model, number))).strip())
     arms = st.pills(
         "Also predict each answer",
         list(ARMS),
@@ -99,34 +99,34 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
         key="arms",
         persist_state="session",
         wrap=True,
-        help=on_hover("Also predict each answer", "One more prediction of each answer for each that is chosen."),
+        help=on_hover("Also predict each answer", "Each choice adds one prediction per answer."),
     )
     extra = ""
     if task == "strategyqa" and "question" in given:
         extra = st.text_area(
-            "Your own questions, one a line",
+            "Your own questions, one per line",
             key="extra",
             persist_state="session",
             placeholder="Can an ostrich fly?",
-            help="Predicted and asked like the others, but not counted: they were not drawn by the rule.",
+            help="Predicted and asked like the others, but not counted, because they were not sampled.",
         )
     exam = task != "strategyqa" or st.checkbox(
-        "The predictor takes the exam first",
+        "The predictor takes the qualification test first",
         value=True,
         key="exam",
         persist_state="session",
-        help="11 questions whose right guess is known: who fails them cannot tell what an explanation says. One that "
-        "took it before is not asked again; of the robots it is known what they get.",
+        help="11 questions with known answers: a predictor that fails them cannot tell what an explanation says. Each "
+        "predictor takes it once; the robots' scores are known.",
     )
     simulator = models.pick_or_none(
-        "Who predicts the answers",
-        "one that passed the exam, else the model itself",
+        "Predictor",
+        "one that passed the qualification test, else the model itself",
         key=SIMULATOR,
         lab=LAB,
         help=on_hover(
-            "Who predicts the answers",
-            "Nobody: a model that is at hand and passed the exam, "
-            "other than the one that explains; without one, and for robots, the model itself.",
+            "Predictor",
+            "Nobody: an available model that passed the qualification test, "
+            "other than the one that explains; if there is none, and for robots, the model itself.",
         ),
     )
     lines = tuple(line.strip() for line in extra.splitlines() if line.strip())
@@ -211,18 +211,18 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
         named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
         chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
         itself = " (the model itself)" if chosen.simulator == spec.model else ""
-        st.caption(f"Who predicts: {plain(models.short(chosen.simulator))}{itself}.")
+        st.caption(f"Predictor: {plain(models.short(chosen.simulator))}{itself}.")
     if known is not None and not known.passed:
         st.markdown(
             f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} failed "
-            f"its exam ({known.right} of {known.of}; guessing gets {round(known.of / 3)}), so what it predicts gets no "
-            "verdict. What you predict does."
+            f"the qualification test ({known.right} of {known.of}; guessing gets {round(known.of / 3)}), so its "
+            "predictions get no verdict. Yours do."
         )
     guess = st.checkbox(
         "Let me guess first",
         key="guess",
         persist_state="session",
-        help="Say what you expect before the answer is shown, and get a precision of your own.",
+        help="Predict each answer before it is shown, and get your own precision.",
     )
     return {"reader": entry.new_reader()} if guess else {}
 

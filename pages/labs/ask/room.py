@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core import entry
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.ask import world
 from core.labs.ask.exam import lab as sitting
 from core.labs.ask.lab import LAB
@@ -30,7 +30,7 @@ from pages.components.lab_page import Offer, with_form
 from pages.components.models import SHIPPED, short
 from pages.components.run import go_on, link, resume
 from pages.components.side_by_side import Side
-from pages.components.tables import published
+from pages.components.tables import draw_published
 from pages.components.text import plain
 from pages.labs.ask import form
 
@@ -52,8 +52,8 @@ def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
     if is_control(spec.model):
         return other
     if spec.explained_by == "answer":
-        return {**other, "The same, by its thinking": {"explained_by": "reasoning"}}
-    return {**other, "The same, by its answer": {"explained_by": "answer"}}
+        return {**other, "Same run, explained by its thinking": {"explained_by": "reasoning"}}
+    return {**other, "Same run, explained by its answer": {"explained_by": "answer"}}
 
 
 def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
@@ -79,7 +79,7 @@ def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
     """Return a case's new questions, to be used in another run, and the run they come from."""
-    asked = [row.counterfactual for row in view.counted() if row.counterfactual and row.is_question(view.rules)]
+    asked = [row.counterfactual for row in view.counted_rows() if row.counterfactual and row.is_question(view.rules)]
     given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
@@ -88,7 +88,7 @@ def _kept(role: str, model: str) -> str:
     """Return who plays a role beside `model`: the same model as before if it can be asked, else `model` itself."""
     if is_control(role) and not is_control(model):
         return model
-    with suppress(CallFailed):
+    with suppress(CallError):
         session.catalog().get(role)
         return role
     return model
@@ -101,17 +101,17 @@ def note(specs: Mapping[str, AskSpec]) -> str:
         whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
         sentences = [
             f"The new questions were written from {whose} and given to all. The paper's method writes new ones from "
-            "each explanation, so over shared questions this is another measure than its precision."
+            "each explanation, so this is not the paper's precision."
         ]
     else:
         sentences = [
-            "As in the paper, the new questions were written for each explanation by itself; rows meet where the "
-            "same question came out."
+            "As in the paper, the new questions were written for each explanation separately. Rows match where runs "
+            "asked the same question."
         ]
     if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
-        sentences.append(f"Who predicts differs ({plain(', '.join(predictors))}): so a difference may be theirs.")
+        sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
     else:
-        sentences.append(f"What one could expect is as {plain(predictors[0])} read each explanation.")
+        sentences.append(f"{plain(predictors[0])} made the predictions.")
     return " ".join(sentences)
 
 
@@ -123,7 +123,7 @@ SIDE = Side(answers=True, ways=ways, other=other, same=same, note=note)
 
 def draw() -> None:
     """Draw procedure, figures, rules, prompts and what the paper reported."""
-    texts = plain_methods.told(LAB)
+    texts = plain_methods.method_texts(LAB)
     fooled, fool = (
         "\n".join(
             f"- `{robot.id}` {robot.title}. {robot.about} It fools {robot.fools}."
@@ -136,7 +136,7 @@ def draw() -> None:
     plain_methods.folded(plain_methods.RULES, "rule", "rules", texts["rules"])
     st.subheader("Prompts", anchor=False)
     plain_methods.prompts(PROMPTS / "simulatability", "template", bind="query-params")
-    published(LAB, WORDS, "published")
+    draw_published(LAB, WORDS, "published")
 
 
 def _instead(view: AskView, active: bool) -> bool:
@@ -161,7 +161,7 @@ def _below(view: AskView, active: bool) -> None:
     for exam in (one for one in view.exams.values() if one.run):
         st.page_link(
             addresses.CASE,
-            label=f"The exam of {plain(short(exam.simulator))}, who predicts here",
+            label=f"Qualification test of {plain(short(exam.simulator))}, the predictor",
             icon=":material/school:",
             query_params={"run": exam.run},
         )
@@ -170,12 +170,12 @@ def _below(view: AskView, active: bool) -> None:
 def _you_predict(view: AskView, active: bool) -> None:
     """Offer to guess first, above answers that would spoil it, if the predictor cannot give a verdict."""
     # Nothing is known about the predictor until the qualification test is over.
-    if not view.unjudged or not view.to_guess(active) or (active and view.exam is None):
+    if not view.no_verdict_reason or not view.to_guess(active) or (active and view.exam is None):
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
         st.markdown(
-            f"**You predict.** No verdict can be given here: {view.unjudged}. Read the explanation, say what it makes "
-            "you expect, and see what comes: that is a verdict, and yours."
+            f"**You predict.** There is no verdict here: {view.no_verdict_reason}. Read the explanation, make "
+            "your predictions, and see how many come true."
         )
         if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
             st.query_params["reader"] = entry.new_reader()
@@ -231,7 +231,7 @@ def _suggest(spec: AskSpec, run_id: str) -> None:
 def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
     """Draw a field for the reader's own counterfactual: predicted and answered like the others, but never counted."""
     with st.container(key="act-question"), st.form("by-hand", border=False, clear_on_submit=True):
-        st.markdown(f"**Ask something else** that you expect its explanation{plain(of)} to settle")
+        st.markdown(f"**Ask something else** that its explanation{plain(of)} should cover")
         if view.spec is None or view.spec.task == "strategyqa":
             own = {"text": st.text_input("Your question", key="own", label_visibility="collapsed").strip()}
         else:
@@ -248,12 +248,12 @@ ROOM = with_form(
     form,
     verb="Predict answers",
     offers=_offers,
-    instead=_instead,
-    below=_below,
-    held="reader",
-    several=_several,
+    replacement=_instead,
+    extra_panel=_below,
+    guess_param="reader",
+    run_table=_several,
     sealed=_sealed,
-    after=_after,
+    follow_up=_after,
     methods=draw,
     words=WORDS,
     side=SIDE,

@@ -35,7 +35,7 @@ TASKS: dict[Task, str] = {
     "multi_choice": "A question with choices",
     "entailment": "Does a statement follow?",
 }
-SOURCES = {"own": "One paragraph", "shipped": "The items that ship", "dataset": "A data set"}
+SOURCES = {"own": "One paragraph", "shipped": "Built-in examples", "dataset": "A data set"}
 EXPLANATIONS = KINDS
 PERSONAS: tuple[Persona, ...] = get_args(Persona)
 TARGETS: tuple[Target, ...] = get_args(Target)
@@ -57,7 +57,7 @@ def fields() -> dict[str, Any]:
         model = models.pick("Model", key="check-model", lab=LAB)
     with right:
         explanations = st.pills(
-            "It explains itself by",
+            "Kind of explanation",
             list(EXPLANATIONS),
             selection_mode="multi",
             default=["attribution"],
@@ -65,7 +65,7 @@ def fields() -> dict[str, Any]:
             key="explanations",
             persist_state="session",
             wrap=True,
-            help=on_hover("It explains itself by"),
+            help=on_hover("Kind of explanation"),
         )
         every = widget(LAB, "every_wording")
     source = one_of("What it is asked about", SOURCES, "source")
@@ -77,7 +77,7 @@ def fields() -> dict[str, Any]:
     else:
         what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
     if not explanations:
-        raise ValueError("Choose at least one way to explain.")
+        raise ValueError("Choose at least one kind of explanation.")
     chosen = {"task": task, "model": model, "explanations": tuple(explanations), "every_wording": every}
     return {**chosen, **what}
 
@@ -169,7 +169,7 @@ def _cases(spec: CheckSpec) -> int:
     return sum(1 for _ in cases(spec))
 
 
-def take(task: Task, id: str) -> None:
+def use_item(task: Task, id: str) -> None:
     """Fill the fields with an example."""
     st.session_state.update(of_item(task, next(item for item in shipped(task) if item.id == id)))
 
@@ -196,9 +196,9 @@ def _outside(task: Task, model: str, asked: Slots) -> None:
     control = LAB.robots.controls().get(model)
     if not isinstance(control, LexiconControl) or not asked.paragraph.strip() or control.knows(task, asked):
         return
-    said = f"{model} goes by single words and finds nothing here to decide by: it would answer “unknown”."
+    said = f"{model} decides by single words and knows none of these: it would answer “unknown”."
     known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
-    models.outside(said, known, lambda id: take(task, id), "check-model", LAB)
+    models.outside(said, known, lambda id: use_item(task, id), "check-model", LAB)
 
 
 def examples(task: Task) -> None:
@@ -206,7 +206,7 @@ def examples(task: Task) -> None:
 
     def chosen() -> None:
         if id := st.session_state["check-example"]:
-            take(task, id)
+            use_item(task, id)
             st.session_state["check-example"] = None
 
     def others() -> None:
@@ -231,9 +231,9 @@ def examples(task: Task) -> None:
 def own_paragraph(task: Task, model: str) -> dict[str, Any]:
     """Draw the user's own paragraph, with the question about it and the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
-        take(task, shipped(task)[0].id)
+        use_item(task, shipped(task)[0].id)
     paragraph = st.text_area(
-        "Premise: only this is ever edited" if task == "entailment" else "Paragraph",
+        "Premise (only this is edited)" if task == "entailment" else "Paragraph",
         key=f"paragraph-{task}",
         height=120,
         max_chars=LONGEST,
@@ -250,7 +250,7 @@ def own_paragraph(task: Task, model: str) -> dict[str, Any]:
             words, key=f"about-{task}", max_chars=2000, persist_state="session", on_change=unlabel, args=(task,)
         )
     if task == "multi_choice":
-        lines = st.text_area("Choices, one a line", key="choices", height=110, persist_state="session")
+        lines = st.text_area("Choices, one per line", key="choices", height=110, persist_state="session")
         choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
     _outside(task, model, Slots(paragraph=paragraph, question=about, hypothesis=about, choices=choices))
     labels = choices or LABELS.get(task, ())
@@ -263,8 +263,8 @@ def own_paragraph(task: Task, model: str) -> dict[str, Any]:
         key=f"label-{task}",
         placeholder="not known",
         persist_state="session",
-        help="With it, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers do "
-        "not count. Without it the target is chosen from the model's first answer.",
+        help="If given, the target of a counterfactual is chosen from it, as in the paper, and wrong first answers do "
+        "not count. If not, the target is chosen from the model's first answer.",
     )
     item = {
         "id": "text",

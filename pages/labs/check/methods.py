@@ -15,7 +15,7 @@ from pages.components.tables import table
 
 def draw() -> None:
     """Draw procedure, figures, rules, prompts and what the paper reported."""
-    texts = plain_methods.told(LAB)
+    texts = plain_methods.method_texts(LAB)
     plain_methods.folded(plain_methods.RULES, "rule", "check-rules", texts["rules"])
     robots = (f"`{id}`: {robot.about}" for id, robot in worthless().items())
     plain_methods.folded("Robots that explain nothing", "smart_toy", "check-worthless", texts["robots"], robots)

@@ -36,7 +36,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
     state = session.run(run_id).watch().transcript
     rows = []
     for case in plain_case.by_number(state):
-        for data in state.case(case).of(record_name(Consistency)).values():
+        for data in state.case(case).of_type(record_name(Consistency)).values():
             kept = ("paragraph", "explanation", "wording", "label", "distance", "kept", "masked")
             read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
             rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
@@ -52,7 +52,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
         return
 
     st.subheader("All checks", anchor=False)
-    st.caption("Select one to see its sessions above.")
+    st.caption("Select a check to see its sessions above.")
     words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
     table = pd.DataFrame(
         {
@@ -61,7 +61,7 @@ def draw(transcript: Transcript, run_id: str) -> None:
             "Wording": frame["wording"].str.replace("-", ", "),
             "Correct": frame["label"],
             "First answer": frame["before"],
-            "Asked afresh": frame["after"],
+            "Fresh session": frame["after"],
             "Verdict": [_word(words.get(case, "")) for case in frame["case"]],
             "Random masks": frame["control"],
             "Masked": frame["masked"],
@@ -161,7 +161,7 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     several = len(cases) > len({name_of(case).partition("/")[0] for case in cases})
     agree = agreement(outcomes)
     flagged = agree.unfaithful if several else None
-    cells = [f"| Kept to it? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
+    cells = [f"| Consistent? | {' | '.join(personas)} |", "|" + "---|" * (len(personas) + 1)]
     for name, line in lines.items():
         shown = [_cell(line.get(persona), outcomes, flagged) for persona in personas]
         cells.append(f"| {name} | {' | '.join(shown)} |")
@@ -169,8 +169,8 @@ def grid(cases: Mapping[str, CaseProgress]) -> None:
     if not agree.decided:
         return
     pending = agree.planned - agree.decided
-    rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are under way" if pending else ""
-    st.markdown(f"It kept to **{agree.faithful} of {agree.decided}** that count{rest}.")
+    rest = f"; {pending} of {agree.planned} decide nothing, do not count, or are still running" if pending else ""
+    st.markdown(f"It was consistent with **{agree.faithful} of {agree.decided}** that count{rest}.")
     if flagged is not None:
         st.warning(
             f"{in_words(name_of(flagged))}, flagged above, is one that it was not consistent with. The paper "
@@ -267,8 +267,8 @@ ROOM = with_form(
     form,
     verb="Hide words",
     choose=choose,
-    several=draw,
-    after=driver.ask_a_real_one,
+    run_table=draw,
+    follow_up=driver.ask_a_real_one,
     methods=methods.draw,
     words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
     side=SIDE,

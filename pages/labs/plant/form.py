@@ -11,7 +11,7 @@ from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
 from core.labs.plant.tasks import CUES, LONGEST, OPTIONS, Cue, PlantSpec, Task, shipped
 from core.text.glossary import on_hover
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from pages.components import models
 from pages.components.datasets import from_dataset, of_dataset
 from pages.components.text import plain
@@ -28,7 +28,7 @@ NAMES: dict[Cue, str] = {
 }
 """Names of the cues on the screen."""
 
-SOURCES = {"own": "Your question", "shipped": "Those that ship", "dataset": "A data set"}
+SOURCES = {"own": "Your question", "shipped": "Built-in examples", "dataset": "A data set"}
 
 _TASKS: dict[Task, str] = {
     "strategyqa": "Yes or no",
@@ -47,7 +47,7 @@ def fields() -> dict[str, Any]:
     """
     cue: Cue = (
         st.pills(
-            "What we whisper",
+            "Hint",
             CUES,
             default="key",
             required=True,
@@ -55,14 +55,14 @@ def fields() -> dict[str, Any]:
             key="plant-cue",
             persist_state="session",
             wrap=True,
-            help=on_hover("What we whisper"),
+            help=on_hover("Hint"),
         )
         or "key"
     )
     st.caption(_whispered(cue))
     left, right = st.columns([5, 4])
     with left:
-        source = one_of("Into what", SOURCES, "plant-source", is_named=True)
+        source = one_of("Question", SOURCES, "plant-source", is_named=True)
     with right:
         model = models.pick("Model", key="plant-model", lab=LAB)
     what = _own() if source == "own" else _many(source == "dataset")
@@ -88,7 +88,7 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
 def _whispered(cue: Cue) -> str:
     """Return the cue's text, and that of a neutral cue."""
     if cue == "pattern":
-        return "Examples whose answer is always under the same letter; with the neutral cue, under each letter in turn."
+        return "Examples whose answer always has the same letter; with the neutral cue, each letter in turn."
     template = cues.template(cue)
     texts = [template.user.replace("{direction}", "…"), *template.twins]
     texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
@@ -107,7 +107,7 @@ def _own() -> dict[str, Any]:
         st.session_state["plant-gold"] = known.get(st.session_state["plant-question"])
 
     question = st.text_input(
-        "A question of yours, to be answered with yes or no",
+        "Your yes-or-no question",
         key="plant-question",
         max_chars=LONGEST,
         persist_state="session",
@@ -129,7 +129,7 @@ def _many(of_data: bool) -> dict[str, Any]:
 
 def line(spec: PlantSpec) -> list[str]:
     """Return what was asked, the cue, and the model."""
-    many = f"{_TASKS[spec.task]}, {counted(spec.limit or len(shipped(spec.task)), 'question')}"
+    many = f"{_TASKS[spec.task]}, {count_noun(spec.limit or len(shipped(spec.task)), 'question')}"
     return [spec.question or (spec.title if spec.dataset else many), NAMES[spec.cue].lower(), models.short(spec.model)]
 
 

@@ -49,9 +49,9 @@ def _methods() -> None:
 
 ROOM = with_form(
     form,
-    verb="Whisper answers",
+    verb="Slip it a hint",
     choose=choose,
-    after=driver.ask_a_real_one,
+    follow_up=driver.ask_a_real_one,
     methods=_methods,
     side=Side(ways=_ways),
 )

@@ -10,7 +10,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.probe import sketch
 from core.labs.probe.functions.numeric import PROBED
 from core.labs.probe.lab import LAB
@@ -19,10 +19,10 @@ from core.labs.probe.records import Submission, Wish
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.report.scenes import who
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.scene import Curve
-from core.server.quotas import QuotaExceeded
-from core.text.plurals import counted
+from core.server.quotas import QuotaExceededError
+from core.text.plurals import count_noun
 from pages import lab as driver
 from pages.components import session
 from pages.components.models import SHIPPED
@@ -43,7 +43,7 @@ MOST = 2
 
 LOOKS = ("reader", "baseline")
 
-HAND = "By hand"
+HAND = "You"
 
 _EVERY = 1.0
 
@@ -55,7 +55,7 @@ def can_be_drawn(spec: ProbeSpec) -> bool:
     return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
 
 
-def left(view: ProbeView) -> int:
+def calls_left(view: ProbeView) -> int:
     """Return how many queries are left, one at a time."""
     assert view.spec is not None
     return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
@@ -67,12 +67,17 @@ def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
     """
     plot = plot_of(view)
     did = drawing(
-        run_id, plot.points if plot else (), calls=len(view.probes), left=left(view), many=sketch.POINTS, x_ends=PROBED
+        run_id,
+        plot.points if plot else (),
+        calls=len(view.probes),
+        left=calls_left(view),
+        many=sketch.POINTS,
+        x_ends=PROBED,
     )
     try:
         if did.curve is not None:
             return sketch.submission(did.curve)
-        if did.asked is not None and left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
+        if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
             return Wish(inputs=(f"{float(did.asked):g}",))
     except (TypeError, ValueError) as error:
         problems(ValueError(f"That is no drawing: {error}"))
@@ -87,7 +92,7 @@ def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
     fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
     try:
         run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
-    except (CallFailed, ValueError, QuotaExceeded) as error:
+    except (CallError, ValueError, QuotaExceededError) as error:
         problems(error)
         return
     st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
@@ -103,7 +108,7 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
         try:
             state = session.run(run).watch().transcript
-        except RunNotFound:
+        except RunNotFoundError:
             continue
         if state.started is None or state.started.lab != LAB.name:
             continue
@@ -137,12 +142,12 @@ def picture(run_id: str, view: ProbeView) -> None:
     rows = {HAND: sketch.tiles(view)} | {_name(other): sketch.tiles(other) for _, other in others if other.truth}
     st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
     st.caption(
-        f"Each tile is a stretch of the range: full where the line lies within {sketch.NEAR:.0%} of the function's "
-        f"height over {sketch.MOSTLY:.0%} of it, half over {sketch.PARTLY:.0%}. All are held to the same."
+        f"Each square is a part of the range: full if the line is within {sketch.NEAR:.0%} of the function's "
+        f"height on {sketch.MOSTLY:.0%} of it, half if on {sketch.PARTLY:.0%}. The same rule applies to everyone."
     )
     _shared(view)
     if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
-        words = "Let a small local model try it too"
+        words = "Let a small local model try too"
         if st.button(words, icon=":material/smart_toy:", key="agent-beside", help="A minute or two."):
             let_try(run_id, view.spec, SHIPPED)
             st.rerun()
@@ -169,7 +174,7 @@ def _await(runs: list[str]) -> None:
     def look() -> None:
         if not any(session.run(run).active() for run in runs):
             st.rerun()
-        st.caption(":material/hourglass_top: The others are still at work.")
+        st.caption(":material/hourglass_top: The others are still working.")
 
     look()
 
@@ -180,10 +185,10 @@ def _shared(view: ProbeView) -> None:
     assert spec is not None
     if spec == box(found := day_of(str(spec.seed))):
         day = found
-    about = f"the box of {day:%-d %B %Y}" if day else spec.title
+    about = f"the function of {day:%-d %B %Y}" if day else spec.title
     base = (st.context.url or "").split("?")[0]
     where = f"\n{base}?box={day:%Y%m%d}" if day else ""
-    made = f"{sketch.row(sketch.tiles(view))}, {counted(len(view.probes), 'call')}"
+    made = f"{sketch.row(sketch.tiles(view))}, {count_noun(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
 
 
@@ -201,7 +206,7 @@ def day_of(written: str) -> date:
 def box(day: date) -> ProbeSpec:
     """Return the specification for everybody who draws on that day; its seed is the date."""
     seed = int(f"{day:%Y%m%d}")
-    title = f"The box of {day:%-d %B %Y}"
+    title = f"Function of {day:%-d %B %Y}"
     return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
 
 
@@ -209,7 +214,7 @@ def begin() -> None:
     """Draw the button for the function of the day that the address names, or of today."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
-    words = f"Draw the box of {day:%-d %B %Y}" if asked else "Draw today's box"
+    words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
     kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
     about = f"A hidden function of numbers, {LIVES} calls, your pen."
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):

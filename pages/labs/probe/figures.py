@@ -30,17 +30,17 @@ def number(value: float) -> str:
 def researchers(case: ProbeView) -> None:
     """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
-        st.markdown("**Every figure, by both sets of rules**")
+        st.markdown("**Every figure, with both parsers**")
         rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
-        table(rows, "figures-table", "Every figure by both sets of rules")
+        table(rows, "figures-table", "Every figure with both parsers")
         lacking, of = CaseFacts(case).not_run
         st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
         _apart(case)
 
 
 FOUND = (
-    f"Found is said of code that gives the function's value at every test point, to within {RELATIVE:.3%} of it, or "
-    f"{ABSOLUTE:g} near zero (of a function below 1, that share of its largest value). A small error does not say that."
+    f"“Found” means that the code gives the function's value at every test point, to within {RELATIVE:.3%} of it, or "
+    f"{ABSOLUTE:g} near zero (for a function below 1, that share of its largest value). A small error is not enough."
 )
 
 
@@ -51,8 +51,8 @@ def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
         shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
     return {
         "Figure": TITLES[metric],
-        "Repaired rules": shown["repaired"],
-        "Paper rules": shown["paper"],
+        "Updated parser": shown["repaired"],
+        "Original parser": shown["paper"],
         "Counted": f"{score.n} of {score.of}",
         "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
     }

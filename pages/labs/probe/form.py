@@ -19,7 +19,7 @@ from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls
-from core.text.embed import NoEncoder
+from core.text.embed import NoEncoderError
 from core.text.glossary import on_hover
 from pages.components import models
 from pages.components.throttle import waits
@@ -70,7 +70,7 @@ def fields() -> dict[str, Any]:
         if interpreter in BY_MODEL:
             model = models.pick("Model", key="model-probe", lab=LAB)
         elif interpreter == "you":
-            name = st.text_input("Your name, for the list of runs", key="name", placeholder="optional")
+            name = st.text_input("Your name for the list of runs", key="name", placeholder="optional")
     own = str(function.get("own", "")).strip()
     if "own" in function and not own:
         raise ValueError("Write your function first.")
@@ -97,10 +97,10 @@ def _outside(category: str, model: str, own: str) -> None:
         st.session_state["source"] = source
 
     if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
-        said = f"{model} tries the subjects of our own lists only, and this is not one of them."
+        said = f"{model} tries only the subjects in our own lists, and this is not one of them."
         models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, "model-probe", LAB)
     elif category == "relations":
-        said = f"{model} tries the inputs of our own facts only, so of yours it sees hardly any."
+        said = f"{model} tries only the inputs of our own facts, so it sees hardly any of yours."
         models.outside(said, {"drawn": "One of our own facts"}, drawn, "model-probe", LAB)
 
 
@@ -115,11 +115,11 @@ def function_fields(category: Category) -> dict[str, object]:
             key="find-dir",
             persist_state="session",
             placeholder="path/to/find-dataset",
-            help="The folder that holds numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
+            help="The folder with numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
             "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
         )
         names = right.text_area(
-            "Functions, one a line",
+            "Functions, one per line",
             key="function",
             persist_state="session",
             placeholder="f00012",
@@ -185,19 +185,21 @@ def own_fields(category: str) -> dict[str, object]:
                 max_selections=2,
                 accept_new_options=True,
                 placeholder="chess, or any word of yours",
-                help="Of a subject that is not listed only the name is known: its description cannot be tested.",
+                help="For a subject that is not listed only the name is known, so its description cannot be tested.",
             )
         )
     else:
         text = st.text_area(
-            f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one a line",
+            f"{words[kind]}, run in the sandbox" if kind == "code" else f"{words[kind]}, one per line",
             key=f"own-{category}-{kind}",
             placeholder=examples[kind],
             height=110,
             persist_state="session",
         )
     if kind == "pairs":
-        st.caption("What is not among the pairs has no output. Facts of your own can be probed, but not tested.")
+        st.caption(
+            "Inputs that are not among the pairs have no output. Facts of your own can be probed, but not tested."
+        )
     return {"own": text, "own_kind": kind}
 
 
@@ -223,26 +225,28 @@ def settings(given: dict[str, Any]) -> dict[str, Any]:
     with left:
         if category != "numeric":
             chosen["evaluator"] = models.pick_or_none(
-                "Who takes the unit tests",
+                "Evaluator",
                 "nobody" if category == "strings" else "sentence embeddings",
                 key=f"evaluator-{category}",
                 lab=LAB,
-                help=on_hover("Who takes the unit tests"),
+                help=on_hover("Evaluator"),
             )
     with right:
         if category in ("entities", "relations"):
             known = list(BACKBONES)
             chosen["backbone"] = st.selectbox(
-                "What carries the function out",
+                "Runs on",
                 known,
                 index=known.index(FIRST_BACKBONE[category]),
                 format_func=lambda one: BACKBONES[one],
                 key=f"backbone-{category}",
                 persist_state="session",
-                help=on_hover("What carries the function out"),
+                help=on_hover("Runs on"),
             )
             if chosen["backbone"] == "model":
-                chosen["module"] = models.pick_or_none("Its model", "choose one", key="module", lab=RELIABILITY)
+                chosen["module"] = models.pick_or_none(
+                    "Model that runs it", "choose one", key="module", lab=RELIABILITY
+                )
     return chosen
 
 
@@ -274,7 +278,7 @@ def link_to(spec: ProbeSpec) -> None:
         "interpreter": spec.interpreter,
     }
     with st.popover("Link to this task", icon=":material/link:", type="tertiary", key="task-link"):
-        st.caption("Opens this page with the same function and interpreter, truth unseen, for a class for instance.")
+        st.caption("Opens this page with the same function and interpreter, truth hidden: for a class, for example.")
         address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
         st.code(address, language=None, wrap_lines=True)
 
@@ -326,7 +330,7 @@ def beside(spec: ProbeSpec | None) -> dict[str, str]:
     hold = False
     if spec is None or (spec.interpreter != "you" and not spec.is_several):
         hold = st.checkbox(
-            "Let me try before I see the truth",
+            "Let me try first",
             key="hold",
             persist_state="session",
             help="What the interpreter finds stays hidden until you have probed the function yourself.",
@@ -345,10 +349,10 @@ def trust(spec: ProbeSpec) -> str:
     if not spec.is_module or spec.backbone == "model" or (spec.is_several and spec.backbone != "table"):
         return ""
     asked = {"category", "seed", "difficulty", "function", "functions", "count", "limit", "find_dir", "own", "own_kind"}
-    with waits("Measuring what carries the function out …"):
+    with waits("Testing the black box …"):
         try:
             return _trust(spec.model_dump_json(include={*asked, "backbone", "rules"}))
-        except (ValueError, NoEncoder):
+        except (ValueError, NoEncoderError):
             # The run reports it if it matters.
             return ""
 

@@ -10,7 +10,7 @@ from core.labs.probe.functions.source import load
 from core.labs.probe.records import Submission
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.view import ProbeView
-from core.text.plurals import counted
+from core.text.plurals import count_noun
 from core.text.whitespace_marks import visible
 from pages.components.text import plain
 
@@ -29,9 +29,9 @@ def form(case: ProbeView) -> Submission | None:
     function = function_of(spec) if spec else None
     if spec is None or function is None or not case.probes:
         return None
-    offered = output_quiz.choices(function, spec.seed, {probe.input for probe in case.probes})
+    offered = output_quiz.quiz_items(function, spec.seed, {probe.input for probe in case.probes})
     with st.form("picking"):
-        st.markdown("**What will it give for these?** No need to say the rule: pick.")
+        st.markdown("**What will it give for these?** Just pick; you need not state the rule.")
         given = {
             one.text: st.radio(
                 plain(visible(one.text)),
@@ -42,11 +42,11 @@ def form(case: ProbeView) -> Submission | None:
             )
             for number, one in enumerate(offered)
         }
-        pressed = st.form_submit_button("That is what I think", type="primary", icon=":material/flag:", key="picked")
+        pressed = st.form_submit_button("Submit", type="primary", icon=":material/flag:", key="picked")
     if not pressed:
         return None
     if lacking := sum(output is None for output in given.values()):
-        st.warning(f"Pick one for each: {counted(lacking, 'text')} to go.", icon=":material/edit:")
+        st.warning(f"Pick one for each: {count_noun(lacking, 'text')} to go.", icon=":material/edit:")
         return None
     return output_quiz.submission({text: output for text, output in given.items() if output is not None})
 
@@ -56,12 +56,12 @@ def is_picked(view: ProbeView) -> bool:
     return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
 
 
-def end(view: ProbeView) -> None:
+def draw_end(view: ProbeView) -> None:
     """Draw the function, and each choice beside the right output."""
     assert view.spec is not None and view.truth is not None
     function = function_of(view.spec)
     assert function is not None
-    rows = list(output_quiz.held(function, output_quiz.picks(view.interpretation)))
+    rows = list(output_quiz.picked_outputs(function, output_quiz.picks(view.interpretation)))
     right = [one == given for _, one, given in rows]
     st.markdown(f"#### {sum(right)} of {len(rows)} picked right", anchors=False)
     st.markdown(f"**The function:** {plain(view.truth.description)}")
@@ -70,7 +70,7 @@ def end(view: ProbeView) -> None:
         for (text, one, given), hit in zip(rows, right, strict=True)
     ]
     st.dataframe(shown, hide_index=True, key="picked-table", alt="What was picked, and what the function gives")
-    st.caption("One of three is right by chance alone.")
+    st.caption("Guessing gets one in three.")
     tiles = "".join("■" if hit else "□" for hit in right)
-    made = f"{tiles} {sum(right)} of {len(rows)}, {counted(len(view.probes), 'call')}"
+    made = f"{tiles} {sum(right)} of {len(rows)}, {count_noun(len(view.probes), 'call')}"
     st.code(f"Explain Yourself: {view.spec.title}\n{made}", language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ from core.labs.probe.sketch import is_drawn
 from core.labs.probe.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.probe.view import ProbeView
 from core.models.ids import is_control
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
@@ -21,7 +21,7 @@ from pages.components import plain_methods, session
 from pages.components.lab_page import with_form
 from pages.components.models import SHIPPED
 from pages.components.side_by_side import Side
-from pages.components.tables import published
+from pages.components.tables import draw_published
 from pages.labs.probe import drawn, figures, form, picking, turn
 from pages.labs.probe.form import TITLES
 
@@ -59,7 +59,7 @@ SIDE = Side(ways=ways, other=other)
 
 def draw() -> None:
     """Draw procedure, figures, rules, prompts, backbones and what the paper reported."""
-    texts = plain_methods.told(PROBE)
+    texts = plain_methods.method_texts(PROBE)
     plain_methods.folded(plain_methods.RULES, "rule", "probe-rules", texts["rules"])
     robots = (f"`{id}`: {robot.about} It fools {robot.fools}." for id, robot in worthless().items())
     plain_methods.folded("Robots that explain nothing", "smart_toy", "probe-worthless", texts["robots"], robots)
@@ -67,7 +67,7 @@ def draw() -> None:
     plain_methods.prompts(PROMPTS / "find", "probe-template")
     st.subheader("Can the entity functions be trusted?", anchor=False)
     st.markdown(texts["backbones"])
-    published(PROBE, dict([*NAMES.items(), *TITLES.items()]), "probe-published")
+    draw_published(PROBE, dict([*NAMES.items(), *TITLES.items()]), "probe-published")
 
 
 OTHERS = (
@@ -94,7 +94,7 @@ def _instead(view: ProbeView, active: bool) -> bool:
         drawn.picture(view.log.started.run, view)
         return True
     if view.truth is not None and not active and picking.is_picked(view):
-        picking.end(view)
+        picking.draw_end(view)
         return True
     if is_held := _sealed(view, active):
         _held(view, active)
@@ -105,8 +105,8 @@ def _held(view: ProbeView, active: bool) -> None:
     state = f"It is done: {len(view.probes)} calls in {len(view.exchanges)} rounds"
     with st.container(border=True, key="held"):
         st.markdown(
-            f"**{'It is at work' if active else state}.** What it found and what the function is stay hidden until you "
-            "have tried yourself."
+            f"**{'It is working' if active else state}.** Its findings and the function stay hidden until you "
+            "have tried it yourself."
         )
 
 
@@ -127,7 +127,7 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
         and view.truth is not None
         and (other := _other(spec.beside)) is not None
     ):
-        turn.beside(view, other)
+        turn.compare_figures(view, other)
     if _sealed(view, False):
         with st.container(horizontal=True):
             if st.button("Your turn", icon=":material/front_hand:", type="primary", key="turn"):
@@ -170,7 +170,7 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
 def _other(run_id: str) -> ProbeView | None:
     try:
         state = session.run(run_id).watch().transcript
-    except RunNotFound:
+    except RunNotFoundError:
         return None
     view: ProbeView = LAB.view(state.case(state.only))
     return view
@@ -178,13 +178,13 @@ def _other(run_id: str) -> ProbeView | None:
 
 ROOM = with_form(
     form,
-    verb="Draw curves",
+    verb="Guess the function",
     begin=drawn.begin,
-    instead=_instead,
-    below=_below,
-    held="hold",
+    replacement=_instead,
+    extra_panel=_below,
+    guess_param="hold",
     sealed=_sealed,
-    after=_after,
+    follow_up=_after,
     methods=draw,
     words=dict([*form.TITLES.items(), *NAMES.items()]),
     side=SIDE,

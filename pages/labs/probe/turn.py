@@ -17,21 +17,21 @@ from core.text.templates import load
 from pages.components import session
 from pages.components.run import resume
 from pages.components.text import plain
-from pages.components.throttle import aside
+from pages.components.throttle import let_others_draw
 from pages.labs.probe import drawn, picking
 from pages.labs.probe.figures import TITLES, number
 from pages.viewer.component import stage
 
 _HINTS = {
-    "numeric": ("Numbers to try, with spaces between", "-10 0 1 2.5 100"),
-    "strings": ("Texts to try, one a line", "Hello World\nbanana\nroom 101"),
-    "entities": ("Words to try, one a line or with commas between", "eagle, violin, Paris, algebra"),
-    "relations": ("Inputs to try, one a line or with commas between", "France, Mozart, gold, elephant"),
+    "numeric": ("Numbers to try, separated by spaces", "-10 0 1 2.5 100"),
+    "strings": ("Texts to try, one per line", "Hello World\nbanana\nroom 101"),
+    "entities": ("Words to try, one per line or separated by commas", "eagle, violin, Paris, algebra"),
+    "relations": ("Inputs to try, one per line or separated by commas", "France, Mozart, gold, elephant"),
 }
 _DOMAINS = {
-    "numeric": "For which numbers it holds",
-    "strings": "Which texts it works for",
-    "relations": "Which inputs of the right kind give undefined all the same",
+    "numeric": "Numbers it holds for",
+    "strings": "Texts it works for",
+    "relations": "Inputs of the right kind that still give undefined",
 }
 _CODE = {"numeric": "def f(x):\n    return 2 * x + 1", "strings": "def f(x):\n    return x.upper()"}
 
@@ -54,10 +54,10 @@ def turn(run_id: str, case: ProbeView) -> None:
     if not drawn.can_be_drawn(spec):
         _in_words(run_id, case)
         return
-    st.markdown("A function of numbers is hidden. Ask it for a few values, then draw its curve.")
+    st.markdown("We hide a function of numbers. Ask for a few values, then draw its curve.")
     # The chart has a fixed height, so that nothing moves between queries.
     did = drawn.chart(run_id, case)
-    with st.expander("Type numbers, or conclude in words and code", key="in-words"):
+    with st.expander("Type numbers, or answer in words and code", key="in-words"):
         _in_words(run_id, case)
     if isinstance(did, Wish):
         _go_on(run_id, UserInput(case.log.case, did, "wish-{n}"))
@@ -128,7 +128,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
                 key="code",
                 height=140,
                 placeholder=_CODE[spec.category],
-                help="It is what can be scored; without it only your words count. A formula of x will do: 2 * x + 1",
+                help="Only code can be scored; without it only your words count. A formula of x will do: 2 * x + 1",
             )
         pressed = st.form_submit_button("Conclude", type="primary", icon=":material/flag:", key="conclude")
     if pressed:
@@ -137,7 +137,7 @@ def _concluding(run_id: str, case: ProbeView) -> None:
             return
         if code.strip() and (why := trouble(spec.category, code)):
             st.warning(
-                f"This code cannot be run: {plain(cause(why))}  \nMend it, or leave it out and conclude in words.",
+                f"This code cannot be run: {plain(cause(why))}  \nFix it, or leave it out and answer in words.",
                 icon=":material/code_off:",
             )
             return
@@ -151,10 +151,8 @@ def _interval() -> tuple[float | None, float | None] | None:
     both are empty.
     """
     left, right = st.columns(2)
-    about = (
-        "Where the values are replaced by others, if anywhere. An end left empty is open; leave both empty for nowhere."
-    )
-    low = left.number_input("Behaves otherwise from", value=None, step=1.0, key="interval-from", help=about)
+    about = "Where we altered the function, if anywhere. An empty end is open; leave both empty for nowhere."
+    low = left.number_input("Exception from", value=None, step=1.0, key="interval-from", help=about)
     high = right.number_input("to", value=None, step=1.0, key="interval-to", help=about)
     if low is None and high is None:
         return None
@@ -164,12 +162,12 @@ def _interval() -> tuple[float | None, float | None] | None:
 def _go_on(run_id: str, addition: UserInput) -> None:
     if resume(run_id, addition):
         # The function answers immediately, unless a model runs it; then the page shows the run in progress.
-        with aside():
+        with let_others_draw():
             session.run(run_id).wait(3)
         st.rerun()
 
 
-def beside(first: ProbeView, second: ProbeView) -> None:
+def compare_figures(first: ProbeView, second: ProbeView) -> None:
     """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:

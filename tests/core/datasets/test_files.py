@@ -106,7 +106,7 @@ def test_shp_reads_every_domain_and_counts_what_the_papers_filters_leave_out(tmp
     for domain, rows in (("cooks_test", cooks), ("laws_test", laws)):
         write(tmp_path / domain / "test.json", "\n".join(map(json.dumps, rows)) + "\n{broken\n")
     spec = AskSpec(task="shp", dataset="shp", path=str(tmp_path), model="control/fickle")
-    items, held = spec.chosen()
+    items, held = spec.chosen_items()
     # Of p the best has 9: below the median of 1, 2, 7, 8 are the first two, of which one is drawn. q has one pair
     # alone, r's better is 1 against 4, and what is left of s is too long.
     assert len(items) == 2 and {item.paragraph for item in items} == {"About p?", "About r?"}
@@ -116,7 +116,7 @@ def test_shp_reads_every_domain_and_counts_what_the_papers_filters_leave_out(tmp
     }
     assert [told.rpartition("/")[2].partition(":")[0] for told in held.broken] == ["test.json, line 6"] * 2
     write(tmp_path / "cooks_test/test.json", "\n".join(map(json.dumps, reversed(cooks))))
-    assert {item.id for item in spec.chosen()[0]} == {item.id for item in items}
+    assert {item.id for item in spec.chosen_items()[0]} == {item.id for item in items}
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_a_data_set_of_which_nothing_is_left_says_what_each_filter_took(tmp_path
         load("shp", path)
     write(path, "\n".join(map(json.dumps, [*rows, pair("r", 1, 9, 1), pair("r", 2, 9, 3)])))
     spec = AskSpec(task="shp", dataset="shp", path=str(path), model="control/fickle")
-    assert spec.chosen()[1].summary() == (
+    assert spec.chosen_items()[1].summary() == (
         f"shp: 1 to draw from. 73 of 74 rows left out: 11 ({NOT_BEST}), 62 ({NOT_BELOW})."
     )
 

@@ -18,7 +18,7 @@ from core import home
 from core.__main__ import main
 from core.datasets import get, registry
 from core.datasets.sources import Source, mirrored, sources
-from core.events import CallFailed
+from core.events import CallError
 from core.labs.probe.functions.numeric import load_numeric
 from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
@@ -130,7 +130,7 @@ def test_a_server_without_ranges_is_read_from_the_start(server: FileServer) -> N
 def test_a_server_that_says_no_length(server: FileServer, answers_head: bool) -> None:
     server.files["/strategyqa/dev.json"] = set_of("strategyqa/dev.json")
     server.says_length, server.answers_head = False, answers_head
-    assert get.look(own())[0].size is None
+    assert get.list_files(own())[0].size is None
     get.get(own())
     assert registry.load("strategyqa")
 
@@ -162,11 +162,11 @@ def test_a_known_digest_is_held_to(server: FileServer) -> None:
 
 def test_an_unknown_digest_is_recorded_and_another_file_refused_later(server: FileServer) -> None:
     server.files[TARRED] = first = babi()
-    assert get.look(source("babi"))[0].digest == "unknown: recorded at the first download"
+    assert get.list_files(source("babi"))[0].digest == "unknown: recorded at the first download"
     folder = get.get(source("babi"))
     address = source("babi").files[0].url
     assert get.pins()[address]["bytes"] == len(first) and get.pins()[address]["from"] == f"{server.url}{TARRED}"
-    assert "recorded here on 20" in get.look(source("babi"))[0].digest
+    assert "recorded here on 20" in get.list_files(source("babi"))[0].digest
 
     shutil.rmtree(folder)
     get.get(source("babi"))  # the same file again
@@ -216,7 +216,7 @@ def test_what_is_no_data_set_is_removed_and_not_recorded(server: FileServer, sen
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, a disk without room")
 def test_a_full_disk_while_downloading(server: FileServer) -> None:
     server.files[TARRED] = babi()
-    (expected,) = get.look(source("babi"))
+    (expected,) = get.list_files(source("babi"))
     place = home.home() / "downloads" / "babi"
     place.mkdir(parents=True)
     part = place / get._part(expected)
@@ -292,7 +292,7 @@ def test_a_missing_file_and_a_server_that_is_gone(server: FileServer, monkeypatc
     assert "$EXPLAIN_HOME/datasets/babi" in caught.value.hint
     for mirror in ("http://127.0.0.1:9", "no address", "ftp://127.0.0.1"):
         monkeypatch.setenv("EXPLAIN_DATA_MIRROR", mirror)
-        with pytest.raises(CallFailed, match="could not be fetched"):
+        with pytest.raises(CallError, match="could not be fetched"):
             get.get(source("babi"))
 
 

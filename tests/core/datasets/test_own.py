@@ -175,7 +175,7 @@ def test_a_visitor_reaches_no_file_but_those_that_the_host_put_there(
     assert read(f"file:{outside}")[0], "on the command line any file may be named"
     write("here.csv", as_csv(ROWS))
     (home.home() / "datasets" / "link.csv").symlink_to(outside)
-    monkeypatch.setattr(policy, "hosted", lambda: True)
+    monkeypatch.setattr(policy, "is_hosted", lambda: True)
     assert read("file:here.csv")[0]
     for name in (str(outside), "../../secret.csv", "link.csv"):
         with pytest.raises(DatasetError, match=r"serves several people|cannot be read|no file"):

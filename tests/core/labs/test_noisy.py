@@ -38,7 +38,7 @@ from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.probe import dial as of_probe
 from core.models.robot import ERROR
 from core.studies import tables
-from core.text.paraphrases import ANSWERS, GUESSES, LABELS, phrased
+from core.text.paraphrases import ANSWERS, GUESSES, LABELS, paraphrase
 from core.transcript import transcript
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -119,17 +119,17 @@ def test_every_way_to_say_it_is_read() -> None:
     said = 'The explanation says: "No bird can fly." A robin is a bird. '
     for answer in ("yes", "no"):
         for way in ANSWERS:
-            text = f"Birds can fly, except the penguin. A robin is a bird. {phrased(answer, [way], 'x')}"
+            text = f"Birds can fly, except the penguin. A robin is a bird. {paraphrase(answer, [way], 'x')}"
             assert parse.answer(text, method="cot", task="strategyqa", rules="repaired") == answer, way
         for way in GUESSES:
-            text = said + phrased(answer, [way], "x")
+            text = said + paraphrase(answer, [way], "x")
             assert parse.simulation(text, task="strategyqa", rules="repaired") == answer, way
     for way in LABELS:
         for label in ("positive", "negative", "unknown"):
-            assert read_label.sentiment(phrased(label, [way], "x"), "repaired") == label, way
+            assert read_label.sentiment(paraphrase(label, [way], "x"), "repaired") == label, way
         for label in ("yes", "no", "unknown"):
-            assert read_label.entailment(phrased(label, [way], "x"), "repaired") == label, way
-        choice = phrased('b) "garden"', [way], "x")
+            assert read_label.entailment(paraphrase(label, [way], "x"), "repaired") == label, way
+        choice = paraphrase('b) "garden"', [way], "x")
         assert read_label.choice(choice, ["attic", "garden"], "repaired") == "garden", way
 
 
@@ -173,7 +173,7 @@ def test_they_come_with_the_app_in_no_list_and_off_says_nothing_of_a_dial_that_e
         for model in ("control/noisy-0.7-0", "control/dial-0.7")
     )
     labs = entry.labs()
-    assert [sentence.split()[0] for sentence in tables.off(labs, frame)] == ["control/dial-0.7"]
+    assert [sentence.split()[0] for sentence in tables.instrument_faults(labs, frame)] == ["control/dial-0.7"]
 
 
 def test_the_study_of_the_dial_names_robots_that_there_are() -> None:

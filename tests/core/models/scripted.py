@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from core.events import CallFailed, Message, ModelAnswer, Request, Sampling
+from core.events import CallError, Message, ModelAnswer, Request, Sampling
 from core.models.connection import Connection
 from core.models.endpoint import Endpoint
 from core.models.traits import Traits
@@ -74,7 +74,7 @@ class Outcome(NamedTuple):
     """The result of several calls in a row: the last answer or failure, the requests, and what was learned."""
 
     answer: ModelAnswer | None
-    failure: CallFailed | None
+    failure: CallError | None
     bodies: list[Body]
     traits: Traits
 
@@ -97,7 +97,7 @@ def outcome(
     turns = tuple(Message(role=role, content=content) for role, content in messages)  # type: ignore[arg-type]
     request = Request(role="explainer", model="stub/m", messages=turns, sampling=Sampling(**sampling))
     answer: ModelAnswer | None = None
-    failed: CallFailed | None = None
+    failed: CallError | None = None
     with RawServer(replies) as server:
         connection = Connection(server.config(**(config or {})))
 
@@ -107,7 +107,7 @@ def outcome(
                 answer = failed = None
                 try:
                     answer = await Endpoint(connection, "m").answer(request, lambda piece: None)
-                except CallFailed as error:
+                except CallError as error:
                     failed = error
             await connection.close()
 

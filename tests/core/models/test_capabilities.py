@@ -214,11 +214,11 @@ def test_results_are_kept_by_the_server_s_address(tmp_path: Path) -> None:
     with StubServer(able) as one, StubServer(unable) as other:
         models = [Endpoint(Connection(server.config()), "stub-model") for server in (one, other)]
         for server, model in zip((one, other), models, strict=True):
-            capabilities.keep(tried(server), model, tmp_path)
-    results = [capabilities.kept(model, tmp_path) for model in models]
+            capabilities.save_capabilities(tried(server), model, tmp_path)
+    results = [capabilities.saved_capabilities(model, tmp_path) for model in models]
     assert [result and result.tools for result in results] == [True, False]
     (tmp_path / "capabilities.json").write_text("{", encoding="utf-8")
-    assert capabilities.kept(models[0], tmp_path) is None
+    assert capabilities.saved_capabilities(models[0], tmp_path) is None
 
 
 def test_a_robot_is_asked_nothing(capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +236,7 @@ def test_the_command_line_tries_a_model_and_keeps_the_result(
         assert main(["models", "try", "openai/stub-model", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["refused"] == ["seed"] and found["tools"] is True
-        result = capabilities.kept(entry.catalog().get("openai/stub-model"), entry.home.home())
+        result = capabilities.saved_capabilities(entry.catalog().get("openai/stub-model"), entry.home.home())
         assert result is not None and result.refused == ("seed",)
         assert main(["models", "try", "openai/stub-model"]) == 0
         assert "no   Seed" in capsys.readouterr().out

@@ -303,7 +303,7 @@ def wait_for(fetch: Fetch) -> None:
 
 
 def test_the_list_that_ships() -> None:
-    models = download.offered()
+    models = download.downloadable()
     assert 5 <= len(models) <= 7
     assert len({entry.name for entry in models}) == len(models)
     assert [entry.size_bytes for entry in models] == sorted(entry.size_bytes for entry in models)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, Request, Sampling, Tool, ToolCall
+from core.events import CallError, Message, ModelAnswer, Request, Sampling, Tool, ToolCall
 from core.models import errors
 from core.models.client import list_models
 from core.models.connection import Connection
@@ -44,8 +44,8 @@ def ask(
     return asyncio.run(go()), pieces
 
 
-def failure(config: EndpointConfig, request: Request | None = None, model: str = "stub-model") -> CallFailed:
-    with pytest.raises(CallFailed) as caught:
+def failure(config: EndpointConfig, request: Request | None = None, model: str = "stub-model") -> CallError:
+    with pytest.raises(CallError) as caught:
         ask(config, request, model)
     return caught.value
 
@@ -162,7 +162,7 @@ def test_an_answer_in_one_piece_is_taken_too() -> None:
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
 def test_each_fault_is_reported_in_words_a_person_can_use(
-    fault: Fault, kind: type[CallFailed], tries: int, words: str, hint: str
+    fault: Fault, kind: type[CallError], tries: int, words: str, hint: str
 ) -> None:
     with StubServer("Yes, it can.", always=fault) as server:
         config = server.config(key=KEY, timeout=0.4 if "stall" in fault.kind else 10.0)
@@ -404,13 +404,13 @@ def test_the_key_is_nowhere_in_what_is_said_or_logged(
         try:
             answer = asyncio.run(endpoint.answer(question(), written.append))
             written.append(answer.model_dump_json())
-        except CallFailed as fault:
+        except CallError as fault:
             assert fault is not None
             assert fault.__context__ is None and fault.__cause__ is None
             written += [fault.message, fault.hint, repr(fault), "".join(traceback.format_exception(fault))]
         try:
             written += list_models(config)
-        except CallFailed as fault:
+        except CallError as fault:
             written += [fault.message, fault.hint, repr(fault)]
         assert server.seen[0].headers["authorization"] == f"Bearer {KEY}", "the key does reach the server"
     everything = "\n".join(written + [record.getMessage() + str(record.args) for record in caplog.records])

@@ -10,7 +10,7 @@ from string import Formatter
 import pytest
 
 from core import package_data
-from core.events import CallFailed
+from core.events import CallError
 from core.models import errors
 
 MODELS = Path(errors.__file__).parent
@@ -43,7 +43,7 @@ def test_every_entry_is_used_with_its_slots() -> None:
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_every_entry_is_an_error_of_ours_with_a_sentence_and_a_hint(name: str) -> None:
-    assert issubclass(getattr(errors, FAILURES[name]["error"]), CallFailed)
+    assert issubclass(getattr(errors, FAILURES[name]["error"]), CallError)
     assert FAILURES[name]["message"] and FAILURES[name]["hint"]
 
 

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from core.events import CallFailed
+from core.events import CallError
 from core.models import settings
 from core.models.client import LONGEST_NAME, MOST_NAMES, list_models
 from core.models.errors import BadSetting, MalformedReply, WrongKey
@@ -128,7 +128,7 @@ def test_headers_that_cannot_be_sent_are_refused(headers: dict[str, str]) -> Non
 def test_queries_and_headers_are_typed_as_text() -> None:
     assert parse_query("?api-version=2024-10-21&b=") == {"api-version": "2024-10-21", "b": ""}
     assert parse_headers("api-key: k:1\n\nX-Title : mine ") == {"api-key": "k:1", "X-Title": "mine"}
-    with pytest.raises(CallFailed, match="not a header"):
+    with pytest.raises(CallError, match="not a header"):
         parse_headers("api-key=1")
 
 

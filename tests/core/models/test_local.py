@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from core import package_data
-from core.events import Message, Request, Sampling, unheard
+from core.events import Message, Request, Sampling, ignore_text
 from core.models import errors, gguf, local
 from core.models.local import LocalModel
 from tests.support.waiting import until
@@ -62,7 +62,7 @@ def test_it_answers_in_pieces_with_log_probabilities(weights: Path) -> None:
 def test_unheard_it_answers_in_one_piece_and_gives_up_what_nobody_waits_for(weights: Path) -> None:
     model = LocalModel("local/smollm2-135m", weights)
     likely, heard = (asyncio.run(model.answer(question(top_logprobs=n), lambda text: None)) for n in (2, None))
-    sure, whole = (asyncio.run(model.answer(question(top_logprobs=n), unheard)) for n in (2, None))
+    sure, whole = (asyncio.run(model.answer(question(top_logprobs=n), ignore_text)) for n in (2, None))
     assert (whole.text, whole.usage, whole.finish_reason) == (heard.text, heard.usage, heard.finish_reason)
     assert [one["token"] for one in sure.logprobs or ()] == [one["token"] for one in likely.logprobs or ()] != []
     assert whole.first_token_seconds is not None and whole.seconds - whole.first_token_seconds < 0.1 * whole.seconds
@@ -70,9 +70,9 @@ def test_unheard_it_answers_in_one_piece_and_gives_up_what_nobody_waits_for(weig
     async def given_up() -> float:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.5):
-                await model.answer(question("Tell me a very long story.", max_tokens=4_000), unheard)
+                await model.answer(question("Tell me a very long story.", max_tokens=4_000), ignore_text)
         began = time.monotonic()
-        await model.answer(question(), unheard)
+        await model.answer(question(), ignore_text)
         return time.monotonic() - began
 
     assert asyncio.run(given_up()) < 20, "4,000 tokens take longer"
@@ -198,7 +198,7 @@ def test_the_model_that_ships_is_not_loaded_with_a_changed_byte(
         file.write(bytes([last ^ 1]))
     monkeypatch.setattr(local, "shipped_weights", lambda: copied)
     with pytest.raises(errors.BadModelFile, match="not the file that belongs to this model") as caught:
-        asyncio.run(LocalModel("local/smollm2-135m", copied).answer(question(), unheard))
+        asyncio.run(LocalModel("local/smollm2-135m", copied).answer(question(), ignore_text))
     assert local.SHIPPED_INSTALL in caught.value.hint and copied not in local.running()
 
 

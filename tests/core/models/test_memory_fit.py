@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.models import local, memory_fit
-from core.models.download import offered
+from core.models.download import downloadable
 from core.models.memory_fit import Fitting
 
 GB = 1_000_000_000
@@ -29,14 +29,14 @@ def test_the_largest_that_fits_is_taken_and_the_one_that_ships_always(tmp_path: 
         (None, smallest), (0, smallest), (GB // 2, smallest), (GB, Fitting("local/middle", 400_000_000)),
         (2 * GB - 1, Fitting("local/middle", 400_000_000)), (2 * GB, Fitting("local/large", GB)),
     ):  # fmt: skip
-        assert memory_fit.installed(tmp_path, has) == fits, has
+        assert memory_fit.largest_installed(tmp_path, has) == fits, has
 
 
 @pytest.mark.parametrize(("has", "place"), [(10_000 * GB, -1), (int(2.0 * 300_000_000), 0)])
 def test_what_is_offered_for_download_fits_too(has: int, place: int) -> None:
-    model = offered()[place]
-    assert memory_fit.offered(has) == Fitting(f"local/{model.name}", model.size_bytes)
-    assert memory_fit.offered(None) is None is memory_fit.offered(1000)
+    model = downloadable()[place]
+    assert memory_fit.largest_downloadable(has) == Fitting(f"local/{model.name}", model.size_bytes)
+    assert memory_fit.largest_downloadable(None) is None is memory_fit.largest_downloadable(1000)
 
 
 def test_time_goes_with_the_size_of_the_weights() -> None:

@@ -64,7 +64,7 @@ def test_a_file_in_the_home_replaces_and_adds_prices() -> None:
     )
     changed, added = price_of("openai/gpt-4.1"), price_of("anthropic/claude-opus-4-8")
     assert changed is not None and (changed.prompt, changed.verified, str(changed.date)) == (1.5, True, "2026-11-01")
-    assert added is not None and added.of(1_000_000, 1_000_000) == 30
+    assert added is not None and added.cost_of(1_000_000, 1_000_000) == 30
     assert price_of("openai/gpt-4.1-mini") is not None, "the others are as they shipped"
 
 

@@ -15,7 +15,7 @@ words = st.text(alphabet="ab\n", max_size=12)
 @given(st.lists(words, max_size=8), st.lists(words, max_size=3))
 def test_however_it_comes_the_text_before_the_first_stop_is_what_stays(pieces: list[str], stops: list[str]) -> None:
     cutter = StopCutter(tuple(stops))
-    shown = "".join(cutter.feed(piece) for piece in pieces) + cutter.rest()
+    shown = "".join(cutter.feed(piece) for piece in pieces) + cutter.flush()
     whole = "".join(pieces)
     found = [(whole.find(stop) + len(stop), whole.find(stop)) for stop in stops if stop and stop in whole]
     assert shown == whole[: min(found)[1]] if found else shown == whole

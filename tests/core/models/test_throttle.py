@@ -8,13 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, Request
+from core.events import CallError, Message, ModelAnswer, Request
 from core.models import local
 from core.models.cache import Cached, ResponseCache
 from core.models.connection import Connection, Throttle
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
-from core.runs.fairness import CallsPaused, Leave, under
+from core.runs.fairness import CallsPausedError, Leave, gated
 from tests.support.stub_server import Fault, StubServer
 from tests.support.waiting import until_true
 
@@ -94,23 +94,23 @@ def test_a_refusal_that_says_may_pass_is_told() -> None:
         assert not asyncio.run(_failures(Connection(server.config())))[0].may_pass
 
 
-async def _failures(connection: Connection) -> list[CallFailed]:
+async def _failures(connection: Connection) -> list[CallError]:
     results = await asyncio.gather(Endpoint(connection, "stub-model").answer(ASKED, print), return_exceptions=True)
-    return [one for one in results if isinstance(one, CallFailed)]
+    return [one for one in results if isinstance(one, CallError)]
 
 
 def test_only_the_calls_that_were_handed_it_are_withheld(tmp_path: Path) -> None:
     with StubServer("Yes.", faults={1: Fault("rate_limited", wait=30)}) as server:
         endpoint = Endpoint(Connection(server.config(timeout=60)), "stub-model")
         leave, cache = Leave(), ResponseCache(tmp_path / "answers.sqlite")
-        model = under(Cached(endpoint, cache, ""), leave)
+        model = gated(Cached(endpoint, cache, ""), leave)
 
         async def go() -> None:
             waiting = asyncio.create_task(model.answer(ASKED, lambda text: None))
             await until_true(lambda: leave._resting)
             leave.close()
             for withheld in (waiting, model.answer(ASKED, lambda text: None)):
-                with pytest.raises(CallsPaused):
+                with pytest.raises(CallsPausedError):
                     await asyncio.wait_for(withheld, 10)
             endpoint.connection.throttle._wait_until = 0.0
             assert (await endpoint.answer(ASKED, lambda text: None)).text == "Yes."
@@ -125,8 +125,8 @@ def test_a_model_of_this_machine_hands_it_to_its_server(monkeypatch: pytest.Monk
         monkeypatch.setattr(local, "_server", lambda path: started)
         leave = Leave()
         leave.close()
-        with pytest.raises(CallsPaused):
-            asyncio.run(under(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
+        with pytest.raises(CallsPausedError):
+            asyncio.run(gated(local.LocalModel("local/m", tmp_path), leave).answer(ASKED, lambda text: None))
     assert server.count == 0
 
 
@@ -134,11 +134,11 @@ def test_a_rest_ends_when_none_may_leave_and_else_in_its_time() -> None:
     leave = Leave()
 
     async def go() -> None:
-        await leave.rest(0)
-        resting = [asyncio.create_task(leave.rest(600)) for _ in range(2)]
+        await leave.sleep(0)
+        resting = [asyncio.create_task(leave.sleep(600)) for _ in range(2)]
         await asyncio.sleep(0)
         leave.close()
-        await asyncio.wait_for(asyncio.gather(*resting, leave.rest(600)), 10)
+        await asyncio.wait_for(asyncio.gather(*resting, leave.sleep(600)), 10)
         assert not leave._resting
 
     asyncio.run(go())

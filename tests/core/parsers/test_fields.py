@@ -69,27 +69,27 @@ def test_hostile_text_is_read_in_no_time(text: str) -> None:
 
 def test_the_prompt_says_the_fields_and_carries_the_schema() -> None:
     prompt = Prompt(id="p", hash="h", messages=(Message(role="user", content="Is gold {heavy}?"),))
-    assert fields.asked(prompt, None) is prompt
-    asked = fields.asked(prompt, WANTED)
+    assert fields.with_schema(prompt, None) is prompt
+    asked = fields.with_schema(prompt, WANTED)
     assert asked.json_schema == WANTED and list(asked.json_schema["properties"]) == ["reasons", "answer"]
     assert asked.messages[-1].content.startswith("Is gold {heavy}?\n\n")
     assert '"reasons" (text), "answer" ("yes" or "no")' in asked.messages[-1].content
     assert asked.json_schema["required"] == ["reasons", "answer"] and asked.json_schema["additionalProperties"] is False
     # A choice may contain anything.
     odd = fields.schema(label=('the "{fields}" {x}', "unknown"))
-    assert json.dumps('the "{fields}" {x}') in fields.asked(prompt, odd).messages[-1].content
+    assert json.dumps('the "{fields}" {x}') in fields.with_schema(prompt, odd).messages[-1].content
 
 
 def test_an_object_has_room_and_is_not_cut_at_its_first_line_end() -> None:
     prompt = Prompt(id="p", hash="h", messages=(Message(role="user", content="Is gold heavy?"),))
     usual = Sampling(max_tokens=50, stop=("\n",))
     assert fields.sampling(usual, prompt) is usual
-    with_room = fields.sampling(usual, fields.asked(prompt, WANTED))
+    with_room = fields.sampling(usual, fields.with_schema(prompt, WANTED))
     assert with_room.stop == () and with_room.max_tokens == 50 + fields.ROOM
 
 
 def test_how_it_was_asked_and_what_came_as_prose_is_said() -> None:
-    assert fields.said("prose", 3) == []
-    assert fields.said("schema", 0) == [fields.OTHER_MEASURE]
-    assert fields.said("schema", 1)[1:] == ["1 of them came as prose and was read as prose."]
-    assert fields.said("schema", 3)[1:] == ["3 of them came as prose and were read as prose."]
+    assert fields.format_notes("prose", 3) == []
+    assert fields.format_notes("schema", 0) == [fields.OTHER_MEASURE]
+    assert fields.format_notes("schema", 1)[1:] == ["1 of them came as prose and was read as prose."]
+    assert fields.format_notes("schema", 3)[1:] == ["3 of them came as prose and were read as prose."]

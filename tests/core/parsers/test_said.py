@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.parsers.statements import FINAL, FIRM, LOOSE, Statement, reply, said, settle, stands
+from core.parsers.statements import FINAL, FIRM, LOOSE, Statement, reply, settle, stands, statements_in
 from core.parsers.yes_no import first, yes_no
 
 READ = 4_096 + 12_288
@@ -64,7 +64,7 @@ def test_a_long_reply_is_read_at_its_beginning_and_its_end() -> None:
 )
 def test_what_is_denied_or_left_open_is_no_statement(before: str, kept: bool) -> None:
     text = f"{before} yes."
-    found = said(text, first, [re.compile(r"the answer is", re.IGNORECASE)], doubts=False)
+    found = statements_in(text, first, [re.compile(r"the answer is", re.IGNORECASE)], doubts=False)
     assert [statement.value for statement in found] == (["yes"] if kept else [])
 
 

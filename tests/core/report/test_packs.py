@@ -22,8 +22,8 @@ from core.labs.ask.exam import exam
 from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
 from core.report.game import checking, making
-from core.report.game.making import PackRequest, make
-from core.report.game.pack import BadPack, Pack, PackCard, read, shipped, written
+from core.report.game.making import PackRequest, make_pack
+from core.report.game.pack import GamePackError, Pack, PackCard, pack_text, read, shipped_packs
 from core.scene import Card, Expect, Who
 
 FOLDERS = (home.recordings(), home.priors())
@@ -41,16 +41,16 @@ def faults(pack: Pack, *folders: Path) -> list[str]:
     return list(checking.faults(pack, entry.labs(), folders or FOLDERS))
 
 
-@pytest.mark.parametrize("path", shipped(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped_packs(), ids=lambda path: path.stem)
 def test_a_pack_that_ships_is_what_its_journals_say(path: Path) -> None:
     pack = read(path)
     assert faults(pack) == []
-    assert path.read_text(encoding="utf-8") == written(pack)
+    assert path.read_text(encoding="utf-8") == pack_text(pack)
     assert "/home/" not in path.read_text(encoding="utf-8")
 
 
 def test_what_ships_is_of_every_game_and_answers_for_itself() -> None:
-    packs = {path.stem: read(path) for path in shipped()}
+    packs = {path.stem: read(path) for path in shipped_packs()}
     assert {pack.kind for pack in packs.values()} == {"ask", "check", "plant", "exam"}
     robots = packs["robots"]
     assert len(robots.cards) >= 10 and all(card.who.is_robot and card.who.shown == "a robot" for card in robots.cards)
@@ -72,7 +72,7 @@ def test_the_robots_true_answers_are_those_of_their_world() -> None:
     for question in asked:
         known = small.read(question)
         assert known is not None
-        assert answers[making.asked(question)] == ("yes" if small.truth(known) else "no"), question
+        assert answers[making.lookup_form(question)] == ("yes" if small.truth(known) else "no"), question
 
 
 def change(pack: Pack, at: int, **news: Any) -> Pack:
@@ -108,13 +108,13 @@ LIES: dict[str, tuple[Callable[[Pack], Pack], str]] = {
 @pytest.mark.parametrize("name", LIES)
 def test_what_is_not_in_the_journal_is_found(name: str) -> None:
     told, said = LIES[name]
-    pack = make(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
+    pack = make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
     assert faults(pack) == []
     assert any(said in fault for fault in faults(told(pack))), faults(told(pack))
 
 
 def test_an_order_with_a_pattern_is_found() -> None:
-    pack = make(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
+    pack = make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
     in_rows = pack.model_copy(update={"cards": tuple(sorted(pack.cards, key=lambda card: card.card.said))})
     assert any("in a row are alike" in fault for fault in faults(in_rows))
 
@@ -135,16 +135,16 @@ def test_where_two_readers_differ_or_one_cannot_be_read_the_trial_is_no_card(tmp
         return event
 
     folder = edited(tmp_path, otherwise)
-    whole = make(wanted(ASK[0]), entry.labs(), FOLDERS)
+    whole = make_pack(wanted(ASK[0]), entry.labs(), FOLDERS)
     assert (whole.recorded, whole.annotated, whole.differed) == (6, 6, 0)
     found = [one for one in making.trials(ASK[0], entry.labs(), (folder,), {}, 0) if one.why]
     assert [(one.card.card.id, one.why) for one in found] == [("cf-01", DIFFERED), ("cf-02", DIFFERED)]
-    pack = make(wanted(ASK[0]), entry.labs(), (folder,))
+    pack = make_pack(wanted(ASK[0]), entry.labs(), (folder,))
     assert (pack.recorded, pack.annotated, pack.differed) == (6, 6, 2)
     assert {card.card.id for card in pack.cards}.isdisjoint({"cf-01", "cf-02"})
     assert faults(pack, folder) == [] and faults(pack) != []
     # A sample leaves nothing out, and the card says what is not settled.
-    drawn = make(wanted(ASK[0], as_it_came=True), entry.labs(), (folder,))
+    drawn = make_pack(wanted(ASK[0], as_it_came=True), entry.labs(), (folder,))
     doubts = {card.card.id: card.card.doubt for card in drawn.cards}
     assert len(doubts) == 6 and {id for id, doubt in doubts.items() if doubt} == {"cf-01", "cf-02"}
     assert doubts["cf-01"] == "the predictors differ" and faults(drawn, folder) == []
@@ -166,7 +166,9 @@ def test_a_card_shows_an_answer_whole_or_its_first_sentence(tmp_path: Path, leng
 
 
 def test_as_it_came_is_drawn_by_its_seed() -> None:
-    one, again, other = (make(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8))
+    one, again, other = (
+        make_pack(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8)
+    )
     assert one == again and one.cards != other.cards and len(one.cards) == len(other.cards) == 12
     assert faults(one) == [] and "12 cards sampled at random (seed 7), none left out" in one.chosen
     assert any("seed 8" in fault for fault in faults(one.model_copy(update={"seed": 8})))
@@ -176,7 +178,7 @@ def test_the_whispered_reasons_are_where_the_card_says() -> None:
     pack = read(DATA / "packs" / "whispered.json")
     assert any(not card.who.is_robot for card in pack.cards)
     for card in pack.cards:
-        path = journal.found(card.run, *FOLDERS)
+        path = journal.find(card.run, *FOLDERS)
         assert path is not None
         replies = {
             event.item: event.data for event in journal.read(path).events
@@ -208,9 +210,9 @@ CARDS = st.lists(
 def test_no_order_has_a_pattern_and_no_question_more_than_two_cards(
     cards: list[PackCard], most: int, seed: int
 ) -> None:
-    order = making.chosen(cards, most, seed)
+    order = making.choose_cards(cards, most, seed)
     assert bool(order) == bool(cards) and len(order) <= most
-    assert making.chosen(cards, most, seed) == order
+    assert making.choose_cards(cards, most, seed) == order
     for words in ([card.card.said for card in order], [card.going for card in order]):
         assert all(len(set(words[at : at + 4])) > 1 for at in range(len(words) - 3))
     assert max(Counter(card.question for card in order).values(), default=0) <= 2
@@ -222,7 +224,7 @@ def test_a_large_choice_is_balanced() -> None:
         a_card(place, place // 5, "yes" if place % 7 < 5 else "no", ("yes", "no", "unknown")[place % 3])
         for place in range(300)
     ]
-    order = making.chosen(pool, 48, 3)
+    order = making.choose_cards(pool, 48, 3)
     said, goings = Counter(card.card.said for card in order), Counter(card.going for card in order)
     assert len(order) == 48 and max(said.values()) - min(said.values()) <= 2
     assert len(goings) == 3 and max(goings.values()) - min(goings.values()) <= 2
@@ -258,8 +260,8 @@ def test_the_command_makes_a_pack_and_checks_it(tmp_path: Path, capsys: pytest.C
 )
 def test_true_answers_that_cannot_be_read_are_refused_in_words(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "a.toml").write_text(text, encoding="utf-8")
-    with pytest.raises(BadPack, match=why):
+    with pytest.raises(GamePackError, match=why):
         making.truths(tmp_path / "a.toml")
     (tmp_path / "b.toml").write_text("#" * (making.LARGEST + 1), encoding="utf-8")
-    with pytest.raises(BadPack, match="too large"):
+    with pytest.raises(GamePackError, match="too large"):
         making.truths(tmp_path / "b.toml")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core import entry, home, journal
 from core.report import scenes
-from core.report.redaction import is_over, sealed, told_to
+from core.report.redaction import is_over, redacted, sealed
 from core.scene import (
     AxisInterval,
     Bar,
@@ -181,7 +181,7 @@ def test_without_a_card_no_panel_is_told() -> None:
 def test_a_guess_stands_on_its_card() -> None:
     scene = told_in_full("simulatability")
     first, second, *_ = scene.cards
-    shown = told_to(scene, {first.id: "no"})
+    shown = redacted(scene, {first.id: "no"})
     assert shown.cards[0].guess == "no" and shown.cards[0].said == first.said
     assert shown.cards[1].guess == "" == shown.cards[1].said and shown.cards[1].parts == second.parts
-    assert told_to(scene, None) == scene
+    assert redacted(scene, None) == scene

@@ -30,7 +30,7 @@ def test_the_bars_of_ask_are_its_new_questions_counted_again(tmp_path: Path, rob
     run = play_ask(spec).run
     made = of_run(ASK, run)
     cases = [ASK.view(run.case(case)) for case in run.cases]
-    rows_of = [[row for row in one.counted() if row.counts("repaired")] for one in cases]
+    rows_of = [[row for row in one.counted_rows() if row.counts("repaired")] for one in cases]
     hits = sum(row.outcome("repaired") == "as expected" for rows in rows_of for row in rows)
     assert made.verdict.mark == mark and len(made.tiles) == 3 and made.one == "question"
     if robot == "vague":
@@ -39,7 +39,7 @@ def test_the_bars_of_ask_are_its_new_questions_counted_again(tmp_path: Path, rob
     own, *others = made.verdict.bars
     assert (own.own, own.hits, own.n) == (True, hits, sum(map(len, rows_of)))
     assert [bar.label for bar in others] == ["question alone", "answer alone", "best fixed guess"]
-    against = [one for case in cases for one in case.against("repaired") if one.name == "none"]
+    against = [one for case in cases for one in case.compared_with_baselines("repaired") if one.name == "none"]
     assert (others[1].hits, others[1].n) == (sum(one.hits for one in against), sum(one.n for one in against))
 
 
@@ -56,7 +56,7 @@ def test_the_bars_of_check_are_its_checks_and_masks_counted_again(robot: str, ma
     assert (at_random.hits, at_random.n) == (round(2 * sum(shares)), 2 * len(views))
     assert at_random.wins == (sum(shares) >= kept)
     titles = {figure.title: figure for figure in made.figures}
-    assert titles["Faithfulness, read by the paper's own rules"].help.endswith("which rules read the answers.")
+    assert titles["Faithfulness with the original parser"].help.endswith("which parser reads the answers.")
 
 
 def test_a_run_of_one_question_has_the_bars_of_its_question() -> None:

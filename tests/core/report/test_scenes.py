@@ -29,10 +29,10 @@ from core.scene import (
     Screen,
     Verdict,
     as_json,
+    from_emphasis,
     in_short,
-    picked,
+    pick_cards,
     steps,
-    told,
 )
 from core.transcript import CaseLog, Place, transcript
 from tests.attacks.pages import run_of
@@ -303,7 +303,7 @@ def test_who_explains_is_told_by_its_kind_until_the_end() -> None:
 
 
 def test_a_sentence_of_a_lab_becomes_a_text_with_what_it_stresses() -> None:
-    part = told("It answers *no*, and then *no* 😀 *again*.")
+    part = from_emphasis("It answers *no*, and then *no* 😀 *again*.")
     assert part.text == "It answers no, and then no 😀 again."
     assert [part.text[span.start : span.end] for span in part.spans] == ["no", "no", "again"]
 
@@ -321,8 +321,8 @@ def test_a_telling_shows_one_that_came_true_the_surest_miss_and_one_to_bet_on() 
         card("e", 5, "kept"),
         card("f", 6, "kept", by_hand=True),
     ]
-    assert [one.id for one in picked(cards)] == ["a", "b", "e"]
-    assert picked(cards[2:4]) == []
+    assert [one.id for one in pick_cards(cards)] == ["a", "b", "e"]
+    assert pick_cards(cards[2:4]) == []
 
 
 def test_a_lab_without_a_scene_is_told_from_its_trials() -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.report.game.pack import BadPack
+from core.report.game.pack import GamePackError
 from core.rooms import rooms as module
 from core.rooms.cards import sampled, source
 from core.rooms.room import Impossible, Room
 from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFound, Rooms
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from tests.conftest import WITHOUT_ENCODER
 
 
@@ -116,7 +116,7 @@ def test_one_process_writes_a_room(tmp_path: Path) -> None:
     live = opened(many)
     live.join("bo", "")
     other = rooms(tmp_path).find(live.room.opened.code)
-    with pytest.raises(journal.JournalInUse):
+    with pytest.raises(journal.JournalInUseError):
         other.join("cy", "")
     many.close()
 
@@ -150,7 +150,7 @@ def test_a_room_takes_nobody_after_half_a_day(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(RoomNotFound):
         live.join("cy", "")
     monkeypatch.setattr(module, "MOST_ROOMS", 1)
-    with pytest.raises(QuotaExceeded, match="1 classes are kept"):
+    with pytest.raises(QuotaExceededError, match="1 classes are kept"):
         opened(many, "bob")
     many.close()
 
@@ -188,7 +188,7 @@ def test_recordings_of_all_labs_can_be_presented(lab: str) -> None:
     for path in sorted(home.recordings().glob(f"*-{lab}-*.jsonl")):
         try:
             found = source(path.stem, "", entry.labs(), (home.recordings(),))
-        except BadPack as error:
+        except GamePackError as error:
             assert "nothing to predict" in str(error)
             continue
         taken = sampled(found, 1)
@@ -200,5 +200,5 @@ def test_recordings_of_all_labs_can_be_presented(lab: str) -> None:
 
 @pytest.mark.parametrize(("run", "pack"), [("none", ""), ("../x", ""), ("", "none"), ("", "")])
 def test_what_is_not_there_cannot_be_presented(run: str, pack: str) -> None:
-    with pytest.raises(BadPack):
+    with pytest.raises(GamePackError):
         source(run, pack, entry.labs(), (home.journals(), home.recordings()))

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError, field_validator, model_validato
 from core.events import (
     LONGEST_ANSWER,
     Answered,
-    CallFailed,
+    CallError,
     Event,
     Finished,
     ModelAnswer,
@@ -22,7 +22,7 @@ from core.events import (
     Token,
 )
 from core.labs.base.spec import BadInput
-from core.runs.context import CaseContext, RunIO, RunState, bounded, complaints, failed, together
+from core.runs.context import CaseContext, RunIO, RunState, complaints, failed, for_each_bounded, gather
 from core.score import Score
 from tests.support.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
 
@@ -131,7 +131,7 @@ def test_who_wants_what_is_being_asked_waits_for_it_and_shares_its_failure() -> 
             *(run.at(case).ask("r", prompt("no"), "m") for case in ("x", "y")), return_exceptions=True
         )
         assert [str(failure) for failure in failures] == ["no answer to no"] * 2
-        with pytest.raises(CallFailed):
+        with pytest.raises(CallError):
             await run.ask("r", prompt("no"), "m")
 
     model = Echoing(wait=0.01, refuses=frozenset({"no"}))
@@ -249,7 +249,7 @@ def test_an_item_whose_call_fails_is_dropped_and_the_others_go_on() -> None:
         async def say(item: str, word: str) -> str:
             return (await run.ask("r", prompt(word), "m")).text
 
-        done = await run.each({"one": "a", "two": "no", "three": "b"}, say)
+        done = await run.map_items({"one": "a", "two": "no", "three": "b"}, say)
         assert done == {"one": "a", "three": "b"}
 
     events = play(work, Echoing(refuses=frozenset({"no"})))
@@ -274,9 +274,9 @@ def test_sixteen_at_once_unless_it_is_said_otherwise(by_each: bool) -> None:
 
         async def all_of(run: CaseContext, at_once: dict[str, int] = at_once) -> None:
             if by_each:
-                await run.each({str(n): n for n in range(40)}, lambda item, n: work(n), **at_once)
+                await run.map_items({str(n): n for n in range(40)}, lambda item, n: work(n), **at_once)
             else:
-                await bounded(range(40), work, **at_once)
+                await for_each_bounded(range(40), work, **at_once)
 
         play(all_of)
         assert most == expected
@@ -287,8 +287,8 @@ def test_all_end_before_the_first_failure_is_raised_and_results_keep_their_order
         await asyncio.sleep(seconds)
         return value
 
-    assert asyncio.run(together(one(0.01, 1), one(0, 2))) == [1, 2]
-    assert asyncio.run(together()) == []
+    assert asyncio.run(gather(one(0.01, 1), one(0, 2))) == [1, 2]
+    assert asyncio.run(gather()) == []
 
 
 def test_a_run_that_goes_on_says_so_before_its_first_news_and_once() -> None:
@@ -308,4 +308,4 @@ def test_a_failure_says_all_that_is_known_of_it() -> None:
     event = failed("r", BadInput("wrong", "try that"), case="c", call="c0001")
     assert (event.run, event.case, event.call, event.error) == ("r", "c", "c0001", "BadInput")
     assert (event.message, event.hint, event.bad_input) == ("wrong", "try that", True)
-    assert failed("r", CallFailed("m")).bad_input is False
+    assert failed("r", CallError("m")).bad_input is False

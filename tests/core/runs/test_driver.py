@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core import journal
-from core.events import Event, Fork, ModelAnswer, OnText, Recorded, Request, Started, unheard
+from core.events import Event, Fork, ModelAnswer, OnText, Recorded, Request, Started, ignore_text
 from core.journal import Journal
 from core.labs.base.lab import Prerequisite
 from core.runs.driver import Driver
@@ -39,7 +39,7 @@ def driver(tmp_path: Path) -> Driver:
 def drive(driver: Driver, *runs: RunRequest, **ports: Any) -> list[Transcript]:
     async def go(going: RunRequest) -> Transcript:
         with Journal(driver.folder / f"{going.id}.jsonl") as written:
-            return await driver.go(going, written, **ports)
+            return await driver.execute(going, written, **ports)
 
     async def all_of() -> list[Transcript]:
         return await asyncio.gather(*map(go, runs))
@@ -62,7 +62,7 @@ def firsts(driver: Driver) -> list[Path]:
 def test_what_several_runs_stand_on_is_made_once_and_for_the_same_owner(driver: Driver) -> None:
     drive(driver, *(RunRequest(STANDS, SPEC.model_copy(update={"seed": n}), f"r{n}") for n in range(3)))
     (first,) = firsts(driver)
-    begun = journal.begun(first)
+    begun = journal.first_event(first)
     assert begun is not None and (begun.lab, begun.owner) == ("first", "ann")
     assert [stood_on(driver, f"r{n}") for n in range(3)] == [[PRIOR]] * 3
 
@@ -72,7 +72,7 @@ def test_who_begins_a_run_may_make_what_it_stands_on_in_another_way(driver: Driv
 
     async def make(first: RunRequest) -> None:
         told.append(first.lab.name)
-        await driver.make(first)
+        await driver.execute_new(first)
 
     drive(driver, RunRequest(STANDS, SPEC, "r"), make=make)
     assert told == ["first"] and len(firsts(driver)) == 1 and stood_on(driver, "r") == [PRIOR]
@@ -92,7 +92,7 @@ def test_a_fork_that_goes_on_keeps_to_its_cases_and_makes_nothing_first(driver: 
     fork = Fork(run="r0", case="all/1-yes", call="c1", text="")
     (state,) = drive(driver, RunRequest(STANDS, SPEC, "r", forked_from=fork), enough=lambda state: True)
     assert state.status == "cancelled" and not state.cases
-    history, mend = driver.left_off("r")
+    history, mend = driver.resume_point("r")
     (state,) = drive(driver, RunRequest(STANDS, SPEC, "r", history, mend=mend))
     assert state.status == "completed" and list(state.cases) == ["all/1-yes"] and not firsts(driver)
 
@@ -102,7 +102,7 @@ def test_pieces_of_answers_are_for_who_listens_and_not_for_the_journal(driver: D
 
     class Listening(Echoing):
         async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-            is_heard.add(on_text is not unheard)
+            is_heard.add(on_text is not ignore_text)
             return await super().answer(request, on_text)
 
     heard: list[str] = []
@@ -118,13 +118,13 @@ def test_pieces_of_answers_are_for_who_listens_and_not_for_the_journal(driver: D
 
 def test_what_a_journal_lost_and_what_failed_is_to_be_mended(driver: Driver) -> None:
     drive(driver, RunRequest(LAB, SPEC, "r"))
-    assert driver.left_off("r") == (list(events_of(driver, "r")), False)
+    assert driver.resume_point("r") == (list(events_of(driver, "r")), False)
     path = driver.folder / "r.jsonl"
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[:4] + lines[5:]))
-    history, mend = driver.left_off("r")
+    history, mend = driver.resume_point("r")
     assert mend and len(history) == len(lines) - 1
     assert transcript(history).status == "completed"
     fails = replace(driver, resolve=lambda id: Echoing(refuses=frozenset({"no"})))
     drive(fails, RunRequest(LAB, SPEC, "failed"))
-    assert [driver.left_off("failed", failed_too)[1] for failed_too in (False, True)] == [False, True]
+    assert [driver.resume_point("failed", failed_too)[1] for failed_too in (False, True)] == [False, True]

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import pytest
 
-from core.events import Answered, Asked, CallFailed, Dropped, Event, Started
+from core.events import Answered, Asked, CallError, Dropped, Event, Started
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, BadInput
 from core.report.scenes import of_case
-from core.runs.context import bounded, together
+from core.runs.context import for_each_bounded, gather
 from core.runs.engine import RunIO, RunRequest, UserInput, execute, new_id
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -115,7 +115,7 @@ def test_figures_of_one_case_are_the_run_s_and_of_several_each_has_its_own() -> 
 def test_trials_and_results_are_what_the_view_says() -> None:
     state = transcript(play(Echoing(mishears=frozenset({"no"})), EchoSpec(words=("no",), times=2)))
     log = state.case(state.only)
-    trials = log.of("trial")
+    trials = log.of_type("trial")
     assert list(trials) == ["echo-1", "echo-2"]
     assert trials["echo-1"]["repaired"] == {
         "expected": "no", "observed": "pardon?", "outcome": "broken", "counts": True, "reason": "",
@@ -168,7 +168,7 @@ def test_a_resumed_run_asks_only_what_was_not_answered_and_says_nothing_twice() 
         "all/2-b", "all/3-c",
     ]  # fmt: skip
     state = transcript([*events, *more])
-    assert state.status == "completed" and state.drops == [] and not state.lost
+    assert state.status == "completed" and state.drops == [] and not state.failed_items
     score = state.score("repeated", "repaired")
     assert (score.value, score.n, score.of) == (1, 4, 4)
 
@@ -258,7 +258,7 @@ def test_at_most_so_many_at_once_and_no_task_before_its_time() -> None:
         await asyncio.sleep(0)
         going -= 1
 
-    asyncio.run(bounded(items(), work, at_once=4))
+    asyncio.run(for_each_bounded(items(), work, at_once=4))
     assert most == 4 and taken == 50
 
 
@@ -269,12 +269,12 @@ def test_together_waits_for_all_before_it_raises() -> None:
         await asyncio.sleep(seconds)
         ended.append(name)
         if fails:
-            raise CallFailed(name)
+            raise CallError(name)
         return name
 
     async def both() -> None:
-        with pytest.raises(CallFailed, match="quick"):
-            await together(go("quick", 0, True), go("slow", 0.02, False))
+        with pytest.raises(CallError, match="quick"):
+            await gather(go("quick", 0, True), go("slow", 0.02, False))
 
     asyncio.run(both())
     assert ended == ["quick", "slow"]

@@ -17,7 +17,7 @@ from tests.support.waiting import loop_turns, until, until_true
 def started(turns: FairSemaphore, whose: str, work: threading.Event, done: list[str]) -> threading.Thread:
     def run() -> None:
         WHOSE.set(whose)
-        with turns.take():
+        with turns.acquire():
             work.wait(5)
             done.append(whose)
 
@@ -50,7 +50,7 @@ def test_as_many_at_once_as_there_are_places_and_none_is_lost_by_a_fault() -> No
     def run() -> None:
         nonlocal inside
         try:
-            with turns.take():
+            with turns.acquire():
                 with lock:
                     inside += 1
                     at_once.append(inside)
@@ -67,7 +67,7 @@ def test_as_many_at_once_as_there_are_places_and_none_is_lost_by_a_fault() -> No
     for thread in threads:
         thread.join(5)
     assert len(at_once) == 40 and max(at_once) == 2
-    with turns.take(), turns.take():
+    with turns.acquire(), turns.acquire():
         pass
 
 
@@ -85,12 +85,12 @@ def test_tasks_are_taken_in_the_same_fair_order_and_know_who_comes_first() -> No
             for whose in ["many"] * 4 + ["few", "one", "few"]:
                 group.create_task(run(whose))
             await loop_turns()
-            assert [turns.before(whose) for whose in ("many", "few", "one", "nobody")] == [0, 1, 2, None]
-            assert every.before("one") == 2 and every.before("nobody") is None
+            assert [turns.people_ahead(whose) for whose in ("many", "few", "one", "nobody")] == [0, 1, 2, None]
+            assert every.people_ahead("one") == 2 and every.people_ahead("nobody") is None
 
     asyncio.run(main())
     assert done == ["many", "few", "one", "many", "few", "many", "many"]
-    assert turns.before("many") is None and turns._free == 1
+    assert turns.people_ahead("many") is None and turns._free == 1
 
 
 def test_many_wait_beside_the_loop_without_keeping_each_other_waiting() -> None:
@@ -103,7 +103,7 @@ def test_many_wait_beside_the_loop_without_keeping_each_other_waiting() -> None:
 
     async def main() -> list[tuple[int, str]]:
         WHOSE.set("ann")
-        return await asyncio.gather(*(every.beside(work, number) for number in range(256)))
+        return await asyncio.gather(*(every.run_in_thread(work, number) for number in range(256)))
 
     assert asyncio.run(main()) == [(number, "ann") for number in range(256)]
 
@@ -119,7 +119,7 @@ def test_who_stops_waiting_keeps_nobody_waiting(granted: bool) -> None:
     async def main() -> None:
         async with turns.turn():
             waiting = asyncio.create_task(run())
-            await until_true(lambda: turns.before("") == 0)
+            await until_true(lambda: turns.people_ahead("") == 0)
             if not granted:
                 waiting.cancel()
                 await asyncio.sleep(0)
@@ -161,7 +161,7 @@ def test_threads_and_tasks_of_two_loops_share_the_places() -> None:
 
     def thread() -> None:
         for _ in range(20):
-            with turns.take():
+            with turns.acquire():
                 enter()
                 time.sleep(0.002)  # Here as well.
                 leave()

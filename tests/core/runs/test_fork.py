@@ -10,13 +10,13 @@ import pytest
 
 from core import entry, journal
 from core.events import Answered, Asked, Fork, Usage
-from core.journal import JournalInUse
+from core.journal import JournalInUseError
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, Item
 from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
 from core.runs.labels import Kept, Label
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.store import listing
@@ -87,7 +87,7 @@ def test_only_what_depends_on_the_edit_leaves_for_the_model(tmp_path: Path, role
             kept = {place: answer for place, answer in said(jobs, first).items() if place[1] == "cf-01"}
             assert kept and kept.items() <= said(jobs, second).items()
             assert any("kite" in asked.messages[-1].content for asked in news if asked.role == "answerer")
-        begun = journal.begun(tmp_path / f"{second}.jsonl")
+        begun = journal.first_event(tmp_path / f"{second}.jsonl")
         assert begun and begun.forked_from == fork
 
 
@@ -170,9 +170,9 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
     jobs.keeping.delete(run)
     whole.write_bytes(b"".join(lines[:3]))
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.resume(fork)
-    with pytest.raises(RunNotFound, match="holds no call c9"):
+    with pytest.raises(RunNotFoundError, match="holds no call c9"):
         jobs.plan(Fork(run=fork, case="", call="c9", text=""))
 
 
@@ -202,18 +202,18 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
         assert listing.facet(store, Filter(), "tag") == {"odd": 1}
 
-        ann.own(one).keep(Kept(title="The odd one", hidden=True))
+        ann.own_run(one).keep(Kept(title="The odd one", hidden=True))
         assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}
-        ann.own(one).keep(Kept(title="The odd one"))
+        ann.own_run(one).keep(Kept(title="The odd one"))
         assert len(rows()) == 4 and ann.run(one).kept().title == "The odd one"
 
         files = {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")}
         assert len(files) == 4
-        ann.own(one).delete()
+        ann.own_run(one).delete()
         assert {run for run, _ in rows()} == {other} and not list(folder.glob(f"{one}*.jsonl"))
-        with pytest.raises(RunNotFound):
+        with pytest.raises(RunNotFoundError):
             bob.undo(one)
         ann.undo(one)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
-    with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUse):
-        ann.own(other).delete()
+    with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUseError):
+        ann.own_run(other).delete()

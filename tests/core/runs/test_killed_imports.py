@@ -18,7 +18,7 @@ from core.events import Started
 from core.journal import Journal, to_line
 from core.lease import TTL, Lease
 from core.runs import bundle, verify
-from core.runs.bundle import BundleRefused
+from core.runs.bundle import BundleError
 from core.runs.labels import Label
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
@@ -54,7 +54,7 @@ for line in sys.stdin:
             os.link = lambda *paths: kill()
         signal.setitimer(signal.ITIMER_REAL, float(seconds))
         try:
-            bundle.take(Path(sent), [Path(folder)])
+            bundle.import_path(Path(sent), [Path(folder)])
         finally:
             os._exit(0)
     print("killed" if os.WIFSIGNALED(os.waitpid(pid, 0)[1]) else "over", flush=True)
@@ -143,7 +143,7 @@ def test_an_import_killed_before_any_file_is_repeated(number: int, tmp_path: Pat
             bundle.clean(folder)
             assert left_over(folder) == []
             assert there(folder).items() <= journals.items()
-        taken = bundle.take(sent, [folder])
+        taken = bundle.import_path(sent, [folder])
         assert {*taken.runs, *taken.said, *taken.same} == {name.removesuffix(".jsonl") for name in journals}
         assert there(folder) == journals and left_over(folder) == []
 
@@ -155,7 +155,7 @@ def test_what_an_import_killed_while_it_takes_its_lease_leaves_is_removed_at_a_l
     folder = home_at(tmp_path / "another")
     assert importer.killed(sent, folder, -1)
     [left] = folder.parent.glob("*incoming*")
-    assert bundle.take(sent, [folder]).runs == ["2026-run-00"] and there(folder) == journals and left.exists()
+    assert bundle.import_path(sent, [folder]).runs == ["2026-run-00"] and there(folder) == journals and left.exists()
     other = folder / ".leases" / ".2026-run-00.json.0123456789abcdef"
     other.parent.mkdir()
     other.write_bytes(left.read_bytes())
@@ -170,7 +170,7 @@ def test_what_an_import_killed_while_it_takes_its_lease_leaves_is_removed_at_a_l
 def test_imports_killed_at_random_moments_are_repeated(tmp_path: Path, importer: Importer) -> None:
     sent, journals = sent_runs(tmp_path, 30)
     began = time.monotonic()
-    bundle.take(sent, [home_at(tmp_path / "whole")])
+    bundle.import_path(sent, [home_at(tmp_path / "whole")])
     took = time.monotonic() - began
     chance = random.Random(7)
     stuck, half_way, kills = [], 0, 0
@@ -181,9 +181,9 @@ def test_imports_killed_at_random_moments_are_repeated(tmp_path: Path, importer:
         kills += 1
         half_way += 0 < len(there(folder)) < len(journals)
         try:
-            bundle.take(sent, [folder])
+            bundle.import_path(sent, [folder])
             assert there(folder) == journals and left_over(folder) == []
-        except BundleRefused as refused:
+        except BundleError as refused:
             stuck.append(str(refused))
     print(f"{kills} kills within {took:.2f} s, {half_way} while journals were placed, {len(stuck)} stuck")
     assert stuck == []
@@ -196,7 +196,7 @@ def test_what_older_versions_left_stops_no_import(tmp_path: Path) -> None:
     # An older version first made an empty file, then filled it.
     for name in ("2026-run-00~~from.jsonl", "2026-run-01~~from.jsonl", "2026-run-01.jsonl", "2026-run-01~ann.jsonl"):
         (folder / name).touch()
-    assert sorted(bundle.take(sent, [folder]).runs) == ["2026-run-00", "2026-run-01"]
+    assert sorted(bundle.import_path(sent, [folder]).runs) == ["2026-run-00", "2026-run-01"]
     assert there(folder) == journals and left_over(folder) == []
     assert verify.origin(folder, "2026-run-01") is not None
 
@@ -209,18 +209,22 @@ def test_imports_wait_for_one_another(tmp_path: Path, monkeypatch: pytest.Monkey
     bundle.clean(folder)
     assert (folder.parent / "incoming-another").exists(), "it is still being written"
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
-    with pytest.raises(BundleRefused, match="Another import is still going on"):
-        bundle.take(sent, [folder])
+    with pytest.raises(BundleError, match="Another import is still going on"):
+        bundle.import_path(sent, [folder])
     assert there(folder) == {}
     other.release()
     monkeypatch.delenv("EXPLAIN_BUNDLE_SECONDS")
-    assert bundle.take(sent, [folder]).runs == ["2026-run-00"] and there(folder) == journals and not left_over(folder)
+    assert (
+        bundle.import_path(sent, [folder]).runs == ["2026-run-00"]
+        and there(folder) == journals
+        and not left_over(folder)
+    )
 
 
 def test_a_second_import_verifies_what_the_first_had_no_time_for(tmp_path: Path) -> None:
     recorded = min(home.recordings().glob("*-find-*.jsonl"), key=lambda path: path.stat().st_size)
-    bundle.take(recorded, [home.journals()], "Ann")
-    again = bundle.take(recorded, [home.journals()], "Ann")
+    bundle.import_path(recorded, [home.journals()], "Ann")
+    again = bundle.import_path(recorded, [home.journals()], "Ann")
     assert again.runs == [] and set(entry.score_again(again)) == {recorded.stem}
     assert entry.score_again(again) == {}, "once is enough"
 
@@ -231,11 +235,11 @@ def test_a_run_killed_before_its_first_line_counts_as_nothing(tmp_path: Path) ->
     torn.write_bytes(b'{"kind":"started","run":"2026-to')
     with Journal(begins):
         for path in (blank, torn):
-            assert journal.found(path.stem, tmp_path) is None
-        assert journal.found(begins.stem, tmp_path) == begins, "somebody is writing it"
+            assert journal.find(path.stem, tmp_path) is None
+        assert journal.find(begins.stem, tmp_path) == begins, "somebody is writing it"
         bundle.clean(tmp_path)
         assert [path.name for path in tmp_path.glob("*.jsonl")] == ["2026-begins.jsonl"]
-    assert journal.found(begins.stem, tmp_path) is None
+    assert journal.find(begins.stem, tmp_path) is None
 
 
 def test_who_was_killed_before_the_first_line_of_their_words_can_speak_again(tmp_path: Path) -> None:
@@ -246,13 +250,13 @@ def test_who_was_killed_before_the_first_line_of_their_words_can_speak_again(tmp
     (tmp_path / f"{run}~{ann.labeller}.jsonl").touch()
     ann.run(run).label("all/1-yes", "", Label(note="mine"))
     assert ann.run(run).label_of("all/1-yes", "").note == "mine"
-    begun = journal.begun(tmp_path / f"{run}~{ann.labeller}.jsonl")
+    begun = journal.first_event(tmp_path / f"{run}~{ann.labeller}.jsonl")
     assert begun is not None and begun.owner == "ann"
 
 
 def test_a_blank_journal_is_left_out_of_an_export_in_silence(capsys: pytest.CaptureFixture[str]) -> None:
     sent, _ = sent_runs(home.home(), 1)
-    bundle.take(sent, [home.journals()])
+    bundle.import_path(sent, [home.journals()])
     (home.journals() / "2026-blank.jsonl").touch()
     assert main(["export", str(home.home() / "out.zip")]) == 0
     said = capsys.readouterr()

@@ -13,8 +13,8 @@ import pytest
 from core import entry, home
 from core.__main__ import main
 from core.runs import bundle, signing, verify
-from core.runs.bundle import BundleRefused
-from core.runs.signing import NotSigned, Signature
+from core.runs.bundle import BundleError
+from core.runs.signing import NotSignedError, Signature
 
 RECORDED = next(path for path in sorted(home.recordings().glob("*.jsonl")) if "-simulatability-" not in path.stem)
 
@@ -52,7 +52,7 @@ def listed(path: Path, name: str, options: str = "") -> None:
 
 
 def take(sent: Path) -> Signature:
-    return bundle.take(sent, [home.journals()]).signed
+    return bundle.import_path(sent, [home.journals()]).signed
 
 
 def repacked(sent: Path, change: Callable[[str, bytes], bytes]) -> Path:
@@ -115,10 +115,10 @@ def test_a_signature_of_something_else_is_refused(tmp_path: Path) -> None:
     ann = key(tmp_path / "ann")
     sent = signed_by(ann, tmp_path / "sent.zip")
     altered = repacked(sent, lambda name, data: data.replace(b'"Ann"', b'"Bob"') if name == "manifest.json" else data)
-    with pytest.raises(BundleRefused, match="signature does not fit"):
+    with pytest.raises(BundleError, match="signature does not fit"):
         take(altered)
     journal = repacked(sent, lambda name, data: data + b"\n" if name.endswith(".jsonl") else data)
-    with pytest.raises(BundleRefused, match="altered on its way"):
+    with pytest.raises(BundleError, match="altered on its way"):
         take(journal)
 
     with zipfile.ZipFile(sent) as read:
@@ -126,7 +126,7 @@ def test_a_signature_of_something_else_is_refused(tmp_path: Path) -> None:
     other = ["ssh-keygen", "-q", "-Y", "sign", "-n", "git", "-f", str(ann), str(tmp_path / "told")]
     subprocess.run(other, check=True, timeout=60)
     for_git = (tmp_path / "told.sig").read_bytes()
-    with pytest.raises(BundleRefused, match="signature does not fit"):
+    with pytest.raises(BundleError, match="signature does not fit"):
         take(repacked(sent, lambda name, data: for_git if name.endswith(".sig") else data))
     assert not list(home.journals().glob("*")), "nothing was kept"
 
@@ -147,7 +147,7 @@ def test_what_cannot_sign_is_a_sentence_and_writes_nothing(
 
 def test_without_ssh_keygen_both_ends_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotSigned, match="not installed here"):
+    with pytest.raises(NotSignedError, match="not installed here"):
         signing.sign(b"x", tmp_path / "key")
     found = signing.checked(b"x", b"x", tmp_path / "none")
     assert not found.key and found.words.startswith("signed, by whom cannot be checked here")
@@ -156,7 +156,7 @@ def test_without_ssh_keygen_both_ends_say_so(tmp_path: Path, monkeypatch: pytest
 def test_nobody_signed(tmp_path: Path) -> None:
     with (tmp_path / "sent.zip").open("wb") as file:
         bundle.write(file, [RECORDED.stem], [home.recordings()])
-    taken = bundle.take(tmp_path / "sent.zip", [home.journals()])
+    taken = bundle.import_path(tmp_path / "sent.zip", [home.journals()])
     assert taken.signed.words == "not signed"
     entry.score_again(taken)
     origin = verify.origin(home.journals(), RECORDED.stem)

@@ -128,7 +128,7 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with sent.open("wb") as file:
         bundle.write(file, [QUICK[0].stem], [home.recordings()], "Ann")
     assert zipfile.is_zipfile(sent)
-    taken = bundle.take(sent, [home.journals()])
+    taken = bundle.import_path(sent, [home.journals()])
     monkeypatch.setenv("EXPLAIN_BUNDLE_SECONDS", "0")
     assert entry.score_again(taken) == {}
     origin = verify.origin(home.journals(), QUICK[0].stem)

@@ -17,14 +17,14 @@ from core.models.catalog import Catalog
 from core.models.errors import NoSuchModel
 from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
-from core.runs.library import RunNotFound, sealed_path, shared_path
+from core.runs.library import RunNotFoundError, sealed_path, shared_path
 from core.server.access import (
-    AccessDenied,
-    CookiesNeeded,
+    AccessDeniedError,
+    CookiesNeededError,
     OwnRun,
     ReadableRun,
     RunAccess,
-    RunSealed,
+    RunSealedError,
     Visitor,
     code_in,
     cookie_of,
@@ -32,7 +32,7 @@ from core.server.access import (
     visitor_with,
 )
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.store import listing, queries
 from core.store.index import Index
 from core.store.store import Store
@@ -60,7 +60,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
     "said": lambda visit, run: visit.run(run).said("someone"),
-    "say": lambda visit, run: visit.run(run).say("all/1-a", SAID, "1"),
+    "annotate": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),
     "wait": lambda visit, run: visit.run(run).wait(1),
@@ -76,15 +76,15 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "kept": lambda visit, run: visit.run(run).kept(),
 }
 DEEDS: dict[str, Callable[[RunAccess, str], object]] = {
-    "resume": lambda visit, run: (visit.own(run).resume(), visit.run(run).wait(120)),
-    "cancel": lambda visit, run: visit.own(run).cancel(),
-    "share": lambda visit, run: visit.own(run).share(True),
-    "keep": lambda visit, run: visit.own(run).keep(Kept(title="Mine")),
-    "delete": lambda visit, run: (visit.own(run).delete(), visit.deleted(), visit.undo(run)),
+    "resume": lambda visit, run: (visit.own_run(run).resume(), visit.run(run).wait(120)),
+    "cancel": lambda visit, run: visit.own_run(run).cancel(),
+    "share": lambda visit, run: visit.own_run(run).share(True),
+    "keep": lambda visit, run: visit.own_run(run).keep(Kept(title="Mine")),
+    "delete": lambda visit, run: (visit.own_run(run).delete(), visit.deleted(), visit.undo(run)),
 }
 ALONE = {
     "run",
-    "own",
+    "own_run",
     "id",
     "visitor",
     "start",
@@ -102,9 +102,9 @@ ALONE = {
     "labeller",
     "seal",
     "is_sealed",
-    "behind_the_seal",
-    "foretold",
-    "foretell",
+    "unredacted",
+    "guesses_on",
+    "record_guess",
     "guesser",
     "deleted",
     "undo",
@@ -136,7 +136,7 @@ def test_of_whom_nobody_knows_who_it_is_begins_nothing(jobs: JobRunner, tmp_path
     visit = RunAccess(jobs, ANN._replace(is_known=False))
     deeds = [LOOKS["fork"], LOOKS["reread"], DEEDS["resume"], lambda visit, run: visit.start("echo", EchoSpec())]
     for deed in deeds:
-        with pytest.raises(QuotaExceeded, match="your browser sent none"):
+        with pytest.raises(QuotaExceededError, match="your browser sent none"):
             deed(visit, run)
     assert sorted(tmp_path.iterdir()) == before and visit.run(run).events(), "they look at what they may"
     begun(jobs, HOST._replace(is_known=False))
@@ -147,13 +147,13 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, ANN).seal(run, True)
     stranger = RunAccess(jobs, BOB._replace(is_known=False))
-    with pytest.raises(CookiesNeeded, match="Cookies are needed to take part"):
-        stranger.foretell(run, "all/1-yes", "1", "yes")
-    assert stranger.foretold(run, "all/1-yes") == {}
+    with pytest.raises(CookiesNeededError, match="This app needs cookies"):
+        stranger.record_guess(run, "all/1-yes", "1", "yes")
+    assert stranger.guesses_on(run, "all/1-yes") == {}
     RunAccess(jobs, ANN).seal(run, False)
     before = sorted(tmp_path.iterdir())
-    for name in ("say", "guess", "label"):
-        with pytest.raises(CookiesNeeded):
+    for name in ("annotate", "guess", "label"):
+        with pytest.raises(CookiesNeededError):
             LOOKS[name](stranger, run)
     assert sorted(tmp_path.iterdir()) == before and LOOKS["guesses"](stranger, run) == []
 
@@ -187,7 +187,14 @@ def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: py
 def test_everything_that_a_visit_gives_is_tried_here(jobs: JobRunner) -> None:
     visit = RunAccess(jobs, ANN)
     run = begun(jobs, ANN)
-    given = [vars(RunAccess), vars(visit), vars(ReadableRun), vars(OwnRun), vars(visit.run(run)), vars(visit.own(run))]
+    given = [
+        vars(RunAccess),
+        vars(visit),
+        vars(ReadableRun),
+        vars(OwnRun),
+        vars(visit.run(run)),
+        vars(visit.own_run(run)),
+    ]
     own = {name for names in given for name in names if not name.startswith("_")}
     assert own == LOOKS.keys() | DEEDS.keys() | ALONE
 
@@ -201,7 +208,7 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: JobRunner,
     assert RunAccess(jobs, ANN).came_to(prior) == EchoSpec() and RunAccess(jobs, BOB).came_to(prior) is None
     assert list(RunAccess(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
     assert not list(RunAccess(jobs, BOB).made(LAB, prior.read))
-    RunAccess(jobs, ANN).own(made).share(True)
+    RunAccess(jobs, ANN).own_run(made).share(True)
     assert [run for run, _ in RunAccess(jobs, BOB).like(LAB, EchoSpec())] == [made] and not RunAccess(jobs, BOB).lacks(
         prior
     )
@@ -227,7 +234,7 @@ def test_alone_everybody_may_do_everything(jobs: JobRunner, does: str) -> None:
 def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
     written = jobs.journal(run)
-    with pytest.raises(AccessDenied, match="has not shared it"):
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
         (LOOKS | DEEDS)[does](RunAccess(jobs, BOB), run)
     assert jobs.journal(run) == written and len(list(jobs.folder.glob("*.jsonl"))) == 1, "nothing was written"
     (LOOKS | DEEDS)[does](RunAccess(jobs, ANN), run)
@@ -237,18 +244,18 @@ def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: 
 @pytest.mark.parametrize("does", LOOKS)
 def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     LOOKS[does](RunAccess(jobs, BOB), run)
-    RunAccess(jobs, ANN).own(run).share(False)
-    with pytest.raises(AccessDenied):
+    RunAccess(jobs, ANN).own_run(run).share(False)
+    with pytest.raises(AccessDeniedError):
         LOOKS[does](RunAccess(jobs, BOB), run)
 
 
 @pytest.mark.parametrize("does", DEEDS)
 def test_what_is_shared_is_still_its_owner_s_to_change(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
-    with pytest.raises(AccessDenied, match=r"Only (its owner|the person who began)"):
+    RunAccess(jobs, ANN).own_run(run).share(True)
+    with pytest.raises(AccessDeniedError, match=r"Only (its owner|the person who began)"):
         DEEDS[does](RunAccess(jobs, BOB), run)
 
 
@@ -257,7 +264,7 @@ def test_what_is_sealed_is_looked_at_by_who_may_seal_it_alone(jobs: JobRunner, h
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, TEACHER).seal(run, True)
-    with pytest.raises(RunSealed, match="Guess first"):
+    with pytest.raises(RunSealedError, match="Guess first"):
         LOOKS[does](RunAccess(jobs, BOB), run)
     for visitor in (ANN, HOST, TEACHER):
         LOOKS[does](RunAccess(jobs, visitor), run)
@@ -269,7 +276,7 @@ def test_only_who_says_who_may_look_at_a_run_seals_and_reveals_it(jobs: JobRunne
     run = begun(jobs, ANN)
     RunAccess(jobs, ANN).share(run, True)
     for sealed in (True, False):
-        with pytest.raises(AccessDenied, match="can seal it or reveal it"):
+        with pytest.raises(AccessDeniedError, match="can make others guess first"):
             RunAccess(jobs, BOB).seal(run, sealed)
         RunAccess(jobs, ANN).seal(run, sealed)
         assert RunAccess(jobs, BOB).is_sealed(run) is sealed and not RunAccess(jobs, ANN).is_sealed(run)
@@ -285,21 +292,21 @@ def test_a_seal_that_cannot_be_read_holds(jobs: JobRunner, hosted: None) -> None
 def test_of_a_sealed_run_the_first_guess_holds_and_nobody_else_s_counts(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
     ann, bob, eve = RunAccess(jobs, ANN), RunAccess(jobs, BOB), RunAccess(jobs, Visitor("eve"))
-    with pytest.raises(AccessDenied, match="has not shared it"):
-        bob.foretell(run, "all/1-yes", "1", "yes")
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
+        bob.record_guess(run, "all/1-yes", "1", "yes")
     ann.share(run, True)
-    assert bob.foretold(run, "all/1-yes") is None
+    assert bob.guesses_on(run, "all/1-yes") is None
     ann.seal(run, True)
-    assert bob.foretold(run, "all/1-yes") == {}
-    bob.foretell(run, "all/1-yes", "1", "yes", also=SAID)
+    assert bob.guesses_on(run, "all/1-yes") == {}
+    bob.record_guess(run, "all/1-yes", "1", "yes", also=SAID)
     written = (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes()
-    bob.foretell(run, "all/1-yes", "1", "no", also=SAID)
-    assert bob.foretold(run, "all/1-yes") == {"1": "yes"}
+    bob.record_guess(run, "all/1-yes", "1", "no", also=SAID)
+    assert bob.guesses_on(run, "all/1-yes") == {"1": "yes"}
     assert (jobs.folder / f"{run}~{bob.guesser}.jsonl").read_bytes() == written
-    assert bob.foretold(run, "all/2-no") == {} == eve.foretold(run, "all/1-yes")
-    assert ann.foretold(run, "all/1-yes") is None
-    with pytest.raises(AccessDenied, match="has not shared it"):
-        RunAccess(jobs, BOB._replace(is_in=False)).foretell(run, "all/1-yes", "2", "yes")
+    assert bob.guesses_on(run, "all/2-no") == {} == eve.guesses_on(run, "all/1-yes")
+    assert ann.guesses_on(run, "all/1-yes") is None
+    with pytest.raises(AccessDeniedError, match="has not shared it"):
+        RunAccess(jobs, BOB._replace(is_in=False)).record_guess(run, "all/1-yes", "2", "yes")
 
 
 def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judged(
@@ -308,10 +315,10 @@ def test_of_an_answer_drawn_for_a_blind_audit_nothing_is_told_before_it_is_judge
     run = begun(jobs, ANN)
     ann = RunAccess(jobs, ANN)
     drawn = Audited(audit="a", judged="reading", stratum="s", population=1, drawn=1, number=1, of=1)
-    ann.run(run).say("all/1-yes", drawn, "1")
-    assert ann.foretold(run, "all/1-yes") == {} and ann.foretold(run, "all/2-no") is None
-    ann.run(run).say("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
-    assert ann.foretold(run, "all/1-yes") is None
+    ann.run(run).annotate("all/1-yes", drawn, "1")
+    assert ann.guesses_on(run, "all/1-yes") == {} and ann.guesses_on(run, "all/2-no") is None
+    ann.run(run).annotate("all/1-yes", drawn.model_copy(update={"said": "yes"}), "1")
+    assert ann.guesses_on(run, "all/1-yes") is None
 
 
 def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: JobRunner, hosted: None) -> None:
@@ -327,10 +334,10 @@ def test_one_that_goes_on_is_stopped_by_its_owner_only(tmp_path: Path, hosted: N
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = RunAccess(jobs, ANN).start("echo", EchoSpec())
     until(lambda: (tmp_path / f"{run}.jsonl").stat().st_size > 0)
-    with pytest.raises(AccessDenied):
-        RunAccess(jobs, BOB).own(run).cancel()
+    with pytest.raises(AccessDeniedError):
+        RunAccess(jobs, BOB).own_run(run).cancel()
     assert jobs.active(run)
-    RunAccess(jobs, ANN).own(run).cancel()
+    RunAccess(jobs, ANN).own_run(run).cancel()
     assert not jobs.active(run)
 
 
@@ -341,7 +348,7 @@ def expecting(text: str) -> Callable[[str], Promise]:
 def test_nobody_speaks_in_the_name_of_another(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
     ann, bob = RunAccess(jobs, ANN), RunAccess(jobs, BOB)
-    ann.own(run).share(True)
+    ann.own_run(run).share(True)
     for reader in ("reader", ann.labeller, ann.guesser, "../other", ""):
         bob.run(run).guess(reader, "all/1-a", expecting("bob's"), "1")
         assert ann.run(run).guesses(reader) == []
@@ -366,8 +373,8 @@ def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: JobRunner
 
 def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
-    jobs.keeping.say(run, "reader", "all/1-a", SAID, "1", ANN.name)
+    RunAccess(jobs, ANN).own_run(run).share(True)
+    jobs.keeping.add(run, "reader", "all/1-a", SAID, "1", ANN.name)
     seen = RunAccess(jobs, ANN).run(run)
     seen.guess("reader", "all/1-a", expecting("more"), "2")
     assert [event.item for event in seen.guesses("reader")] == ["1", "2"]
@@ -382,7 +389,7 @@ def test_a_run_of_the_command_line_or_whose_first_line_is_lost_is_the_host_s(job
     path.write_bytes(path.read_bytes().replace(b'"owner":"ann"', b'"owner":"bob"'))
     for run in (of_nobody, damaged):
         for visitor in (ANN, BOB):
-            with pytest.raises(AccessDenied):
+            with pytest.raises(AccessDeniedError):
                 RunAccess(jobs, visitor).run(run).watch()
         RunAccess(jobs, HOST).run(run).watch()
 
@@ -402,14 +409,14 @@ def test_who_has_yet_to_type_a_code_looks_at_recordings_alone(jobs: JobRunner, h
     RunAccess(jobs, ANN).share(run, True)
     recorded = JobRunner(tmp_path / "other", {"echo": LAB}, lambda id: Echoing(), recordings=tmp_path)
     for deed in (LOOKS["journal"], LOOKS["fork"], DEEDS["cancel"], DEEDS["share"]):
-        with pytest.raises(AccessDenied):
+        with pytest.raises(AccessDeniedError):
             deed(RunAccess(jobs, outside), run)
-    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+    with pytest.raises(QuotaExceededError, match="sign in with the code"):
         RunAccess(jobs, outside).start("echo", EchoSpec())
     assert RunAccess(recorded, outside).run(run).events()
-    with pytest.raises(AccessDenied, match="sign in with the code"):
+    with pytest.raises(AccessDeniedError, match="sign in with the code"):
         LOOKS["label"](RunAccess(recorded, outside), run)
-    with pytest.raises(QuotaExceeded, match="sign in with the code"):
+    with pytest.raises(QuotaExceededError, match="sign in with the code"):
         LOOKS["reread"](RunAccess(recorded, outside), run)
 
 
@@ -418,16 +425,16 @@ def test_a_teacher_looks_at_every_run_and_shares_it_and_changes_none(jobs: JobRu
     teacher = RunAccess(jobs, TEACHER)
     assert teacher.sees_all and not teacher.may_all and teacher.run(run).journal()
     for name in ("resume", "cancel", "keep", "delete"):
-        with pytest.raises(AccessDenied, match="Only its owner can change"):
+        with pytest.raises(AccessDeniedError, match="Only its owner can change"):
             DEEDS[name](teacher, run)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, BOB).share(run, True)
     teacher.share(run, True)
     assert RunAccess(jobs, BOB).run(run).events()
     teacher.share(run, False)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, BOB).run(run)
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         teacher.run("no-such-run")
 
 
@@ -456,18 +463,18 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: N
     with pytest.raises(NoSuchModel) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     assert bob.get(f"replay/{run}")
-    RunAccess(jobs, ANN).own(run).share(False)
+    RunAccess(jobs, ANN).own_run(run).share(False)
     with pytest.raises(NoSuchModel):
         bob.get(f"replay/{run}")
 
 
 def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(shared).share(True)
-    RunAccess(jobs, ANN).own(hidden).share(True)
-    RunAccess(jobs, ANN).own(hidden).share(False)
+    RunAccess(jobs, ANN).own_run(shared).share(True)
+    RunAccess(jobs, ANN).own_run(hidden).share(True)
+    RunAccess(jobs, ANN).own_run(hidden).share(False)
     sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
     for run in (sealed, revealed):
         RunAccess(jobs, ANN).share(run, True)
@@ -475,7 +482,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
     RunAccess(jobs, ANN).seal(revealed, False)
     store = Store(tmp_path / "store.duckdb", {"echo": LAB})
     try:
-        Index(store, tmp_path).look()
+        Index(store, tmp_path).update()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
             lambda viewer: listing.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
@@ -490,16 +497,16 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
 
 def test_a_run_that_is_read_again_is_the_reader_s(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own(run).share(True)
+    RunAccess(jobs, ANN).own_run(run).share(True)
     again = RunAccess(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
-    with pytest.raises(AccessDenied):
+    with pytest.raises(AccessDeniedError):
         RunAccess(jobs, ANN).run(again).watch()
 
 
 def test_there_is_no_such_run_for_anyone(jobs: JobRunner, hosted: None) -> None:
     for visitor in (ANN, HOST):
         for name in ("nothing", "../x", "a~~shared"):
-            with pytest.raises(RunNotFound, match="There is no run"):
+            with pytest.raises(RunNotFoundError, match="There is no run"):
                 RunAccess(jobs, visitor).run(name).watch()
     assert not RunAccess(jobs, ANN).replays("nothing")

@@ -37,7 +37,7 @@ time.sleep(600)
 def jobs() -> Iterator[JobRunner]:
     jobs = JobRunner(home.journals(), {"echo": LAB}, lambda id: Echoing(wait=600))
     yield jobs
-    for run in journal.written(jobs.folder):
+    for run in journal.being_written(jobs.folder):
         jobs.cancel(run)
 
 
@@ -56,7 +56,7 @@ def test_who_runs_what_is_told_of_every_run_that_goes_on(jobs: JobRunner, monkey
     assert (going.run, going.owner, going.lab, going.models) == (first, "ann", "echo", ("control/echo",))
     assert going.is_here and not going.is_in_line and going.since is not None
     assert (waiting.run, waiting.owner, waiting.is_in_line, waiting.calls) == (second, "bob", True, 0)
-    jobs.keeping.say(first, "labels-x", "", EchoSpec(), "")
+    jobs.keeping.add(first, "labels-x", "", EchoSpec(), "")
     assert len(admin.going_on(jobs)) == 2, "what is said of a run is none"
     jobs.cancel(first)
     jobs.cancel(second)
@@ -82,13 +82,13 @@ def test_a_run_whose_process_died_does_not_go_on(jobs: JobRunner) -> None:
 
 
 def test_the_line_is_what_was_said_last_in_one_line_and_of_bounded_length(own_home: Path) -> None:
-    assert admin.line() == ""
-    admin.say("  We go on\n at\t14:30. \u202e\x07\x00 ")
-    assert admin.line() == "We go on at 14:30."
-    admin.say("é" * 1_000)
-    assert admin.line() == "é" * admin.LONGEST_LINE
+    assert admin.announcement() == ""
+    admin.set_announcement("  We go on\n at\t14:30. \u202e\x07\x00 ")
+    assert admin.announcement() == "We go on at 14:30."
+    admin.set_announcement("é" * 1_000)
+    assert admin.announcement() == "é" * admin.LONGEST_LINE
     (own_home / "line.txt").write_bytes(b"\xff" + b"a\n" * 10_000_000)
-    assert len(admin.line()) <= admin.LONGEST_LINE
-    admin.say(" \n")
-    assert admin.line() == "" and not (own_home / "line.txt").exists()
-    admin.say("")
+    assert len(admin.announcement()) <= admin.LONGEST_LINE
+    admin.set_announcement(" \n")
+    assert admin.announcement() == "" and not (own_home / "line.txt").exists()
+    admin.set_announcement("")

@@ -12,9 +12,9 @@ from core import home, journal, policy
 from core.events import Message, Request, Started
 from core.models.cache import Cached, ResponseCache
 from core.runs.fairness import WHOSE
-from core.runs.library import RunNotFound
+from core.runs.library import RunNotFoundError
 from core.server.jobs import JobRunner
-from core.server.quotas import stored
+from core.server.quotas import stored_bytes
 from core.store import sql
 from core.store.index import Index
 from core.store.store import Store
@@ -38,15 +38,15 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
     runs = [jobs.start("echo", EchoSpec(words=(text,), times=2)) for text in (SECRET, KEPT)]
     assert all(jobs.wait(run, 120) for run in runs)
     deleted, other = runs
-    jobs.keeping.say(deleted, "reader", "all/1", Promise(call="", text=f"I asked {SECRET}"), "1")
+    jobs.keeping.add(deleted, "reader", "all/1", Promise(call="", text=f"I asked {SECRET}"), "1")
     with Store(home.home() / "store.duckdb", {"echo": LAB}) as store:
         index = Index(store, folder)
-        index.look()
+        index.update()
         found = "select count(*) from calls where contains(messages::varchar, ?)"
         assert store.rows(found, [SECRET]) == [(2,)] and sql.ask(store, "select run from runs").table.num_rows == 3
         # Another process, such as the command line beside the app, left an index of its own.
         with Store(home.home() / "store.commands.duckdb", {"echo": LAB}) as left:
-            Index(left, folder).look()
+            Index(left, folder).update()
         everywhere = {
             "store.commands.duckdb",
             "answers.sqlite-wal",
@@ -58,7 +58,7 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
         before = {path.name: path.read_bytes() for path in folder.glob(f"{deleted}*.jsonl")}
 
         jobs.keeping.delete(deleted)
-        index.look()
+        index.update()
         assert holding(SECRET) == [] and holding(deleted) == []
         # Nothing else was deleted.
         assert store.rows(found, [KEPT]) == [(2,)] and store.rows("select run from runs") == [(other,)]
@@ -70,7 +70,7 @@ def test_what_is_deleted_stands_nowhere_in_the_home() -> None:
 
         jobs.keeping.undo(deleted)
         assert {path.name: path.read_bytes() for path in folder.glob(f"{deleted}*.jsonl")} == before
-        assert deleted in index.look() and store.rows(found, [SECRET]) == [(2,)]
+        assert deleted in index.update() and store.rows(found, [SECRET]) == [(2,)]
     answers.close()
 
 
@@ -83,7 +83,7 @@ def test_a_hundred_deleted_runs_can_be_brought_back_and_no_more(tmp_path: Path) 
         (tmp_path / f"r{number}.jsonl").write_bytes(whole)
         jobs.keeping.delete(f"r{number}")
     assert len(jobs.keeping.deleted()) == 100
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.keeping.undo("r0")
     jobs.keeping.undo("r1")
     assert journal.read(tmp_path / "r1.jsonl").events
@@ -101,10 +101,10 @@ def test_answers_are_kept_no_longer_than_runs_and_take_room_like_them(tmp_path: 
     answers = ResponseCache(home.answers())
     model = Echoing()
     asked = Request(role="answerer", model=model.id, messages=(Message(role="user", content=SECRET),))
-    empty = stored(tmp_path)
+    empty = stored_bytes(tmp_path)
     asyncio.run(Cached(model, answers, "here").answer(asked, lambda text: None))
     tmp_path.joinpath("another").mkdir()
-    assert empty == 0 < stored(tmp_path / "another")
+    assert empty == 0 < stored_bytes(tmp_path / "another")
     answers.forget_before(time.time() - 3600)
     assert holding(SECRET)
     answers.forget_before(time.time() + 1)
@@ -121,8 +121,8 @@ def test_where_people_are_hosted_nobody_is_told_that_another_asked_the_same(monk
         WHOSE.set(who)
         return (await Cached(model, answers, "here").answer(asked, lambda text: None)).cached
 
-    monkeypatch.setattr(policy, "hosted", lambda: True)
+    monkeypatch.setattr(policy, "is_hosted", lambda: True)
     assert [asyncio.run(by(who)) for who in ("ann", "bob", "ann", "bob")] == [False, False, True, True]
-    monkeypatch.setattr(policy, "hosted", lambda: False)
+    monkeypatch.setattr(policy, "is_hosted", lambda: False)
     assert [asyncio.run(by(who)) for who in ("carl", "dora")] == [False, True]
     answers.close()

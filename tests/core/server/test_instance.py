@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 from core import entry, home
 from core.__main__ import main
 from core.server import instance
-from core.server.instance import AlreadyServed, NotLent
-from core.store.store import Store, StoreBusy
+from core.server.instance import HomeInUseError, IndexNotLentError
+from core.store.store import Store, StoreBusyError
 from pages.viewer.routes import ROUTES
 from tests.support.waiting import until
 
@@ -74,7 +74,7 @@ def test_a_second_app_is_told_where_the_first_answers_and_a_killed_one_serves_no
     served: Callable[[int], subprocess.Popen[str]],
 ) -> None:
     first = served(0)
-    with pytest.raises(AlreadyServed, match=r"Another copy of this app serves .* already, at http://127\.0\.0\.1:0"):
+    with pytest.raises(HomeInUseError, match=r"Another copy of this app serves .* already, at http://127\.0\.0\.1:0"):
         instance.claim("http://127.0.0.1:1")
     first.kill()
     first.communicate()
@@ -96,7 +96,7 @@ def test_a_command_asks_the_running_app_for_its_index(
             return sock.connect_ex(("127.0.0.1", port)) == 0
 
     until(answers)
-    with pytest.raises(StoreBusy):
+    with pytest.raises(StoreBusyError):
         Store(home.index("store.duckdb"), entry.labs())
     assert main(["ask", "Can a penguin fly?", "--model", "control/fickle", "--counterfactuals", "1"]) == 0
     capfd.readouterr()
@@ -116,8 +116,8 @@ def test_nobody_but_who_reads_the_home_gets_the_index(monkeypatch: pytest.Monkey
 
 
 def test_where_no_app_lends_its_index_the_command_says_why() -> None:
-    with pytest.raises(NotLent, match="No app serves this home"):
+    with pytest.raises(IndexNotLentError, match="No app serves this home"):
         instance.borrow()
     home.write(home.home() / "app.json", b'{"url": "http://127.0.0.1:%d"}' % free_port())
-    with pytest.raises(NotLent, match="does not answer"):
+    with pytest.raises(IndexNotLentError, match="does not answer"):
         instance.borrow()

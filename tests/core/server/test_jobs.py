@@ -13,13 +13,13 @@ import pytest
 
 from core import journal
 from core.events import Finished, ModelAnswer, OnText, Request, Resumed, Started
-from core.journal import Journal, JournalInUse
+from core.journal import Journal, JournalInUseError
 from core.labs.base.spec import BadInput
 from core.models.replay import Replay
 from core.runs.context import failed
 from core.runs.engine import UserInput
 from core.runs.fairness import WHOSE
-from core.runs.library import RunNotFound, said_path, status
+from core.runs.library import RunNotFoundError, said_path, status
 from core.server.jobs import JobRunner
 from core.transcript import transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
@@ -64,13 +64,15 @@ def test_a_watch_takes_in_what_is_new_and_nothing_twice(jobs: Make) -> None:
     already = sum(len(place.records) for place in watch.transcript.places.values())
     watch.transcript.apply = counting
     while going.active(run):
-        watch.look()
+        watch.refresh()
         time.sleep(0.01)
-    watch.look()
+    watch.refresh()
     events = going.events(run)
     assert len(events) - 60 - already <= applied <= len(events)
-    assert watch.transcript.status == "completed" and watch.transcript.ended == transcript(events).ended
-    assert not watch.look()
+    assert (
+        watch.transcript.status == "completed" and watch.transcript.finished_calls == transcript(events).finished_calls
+    )
+    assert not watch.refresh()
 
 
 def test_a_watch_of_one_case_keeps_only_that_case_and_how_the_others_are(jobs: Make) -> None:
@@ -95,7 +97,7 @@ def test_unfinished_answers_can_be_seen_and_are_gone_once_they_are_whole(jobs: M
     watch = going.watch(run)
 
     def partial() -> list[str]:
-        watch.look()
+        watch.refresh()
         return [call.partial for call in watch.transcript.calls.values()]
 
     until(lambda: partial() == ["W"])
@@ -158,7 +160,7 @@ def test_a_run_can_be_cancelled_before_its_first_step(jobs: Make) -> None:
     busy.set()
     canceller.join(5)
     assert not going.here(run)
-    with pytest.raises(RunNotFound, match="stopped before it began"):
+    with pytest.raises(RunNotFoundError, match="stopped before it started"):
         going.active(run)
 
 
@@ -178,9 +180,9 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert status(events[: resumed + 1], active=False) == "interrupted"
     assert status(events[:resumed], active=False) == "completed"
     assert status(events, active=True) == "running"
-    assert transcript(events[:resumed]).lost
+    assert transcript(events[:resumed]).failed_items
     again = transcript(events[: resumed + 1])
-    assert (again.status, again.lost) == (None, set())
+    assert (again.status, again.failed_items) == (None, set())
     stopped = [*events[: resumed - 1], failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
     assert [one.message for one in transcript(stopped).failures] == ["It is gone."]
     assert transcript([*stopped, Resumed(run=run)]).failures == [], "it is asked again"
@@ -199,7 +201,7 @@ def test_two_who_resume_at_once_ask_once(jobs: Make) -> None:
     def resume(by: JobRunner) -> None:
         try:
             by.resume(run, failed_too=True)
-        except JournalInUse as error:
+        except JournalInUseError as error:
             refused.append(error)
 
     threads = [threading.Thread(target=resume, args=[by]) for by in (going, other, going)]
@@ -221,21 +223,21 @@ def test_what_a_person_gives_goes_into_the_run_and_what_they_say_into_a_journal_
     run = going.start("echo", EchoSpec(words=("yes",)))
     case = "all/1-yes"
     for who in ("ann", "bob"):
-        going.keeping.say(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
+        going.keeping.add(run, who, case, Promise(call="", text=f"{who} says so"), "guess-1")
     assert woken == [f"{run}~ann", f"{run}~bob"]
     assert going.wait(run, 5)
-    assert [event.data["text"] for event in going.keeping.said(run, "ann")] == ["ann says so"]
-    assert [(event.by, event.case) for event in going.keeping.said(run, "bob")] == [("bob", case)]
+    assert [event.data["text"] for event in going.keeping.events(run, "ann")] == ["ann says so"]
+    assert [(event.by, event.case) for event in going.keeping.events(run, "bob")] == [("bob", case)]
     started = journal.read(tmp_path / f"{run}~ann.jsonl").events[0]
     assert isinstance(started, Started) and started.about == run
     assert not any(getattr(event, "by", "") for event in going.events(run)), "the run's journal has one writer"
     state = transcript(going.events(run))
     for who in ("ann", "bob"):
-        for event in going.keeping.said(run, who):
-            state.hear(event)
-    assert set(state.case(case).said("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
+        for event in going.keeping.events(run, who):
+            state.apply_annotation(event)
+    assert set(state.case(case).annotations("promise")) == {("ann", "guess-1"), ("bob", "guess-1")}
     assert LAB.view(state.case(case)).promise.text == "I repeat what I hear."
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         going.resume(f"{run}~ann")
 
     going.resume(run, additions=[UserInput(case, Promise(call="", text="mine"), "mine-{n}")])
@@ -271,7 +273,7 @@ def test_an_unknown_run_is_unknown(jobs: Make, tmp_path: Path, name: str) -> Non
     (tmp_path.parent / "outside.jsonl").write_bytes(b"")
     going = jobs(Echoing())
     for look in (going.events, going.active, going.resume, going.watch, lambda run: going.case(run, "")):
-        with pytest.raises(RunNotFound):
+        with pytest.raises(RunNotFoundError):
             look(name)
 
 
@@ -287,10 +289,10 @@ def test_a_run_of_another_process_is_watched_as_it_is_written(jobs: Make, tmp_pa
         for line in lines:
             file.write(line[:10])
             file.flush()
-            assert not watch.look(), "half a line is no event"
+            assert not watch.refresh(), "half a line is no event"
             file.write(line[10:])
             file.flush()
-            assert watch.look()
+            assert watch.refresh()
     assert watch.transcript.status == "completed" and not going.active("elsewhere")
 
 

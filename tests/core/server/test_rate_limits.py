@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from core.server import rate_limits as module
-from core.server.rate_limits import NoPlace, Places, Rate, network_of
+from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
 
 
 class Crowd:
@@ -31,8 +31,8 @@ class Crowd:
             stack.close()
 
         try:
-            stack.enter_context(self._places.held(address, end, lambda: is_host, size))
-        except NoPlace:
+            stack.enter_context(self._places.reserve(address, end, lambda: is_host, size))
+        except NoFreePlaceError:
             return False
         self._stacks.append((address, stack))
         return True
@@ -93,13 +93,13 @@ def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> Non
     assert crowd.come("one", 5_000) == 5_000
     assert Crowd(0).come("one") == 0
     places = Places(lambda: 1)
-    with places.held("one"), pytest.raises(NoPlace), places.held("other"):
+    with places.reserve("one"), pytest.raises(NoFreePlaceError), places.reserve("other"):
         pass
-    with pytest.raises(ZeroDivisionError), places.held("one"):
+    with pytest.raises(ZeroDivisionError), places.reserve("one"):
         raise ZeroDivisionError
-    with places.held("one"):
+    with places.reserve("one"):
         pass
-    assert not places._held and places.taken == 0
+    assert not places._held and places.in_use == 0
 
 
 def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,10 @@ from core.labs.base.declared import Cases
 from core.models.catalog import Catalog
 from core.models.replay import Replay
 from core.runs import repack
-from core.runs.library import RunNotFound
-from core.server.access import AccessDenied, RunAccess, Visitor
+from core.runs.library import RunNotFoundError
+from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
-from core.server.quotas import Quotas, forget, stored
+from core.server.quotas import Quotas, delete_old_runs, stored_bytes
 from core.store import listing, queries
 from core.store.index import index
 from core.store.index_watcher import IndexWatcher
@@ -58,10 +58,10 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
     assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.own(run).resume(), lambda: visit.own(run).cancel(), lambda: visit.own(run).share(True)
+        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
     ]  # fmt: skip
     for deed in deeds:
-        with pytest.raises(AccessDenied):
+        with pytest.raises(AccessDeniedError):
             deed()
 
 
@@ -70,7 +70,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
     path = tmp_path / "recordings" / f"{run}.jsonl"
     held, there = path.read_bytes(), sorted(path.parent.rglob("*"))
     for deed in (lambda: jobs.resume(run), lambda: jobs.keeping.share(run, False)):
-        with pytest.raises(RunNotFound, match="is a recording"):
+        with pytest.raises(RunNotFoundError, match="is a recording"):
             deed()
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
@@ -85,8 +85,8 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
 def test_it_takes_nothing_from_what_people_may_have(recorded: tuple[JobRunner, str], tmp_path: Path) -> None:
     _, run = recorded
     os.utime(tmp_path / "recordings" / f"{run}.jsonl", (0, 0))
-    assert Quotas(tmp_path / "journals").taken(None).calls == 0 and stored(tmp_path / "journals") == 0
-    assert forget(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
+    assert Quotas(tmp_path / "journals").usage_of(None).calls == 0 and stored_bytes(tmp_path / "journals") == 0
+    assert delete_old_runs(tmp_path / "journals", 1) == [] and (tmp_path / "recordings" / f"{run}.jsonl").exists()
 
 
 def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
@@ -95,10 +95,10 @@ def test_what_visitors_said_of_one_is_kept_no_longer_than_their_runs(
     jobs, run = recorded
     for who in ("ann", "bob"):
         RunAccess(jobs, Visitor(who)).run(run).guess(who, "all/1-a", lambda by: SAID, "1")
-    jobs.keeping.say(run, "the-command-line", "all/1-a", SAID, "1")
+    jobs.keeping.add(run, "the-command-line", "all/1-a", SAID, "1")
     for who in ("ann", "the-command-line"):
         os.utime(tmp_path / "journals" / f"{run}~{who}.jsonl", (0, 0))
-    assert forget(tmp_path / "journals", 1) == []
+    assert delete_old_runs(tmp_path / "journals", 1) == []
     kept = {path.stem for path in (tmp_path / "journals").glob("*.jsonl")}
     assert kept == {f"{run}~bob", f"{run}~the-command-line"}
 
@@ -121,7 +121,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
     assert seen.watch().transcript.status == "completed" and seen.faults() == []
     seen.guess("ann", "all/1-a", lambda by: SAID, "1")
     assert {one.stem for one in (tmp_path / "journals").glob("*.jsonl")} == {f"{run}~ann"}
-    with pytest.raises(RunNotFound, match="is a recording"):
+    with pytest.raises(RunNotFoundError, match="is a recording"):
         jobs.resume(run)
     catalog = Catalog(
         home=tmp_path, journals=tmp_path / "journals", read=lambda path: jobs.events(path.stem), recordings=folder
@@ -134,7 +134,7 @@ def test_in_a_pack_it_is_one_too_and_is_no_model_on_offer(recorded: tuple[JobRun
 @pytest.mark.parametrize("name", ["../recordings/{run}", "x/../{run}", "", "\0", "a" * 5000])
 def test_no_name_leads_elsewhere(recorded: tuple[JobRunner, str], name: str) -> None:
     jobs, run = recorded
-    with pytest.raises(RunNotFound):
+    with pytest.raises(RunNotFoundError):
         jobs.events(name.format(run=run))
 
 
@@ -162,7 +162,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
             assert queries.runs(store, viewer="bob").empty
             evidence = listing.of_cases(store, "echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
-            keeper._index.look()
+            keeper._index.update()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
         finally:
             keeper.close()

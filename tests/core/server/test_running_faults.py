@@ -13,12 +13,12 @@ import pytest
 
 from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
-from core.journal import Journal, JournalFull, JournalInUse
+from core.journal import Journal, JournalFullError, JournalInUseError
 from core.runs import driver
-from core.runs.library import NewerRun, RunNotFound, said_path, shared_path, status
+from core.runs.library import NewerRun, RunNotFoundError, said_path, shared_path, status
 from core.server import jobs
 from core.server.jobs import JobRunner
-from core.server.quotas import QuotaExceeded
+from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.support.waiting import until
@@ -61,10 +61,10 @@ def test_a_journal_that_grows_is_followed(tmp_path: Path) -> None:
     path.write_bytes(lines[0])
     jobs = JobRunner(tmp_path, entry.labs(), entry.catalog().get)
     watch = jobs.watch(kept.stem)
-    assert not watch.look()
+    assert not watch.refresh()
     with path.open("ab") as file:
         file.writelines(lines[1:])
-    assert watch.look() and not watch.look()
+    assert watch.refresh() and not watch.refresh()
     assert looks(watch.transcript) == looks(transcript(jobs.events(kept.stem)))
 
 
@@ -72,7 +72,7 @@ def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: JobRu
     with Journal(tmp_path / "empty.jsonl"):
         assert not going.case("empty", "all/1-a").cases and not going.watch("empty", "all/1-a").transcript.cases
         assert going.owner("empty") == "" and going.events("empty") == []
-    with pytest.raises(RunNotFound, match="There is no run named 'empty'"):
+    with pytest.raises(RunNotFoundError, match="There is no run named 'empty'"):
         going.resume("empty")
     assert not going.here("empty"), "what was refused holds nothing"
     Journal(tmp_path / "empty.jsonl").close()
@@ -80,12 +80,12 @@ def test_a_run_whose_first_line_is_not_written_yet_can_be_looked_at(going: JobRu
 
 def test_why_a_run_could_not_write_its_first_line_is_said(going: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
     def append(written: Journal, event: object) -> bytes:
-        raise JournalFull("There is no room left on the disk.")
+        raise JournalFullError("There is no room left on the disk.")
 
     monkeypatch.setattr(Journal, "append", append)
     run = going.start("echo", SLOW)
     assert going.wait(run, 60)
-    with pytest.raises(RunNotFound, match="no room left on the disk"):
+    with pytest.raises(RunNotFoundError, match="no room left on the disk"):
         going.watch(run)
 
 
@@ -124,7 +124,7 @@ def test_what_keeps_a_run_from_going_on_is_named_and_no_more_than_three_things(
     spec = {"words": 5, "times": 9, "voice": "whispered", "model": 3}
     line = journal.to_line(Started(run="odd", lab="echo", spec=spec, seed=0), 1)
     (tmp_path / "odd.jsonl").write_bytes(line)
-    with pytest.raises(RunNotFound) as caught:
+    with pytest.raises(RunNotFoundError) as caught:
         going.resume("odd")
     complaints = str(caught.value).split("this version of the app: ")[1].split("; ")
     assert len(complaints) == 3
@@ -136,7 +136,7 @@ def test_of_a_lab_that_is_not_there_or_of_somebody_s_words_nothing_goes_on(going
     for name, changes in (("elsewhere", {"lab": "other"}), ("words", {"about": "run"})):
         started = Started(run=name, lab="echo", spec={}, seed=0).model_copy(update=changes)
         (tmp_path / f"{name}.jsonl").write_bytes(journal.to_line(started, 1))
-        with pytest.raises(RunNotFound, match="no run that this app can go on with"):
+        with pytest.raises(RunNotFoundError, match="no run that this app can go on with"):
             going.resume(name)
         assert not going.active(name)
 
@@ -154,7 +154,7 @@ def limited(jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, name: str, most: i
     monkeypatch.setenv(f"EXPLAIN_{name}", str(most))
     try:
         jobs.cancel(jobs.start("echo", SLOW, owner=owner))
-    except QuotaExceeded:
+    except QuotaExceededError:
         return True
     finally:
         monkeypatch.delenv(f"EXPLAIN_{name}")
@@ -188,7 +188,7 @@ def test_one_run_may_make_as_many_calls_as_are_allowed(going: JobRunner, monkeyp
 def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = JobRunner(tmp_path, {"echo": replace(LAB, asks=None)}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": replace(LAB, count_calls=None)}, lambda id: Echoing())
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "1")
     run = jobs.start("echo", SLOW)
     assert jobs.wait(run, 5) and transcript(jobs.events(run)).status == "completed"
@@ -208,7 +208,7 @@ def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed
     started = Started(run="old", lab="echo", spec=SLOW.model_dump(mode="json"), seed=0, owner="ann")
     (tmp_path / "old.jsonl").write_bytes(journal.to_line(started, 1))
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "0")
-    with pytest.raises(QuotaExceeded, match="Here you may make 0 calls a day, and 0 are made"):
+    with pytest.raises(QuotaExceededError, match="Here you may make 0 calls a day, and 0 are made"):
         going.resume("old", owner="ann")
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", "1")
     going.resume("old", owner="ann")
@@ -227,10 +227,10 @@ def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypa
     until(lambda: bool(model.asked))
     second = jobs.start("echo", SLOW, owner="ann")
     for owner in ("ann", "ann"):
-        with pytest.raises(QuotaExceeded, match=f"{2 * needs:,} are made or on their way"):
+        with pytest.raises(QuotaExceededError, match=f"{2 * needs:,} are made or reserved"):
             jobs.start("echo", SLOW, owner=owner)
     third = jobs.start("echo", SLOW, owner="bob")
-    with pytest.raises(QuotaExceeded, match=f"all people together may make {3 * needs:,}"):
+    with pytest.raises(QuotaExceededError, match=f"all people together may make {3 * needs:,}"):
         jobs.start("echo", SLOW, owner="bob")
     for run in (first, second, third):
         assert jobs.wait(run, 120)
@@ -249,7 +249,7 @@ def test_a_run_that_was_taken_over_says_so_and_leaves_its_place(going: JobRunner
     assert jobs.wait(run, 5) and ended == [run]
     assert "taken over by another process" in jobs.trouble(run) and not jobs.here(run)
     assert jobs.active(run), "the other one goes on with it"
-    with pytest.raises(JournalInUse):
+    with pytest.raises(JournalInUseError):
         jobs.resume(run)
     lease.unlink()
     model.wait = 0
@@ -266,7 +266,7 @@ def test_of_a_run_that_ended_well_or_was_stopped_there_is_no_trouble(going: JobR
     until(lambda: (tmp_path / f"{stopped}.jsonl").stat().st_size > 0)
     going.cancel(stopped)
     assert going.trouble(stopped) == "" and not going.active(stopped)
-    assert going.wait("unknown", 0) and going.before("unknown") is None
+    assert going.wait("unknown", 0) and going.people_ahead("unknown") is None
 
 
 def test_a_wait_has_an_end(going: JobRunner) -> None:
@@ -279,13 +279,13 @@ def test_a_wait_has_an_end(going: JobRunner) -> None:
 def test_pieces_of_an_answer_are_seen_until_it_is_there(going: JobRunner) -> None:
     run = going.start("echo", SLOW)
     watch = going.watch(run)
-    until(lambda: watch.look() and bool(going._unfinished(run)))
-    assert watch.look(), "an unfinished answer is news, as long as it is there"
+    until(lambda: watch.refresh() and bool(going._unfinished(run)))
+    assert watch.refresh(), "an unfinished answer is news, as long as it is there"
     job = going._jobs[run]
     call = next(iter(job.partial))
     for piece in ("h", "at"):
         job.publish(Token(run=run, call=call, text=piece))
-    watch.look()
+    watch.refresh()
     assert watch.transcript.calls[call].partial == "What"
     going.cancel(run)
 
@@ -295,11 +295,13 @@ def test_who_shares_and_who_speaks_is_kept_beside_the_run(tmp_path: Path) -> Non
     run = jobs.start("echo", SLOW, owner="ann")
     assert jobs.wait(run, 5)
     assert (
-        jobs.keeping.speaker(run, "reader") is None and jobs.keeping.said(run, "reader") == [] and not jobs.shared(run)
+        jobs.keeping.speaker(run, "reader") is None
+        and jobs.keeping.events(run, "reader") == []
+        and not jobs.shared(run)
     )
-    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
-    jobs.keeping.say(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
-    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.said(run, "reader")) == 2
+    jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="one"), "1", "bob")
+    jobs.keeping.add(run, "reader", "all/1-a", Promise(call="", text="two"), "2", "bob")
+    assert jobs.keeping.speaker(run, "reader") == "bob" and len(jobs.keeping.events(run, "reader")) == 2
     jobs.keeping.share(run, True)
     assert jobs.shared(run) and not jobs.shared(f"{run}~reader")
     kept = journal.read(said_path(tmp_path / f"{run}.jsonl", "reader")).events

@@ -86,13 +86,13 @@ def test_a_home_has_one(own_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: UsageLedger) -> None:
     first, *waiting = [here.begin(run, run[0], 0) for run in ("x1", "a1", "a2", "a3", "b1", "b2", "c1")]
-    assert here.hand_out(1) == set(waiting)
-    assert [here.before(run) for run in ("x1", "a1", "a3", "b2", "c1", "z1")] == [None, 0, 0, 1, 2, None]
+    assert here.allocate_slots(1) == set(waiting)
+    assert [here.people_ahead(run) for run in ("x1", "a1", "a3", "b2", "c1", "z1")] == [None, 0, 0, 1, 2, None]
     numbers = dict(zip(waiting, ("a1", "a2", "a3", "b1", "b2", "c1"), strict=True))
     came, gone = [], first
     while waiting:
         here.over(gone)
-        in_line = here.hand_out(1)
+        in_line = here.allocate_slots(1)
         [gone] = set(waiting) - in_line
         waiting.remove(gone)
         came.append(numbers[gone])
@@ -105,18 +105,18 @@ def test_of_those_in_line_one_of_each_owner_comes_in_turn(here: UsageLedger) -> 
 def test_runs_without_an_owner_are_each_their_own(here: UsageLedger) -> None:
     for run in ("r1", "r2", "r3"):
         here.begin(run, "", 0)
-    assert [here.before(run) for run in ("r1", "r2", "r3")] == [0, 1, 2]
-    assert len(here.hand_out(2)) == 1 and not here.hand_out(None)
+    assert [here.people_ahead(run) for run in ("r1", "r2", "r3")] == [0, 1, 2]
+    assert len(here.allocate_slots(2)) == 1 and not here.allocate_slots(None)
 
 
 def test_where_fewer_places_became_allowed_nobody_loses_theirs(here: UsageLedger) -> None:
     numbers = [here.begin(run, run, 0) for run in "abcd"]
-    assert here.hand_out(3) == here.hand_out(0) == {numbers[3]}
+    assert here.allocate_slots(3) == here.allocate_slots(0) == {numbers[3]}
     for number in numbers[:2]:
         here.over(number)
-        assert here.hand_out(1) == {numbers[3]}
+        assert here.allocate_slots(1) == {numbers[3]}
     here.over(numbers[2])
-    assert not here.hand_out(1)
+    assert not here.allocate_slots(1)
 
 
 def test_calls_that_are_made_are_no_longer_ahead(here: UsageLedger) -> None:
@@ -124,7 +124,7 @@ def test_calls_that_are_made_are_no_longer_ahead(here: UsageLedger) -> None:
     here.begin("b", "bob", 5)
     assert here.going_on("ann") == (1, 2) and here.going_on(None) == (2, 7)
     for ahead in (1, 0, 0):
-        here.asked(first)
+        here.count_call(first)
         assert here.going_on("ann") == (1, ahead)
     here.over(first)
     assert here.going_on("ann") == (0, 0) and here.going_on(None) == (1, 5)
@@ -132,8 +132,8 @@ def test_calls_that_are_made_are_no_longer_ahead(here: UsageLedger) -> None:
 
 def test_a_call_takes_the_most_it_may_until_its_answer_says_what_it_took() -> None:
     tally = usage.UsageTally()
-    tally.take("ann", ("r", "c1"), CallUsage(1, 3.0), (10, 20))
-    assert tally.taken("ann") == tally.taken(None) == (1, 3.0) and tally.taken("bob") == (0, 0)
+    tally.add("ann", ("r", "c1"), CallUsage(1, 3.0), (10, 20))
+    assert tally.usage_of("ann") == tally.usage_of(None) == (1, 3.0) and tally.usage_of("bob") == (0, 0)
     assert tally.most(("r", "c1")) == (10, 20) and tally.most(("r", "c2")) == (0, 0)
-    tally.take("ann", ("r", "c1"), CallUsage(0, -1.5), None)
-    assert tally.taken("ann") == (1, 1.5) and tally.most(("r", "c1")) == (0, 0)
+    tally.add("ann", ("r", "c1"), CallUsage(0, -1.5), None)
+    assert tally.usage_of("ann") == (1, 1.5) and tally.most(("r", "c1")) == (0, 0)

@@ -89,7 +89,7 @@ def judged(store: Store, entries: dict[RowPlace, Audited]) -> dict[RowPlace, Aud
 
 
 def audited(store: Store, size: int, seed: int) -> AuditDraw:
-    drawn = audits.draw(population(store), READING.name, size, seed, "a")
+    drawn = audits.draw_sample(population(store), READING.name, size, seed, "a")
     said = {(ANN, place): one for place, one in judged(store, drawn).items()}
     (found,) = audits.audits(store, ASK, None, said)
     return found
@@ -147,11 +147,11 @@ def test_what_can_be_drawn(store: Store) -> None:
         "as expected, read as yes", "misled, read as no", "unread, read as nothing",
     }  # fmt: skip
     assert len(population(store, model=("control/robot",))) == 300, "robots where they are chosen"
-    drawn = audits.draw(population(store), "reading", 30, 7, "a")
+    drawn = audits.draw_sample(population(store), "reading", 30, 7, "a")
     assert (
         drawn
-        == audits.draw(population(store), "reading", 30, 7, "a")
-        != audits.draw(population(store), "reading", 30, 8, "a")
+        == audits.draw_sample(population(store), "reading", 30, 7, "a")
+        != audits.draw_sample(population(store), "reading", 30, 8, "a")
     )
     assert sorted(one.number for one in drawn.values()) == list(range(1, 31))
     rare = [one for one in drawn.values() if one.stratum == "unread, read as nothing"]
@@ -159,28 +159,28 @@ def test_what_can_be_drawn(store: Store) -> None:
     strata = [one.stratum for one in sorted(drawn.values(), key=lambda one: one.number)]
     assert strata != sorted(strata), "their order tells nothing"
     many = [audits.SampledReading(RowPlace("r", str(n), ""), str(n % 40)) for n in range(400)]
-    assert audits.STRATA == 12 and len(audits.draw(many, "reading", 400, 1, "a")) == 400
+    assert audits.STRATA == 12 and len(audits.draw_sample(many, "reading", 400, 1, "a")) == 400
 
 
 def test_no_figure_before_the_last_and_none_goes_missing(store: Store, tmp_path: Path) -> None:
-    drawn = audits.draw(population(store), READING.name, 30, 1, "a")
+    drawn = audits.draw_sample(population(store), READING.name, 30, 1, "a")
     kept(tmp_path, store, drawn)
     (found,) = audits.audits(store, ASK)
-    assert [one.entry.number for one in found.left] == list(range(1, 31)) and found.readers == ()
+    assert [one.entry.number for one in found.remaining] == list(range(1, 31)) and found.readers == ()
     assert len(population(store)) == 170, "nothing is drawn twice by one person"
     said = judged(store, drawn)
     first, *others = said
     kept(tmp_path, store, {first: drawn[first], **{place: said[place] for place in others}})
     (found,) = audits.audits(store, ASK)
-    assert [one.place for one in found.left] == [first] and found.readers == ()
+    assert [one.place for one in found.remaining] == [first] and found.readers == ()
     kept(tmp_path, store, {**said, first: said[first].model_copy(update={"said": ""})})
     (found,) = audits.audits(store, ASK)
-    assert (found.unsure, found.left, found.readers[0].n) == (1, [], 29)
+    assert (found.unsure, found.remaining, found.readers[0].n) == (1, [], 29)
     assert audits.audits(store, ASK, viewer="bob") == [], "another's run"
 
 
 def test_later_readings_are_held_against_the_same_words(store: Store, tmp_path: Path) -> None:
-    drawn = audits.draw(population(store), READING.name, 200, 1, "a")
+    drawn = audits.draw_sample(population(store), READING.name, 200, 1, "a")
     kept(tmp_path, store, judged(store, drawn))
     answers(tmp_path, "again", [(text, TRUTH[text]) for text, _ in ROWS], reread_from="run", at=at(50))
     index(store, tmp_path)

@@ -19,7 +19,7 @@ from core.report import comparison_text
 from core.store import comparing, matching
 from core.store.comparing import Compared
 from core.store.index import index
-from core.store.matching import NotComparable
+from core.store.matching import NotComparableError
 from core.store.store import Store
 from tests.core.store.store_events import LABS, at, begun, ended, started, write
 from tests.core.store.store_events import asked as a_call
@@ -108,7 +108,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 
 def found(store: Store, query: str) -> Compared:
-    return comparing.found(store, parse_qs(query))
+    return comparing.compare_query(store, parse_qs(query))
 
 
 def sentences(store: Store, query: str) -> comparison_text.Sentences:
@@ -228,13 +228,13 @@ def test_of_three_each_pair_has_its_own_items_and_all_tests_are_corrected(store:
     ],
 )
 def test_what_cannot_be_compared_is_said(store: Store, query: str, why: str) -> None:
-    with pytest.raises(NotComparable, match=why):
+    with pytest.raises(NotComparableError, match=why):
         found(store, query)
 
 
 def test_what_somebody_may_not_see_is_in_no_comparison(store: Store) -> None:
-    with pytest.raises(NotComparable, match="None of them"):
-        comparing.found(store, parse_qs(PAIR), viewer="ann")
+    with pytest.raises(NotComparableError, match="None of them"):
+        comparing.compare_query(store, parse_qs(PAIR), viewer="ann")
     assert (
         comparing.runs(store, ["run-a"], "ann") == {} and comparing.runs(store, ["run-a"], None)["run-a"].title == "S1"
     )
@@ -260,7 +260,7 @@ def test_a_shared_new_question_changes_no_verdict(fresh: Store, tmp_path: Path) 
         for name, good in (("m/good", range(54)), ("m/worse", range(36))):
             of = of_starters(name, good, 60, one=shared_question)
             asked(folder, f"run-{name[2:]}", name, of)
-        fresh.empty()
+        fresh.clear()
         index(fresh, folder)
         compared = found(fresh, query)
         (pair,) = compared.pairs
@@ -322,7 +322,7 @@ def test_methods_are_held_against_each_other_within_a_model(fresh: Store, tmp_pa
     rows = matching.matrix(fresh, compared.asked)
     assert set(rows["among"]) == {"m/strong", "m/weak", "m/only-cot"}
     assert set(rows["about"]) == {""}, "a starter question has many new questions, of which none is named"
-    with pytest.raises(NotComparable, match="Only robots"):
+    with pytest.raises(NotComparableError, match="Only robots"):
         found(fresh, "by=how&of=posthoc&of=nothing&text=robot")
 
 

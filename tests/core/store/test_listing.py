@@ -152,7 +152,7 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
     events[-1:-1] = [
         trial("apart", "cf-03", outcome="misled"),
         trial("apart", "cf-04", outcome="misled all"),
-        trial("apart", "cf-05", outcome="misled all", doubt="the predictor failed its exam"),
+        trial("apart", "cf-05", outcome="misled all", doubt="the predictor failed the qualification test"),
     ]
     write(tmp_path / "journals", "apart", events)
     with Store(tmp_path / "store.duckdb", LABS) as store:
@@ -171,10 +171,10 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
         assert store.query("select doubt_repaired from trials where trial = 'cf-05'").iloc[0, 0].startswith("the pred")
         taken = export.rows(store, Filter({"outcome": ("misled",)}))
         doubts = taken[taken["trial"] == "cf-05"].set_index("rules")["doubt"]
-        assert doubts["repaired"] == "the predictor failed its exam" and pd.isna(doubts["paper"])
-        assert b"the predictor failed its exam" in export.table(taken, "csv") and b'"doubt":null' in export.table(
-            taken, "jsonl"
-        )
+        assert doubts["repaired"] == "the predictor failed the qualification test" and pd.isna(doubts["paper"])
+        assert b"the predictor failed the qualification test" in export.table(
+            taken, "csv"
+        ) and b'"doubt":null' in export.table(taken, "jsonl")
 
 
 def test_runs_a_page_at_a_time(store: Store) -> None:

@@ -12,7 +12,7 @@ from core.events import Event
 from core.labs.base.declared import FACETS, Judged
 from core.store import comparing, matching
 from core.store.index import index
-from core.store.matching import TestedItem, else_equal, home, met
+from core.store.matching import TestedItem, controlled, home, match_tests
 from core.store.store import Store
 from tests.core.store.store_events import ended, started, write
 from tests.core.store.test_comparing import BAD, GOOD, asked, same
@@ -69,14 +69,16 @@ def pairs(folder: Path, match: str) -> set[tuple[str, str]]:
     """The rows of two runs that match, by title and words, checked in both ways."""
     with Store(folder / "store.duckdb", {lab.name: lab for lab in entry.LABS}) as store:
         index(store, folder / "journals")
-        compared = comparing.found(store, parse_qs(f"runs=run-a,run-b&match={match}"))
+        compared = comparing.compare_query(store, parse_qs(f"runs=run-a,run-b&match={match}"))
         found = matching.matrix(store, compared.asked)
         columns = [at_hand(store, run) for run in ("run-a", "run-b")]
         judged = matching.judged_of(store, compared.asked.lab)
     in_store = [
         (row.place_0.case, row.place_1.case, row.about) for row in found.itertuples() if row.place_0 and row.place_1
     ]
-    at_once = [(columns[0][a], columns[1][b]) for a, b in met(columns, judged) if a is not None and b is not None]
+    at_once = [
+        (columns[0][a], columns[1][b]) for a, b in match_tests(columns, judged) if a is not None and b is not None
+    ]
     assert sorted(in_store) == sorted((one.case, other.case, one.about) for one, other in at_once)
     return {(one.title, one.about) for one, _ in at_once}
 
@@ -94,11 +96,14 @@ def test_what_a_title_belongs_to_is_the_same_in_python_and_in_sql(tmp_path: Path
 
 def test_what_two_have_twice_meets_in_order_and_what_has_no_name_by_its_case() -> None:
     twice = [TestedItem("q", "S"), TestedItem("q", "S")]
-    assert met([twice, twice[:1]], None) == [(0, 0), (1, None)]
+    assert match_tests([twice, twice[:1]], None) == [(0, 0), (1, None)]
     judged = Judged("", nameless=("Your function",))
     mine = TestedItem("x", "Your function", "own")
     assert home("Your function", judged) == "" and home("Another", judged) == "Another"
-    assert met([[mine], [mine]], judged) == [(0, 0)] and len(met([[mine], [mine._replace(case="other")]], judged)) == 2
+    assert (
+        match_tests([[mine], [mine]], judged) == [(0, 0)]
+        and len(match_tests([[mine], [mine._replace(case="other")]], judged)) == 2
+    )
 
 
 def test_what_must_be_equal_besides() -> None:
@@ -108,6 +113,6 @@ def test_what_must_be_equal_besides() -> None:
         "task": [{"t"}, {"t"}],
         "as:x": [{""}, {"m"}],
     }
-    assert else_equal(held, are_named=True) == ("how",), "what a run is throughout may differ"
-    assert else_equal(held, are_named=False) == ("model", "how"), "and who asks nobody meets any"
-    assert else_equal({"how": [set(), set()]}, are_named=False) == (), "what nobody has cannot differ"
+    assert controlled(held, are_named=True) == ("how",), "what a run is throughout may differ"
+    assert controlled(held, are_named=False) == ("model", "how"), "and who asks nobody meets any"
+    assert controlled({"how": [set(), set()]}, are_named=False) == (), "what nobody has cannot differ"

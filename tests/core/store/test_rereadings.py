@@ -48,7 +48,7 @@ def test_it_is_counted_once_everywhere(store: Store) -> None:
     assert listing.facet(store, Filter(), "outcome") == {GOOD: 3, BAD: 2, UNREAD: 1}
     assert set(export.rows(store, Filter())["run"]) == {"run-3", "other"}
     assert set(listing.of_cases(store, ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
-    compared = comparing.found(store, parse_qs("by=model&of=m/x&of=m/y&match=exact"))
+    compared = comparing.compare_query(store, parse_qs("by=model&of=m/x&of=m/y&match=exact"))
     assert (compared.rows, compared.averaged, compared.true) == ((3, 3), 0, (1, 1))
     assert "run-3" not in set(listing.elsewhere(store, listing.RowPlace("run-1", "q1"))["run"])
 
@@ -58,7 +58,7 @@ def test_the_others_are_found_where_they_are_asked_for(store: Store) -> None:
     assert listing.runs_of(store, older) == ["run-2", "run-1"] and from_query(older.query()) == older
     assert older.is_everything
     assert listing.runs_of(store, Filter(runs=("run-1", "run-3"))) == ["run-3", "run-1"]
-    compared = comparing.found(store, parse_qs("runs=run-1,run-3&match=exact"))
+    compared = comparing.compare_query(store, parse_qs("runs=run-1,run-3&match=exact"))
     assert compared.rows == (3, 3) and compared.shared == 2
     assert [one.run for one in rereadings.versions(store, "run-2")] == ["run-1", "run-2", "run-3"]
     assert [one.counts for one in rereadings.versions(store, "run-2")] == [False, False, True]
@@ -87,11 +87,11 @@ def test_what_changed_is_said(store: Store) -> None:
         ("q1", "b", GOOD, BAD),
         ("q2", "a", BAD, GOOD),
     ]
-    assert rereadings.told(changes, of, {GOOD: "came true", BAD: "did not"}) == (
+    assert rereadings.changes_sentence(changes, of, {GOOD: "came true", BAD: "did not"}) == (
         "2 of 3 outcomes changed: “b”: came true, now did not; “a”: did not, now came true."
     )
-    assert rereadings.told([], 3, {}) == "No outcome changed, of 3."
+    assert rereadings.changes_sentence([], 3, {}) == "No outcome changed, of 3."
     many, of = [one._replace(before="") for one in changes * 4], 9
-    assert rereadings.told(many, of, {}).endswith("; and 3 more.") and "not there, now misled" in rereadings.told(
-        many, of, {}
-    )
+    assert rereadings.changes_sentence(many, of, {}).endswith(
+        "; and 3 more."
+    ) and "not there, now misled" in rereadings.changes_sentence(many, of, {})

@@ -13,7 +13,7 @@ from core.journal import to_line
 from core.runs.library import shared_path
 from core.store import sql
 from core.store.index import index
-from core.store.store import QueryRefused, Store
+from core.store.store import QueryRefusedError, Store
 
 
 def ns(store: Store, query: str, viewer: str | None = None) -> list[dict[str, object]]:
@@ -45,7 +45,7 @@ def test_the_store_can_be_written_while_others_read_their_copy(store: Store, fol
         index(store, folder)
         assert ns(store, "select count(*) as n from calls") == [{"n": 1}]
         assert len(reading.fetchall()) == 100_000
-    with pytest.raises(QueryRefused, match="may only read the store"):
+    with pytest.raises(QueryRefusedError, match="may only read the store"):
         sql.ask(store, "select * from read_text('x')")
     with Store(store.path, LABS) as again:
         assert len(again.query("select * from runs")) == 1, "the lock is still ours"
@@ -100,7 +100,7 @@ def test_a_date_beyond_those_of_python_is_text(store: Store) -> None:
 def test_every_table_is_told_of_and_every_example_can_be_asked(tmp_path: Path) -> None:
     with Store(tmp_path / "all.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)
-        told = sql.holds(store)
+        told = sql.schema(store)
         assert set(told) == set(store.indexed) and all(words for words, _ in told.values())
         notes = sql._described()["table"]
         assert all(set(columns) <= {"holds", *store.tables[table].columns} for table, columns in notes.items())

@@ -12,7 +12,7 @@ import pytest
 from store_events import LABS
 
 from core.store import store as storing
-from core.store.store import QueryRefused, Store, StoreBusy, StoreUnusable
+from core.store.store import QueryRefusedError, Store, StoreBusyError, StoreUnusableError
 from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -42,7 +42,7 @@ def test_another_process_is_named(tmp_path: Path) -> None:
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "open\n"
-        with pytest.raises(StoreBusy, match=f"is open in process {holder.pid}") as busy:
+        with pytest.raises(StoreBusyError, match=f"is open in process {holder.pid}") as busy:
             Store(path, LABS)
         assert busy.value.pid == holder.pid
     finally:
@@ -76,7 +76,7 @@ def test_a_failed_write_is_undone_and_frees_the_lock(store: Store) -> None:
 def test_a_file_that_is_no_store(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.duckdb"
     path.write_bytes(content)
-    with pytest.raises(StoreUnusable, match="delete it, and it is made again"):
+    with pytest.raises(StoreUnusableError, match="delete it, and it is made again"):
         Store(path, LABS)
     assert path.read_bytes() == content
 
@@ -89,9 +89,9 @@ def test_a_store_with_a_broken_middle(tmp_path: Path) -> None:
     data[len(data) // 4 : len(data) * 3 // 4] = b"\xff" * (len(data) * 3 // 4 - len(data) // 4)
     path.write_bytes(data)
     with Store(path, LABS) as store:
-        with pytest.raises(StoreUnusable, match="delete it"):
+        with pytest.raises(StoreUnusableError, match="delete it"):
             store.query("select max(reason) from faults")
-        with pytest.raises(StoreUnusable, match="delete it"), store.write() as cursor:
+        with pytest.raises(StoreUnusableError, match="delete it"), store.write() as cursor:
             cursor.execute("update faults set reason = upper(reason)")
 
 
@@ -107,7 +107,7 @@ def test_the_index_of_another_version_is_emptied(tmp_path: Path) -> None:
 
 
 def test_a_folder_in_the_way(tmp_path: Path) -> None:
-    with pytest.raises(StoreUnusable):
+    with pytest.raises(StoreUnusableError):
         Store(tmp_path, LABS)
 
 
@@ -137,7 +137,7 @@ def test_a_folder_in_the_way(tmp_path: Path) -> None:
 def test_a_query_neither_writes_nor_leaves_the_store(store: Store, sql: str) -> None:
     with store.write() as cursor:
         cursor.execute("insert into runs (run) values ('kept')")
-    with pytest.raises(QueryRefused):
+    with pytest.raises(QueryRefusedError):
         store.query(sql)
     assert store.query("select run from runs").run.tolist() == ["kept"]
 
@@ -159,7 +159,7 @@ def test_a_query_returns_all_rows(store: Store) -> None:
 def test_an_endless_query_is_stopped_and_others_go_on(store: Store) -> None:
     endless = "select count(*) from range(100000000) a, range(1000000) b where a.range % 7 = b.range % 11"
     begun = time.monotonic()
-    with pytest.raises(QueryRefused, match=r"after 0\.3 seconds"):
+    with pytest.raises(QueryRefusedError, match=r"after 0\.3 seconds"):
         store.query(endless, seconds=0.3)
     assert time.monotonic() - begun < 5
     assert len(store.query("select 1 as one")) == 1
@@ -175,7 +175,7 @@ def test_what_needs_more_memory_than_there_may_be_is_refused_and_others_go_on(
     assert store.query(LARGE).number.tolist() == [2_000_000]
     monkeypatch.setattr(storing, "MEMORY", "60MB")
     with Store(tmp_path / "small.duckdb", LABS) as small:
-        with pytest.raises(QueryRefused, match="Out of Memory"):
+        with pytest.raises(QueryRefusedError, match="Out of Memory"):
             small.query(LARGE)
         assert len(small.query("select 1 as one")) == 1
 
@@ -245,7 +245,7 @@ def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_pa
                 "insert into faults select run, range, concat(run, md5(range::varchar)) "
                 "from range(20000), (values ('a secret'), ('a reason')) as runs(run)"
             )
-        store.forget(["a secret"])
+        store.erase_runs(["a secret"])
         with store.cursor() as reading:
             reading.execute("from faults")
             store.rewrite()
@@ -258,5 +258,5 @@ def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_pa
         assert not store.stale
         assert b"a secret" not in path.read_bytes() and not path.with_suffix(".new").exists()
         assert store.rows("select distinct run, count(*) from faults group by run") == [("a reason", 20_000)]
-        store.forget(["a reason"])
+        store.erase_runs(["a reason"])
         assert store.stale and store.query("from faults").empty

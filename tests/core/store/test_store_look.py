@@ -32,60 +32,60 @@ ROOT = Path(__file__).resolve().parents[3]
 def test_an_index_kept_in_mind_sees_what_a_new_one_sees(store: Store, folder: Path, tmp_path: Path) -> None:
     """The same steps as above, one after the other, with an index that remembers its last check."""
     kept = Index(store, folder)
-    assert kept.look() == []
+    assert kept.update() == []
     path = write(folder, "a", whole_run("a")[:3])
     write(folder, "b", whole_run("b"))
-    assert (kept.look(), kept.look()) == (["a", "b"], [])
+    assert (kept.update(), kept.update()) == (["a", "b"], [])
     with path.open("ab") as file:
         file.write(lines(whole_run("a")[3:], 4)[:-10])
-    assert (kept.look(), kept.look()) == (["a"], [])
+    assert (kept.update(), kept.update()) == (["a"], [])
     assert one(store, "from runs where run = 'a'")["status"] == "running"
     write(folder, "a", whole_run("a"))
-    assert (kept.look(), kept.look()) == (["a"], [])
+    assert (kept.update(), kept.update()) == (["a"], [])
     write(folder, "b", [started("b", title="Do ducks quack?"), *[asked("b", f"c{n}") for n in range(40)]])
-    assert (kept.look(), kept.look()) == (["b"], [])
+    assert (kept.update(), kept.update()) == (["b"], [])
     assert one(store, "select count(*) as n from calls where run = 'b'")["n"] == 40
     write(folder, "b", whole_run("b")[:2])
-    assert (kept.look(), kept.look()) == (["b"], [])
+    assert (kept.update(), kept.update()) == (["b"], [])
     before = content(store)
     (folder / "b.jsonl").unlink()
-    assert (kept.look(), kept.look()) == (["b"], [])
+    assert (kept.update(), kept.update()) == (["b"], [])
     assert {row[0] for row in store.query("select run from runs").values} == {"a"}
     write(folder, "b", whole_run("b")[:2])
-    assert (kept.look(), kept.look()) == (["b"], [])
+    assert (kept.update(), kept.update()) == (["b"], [])
     assert content(store) == before
 
 
 def test_an_index_kept_in_mind_notices_that_others_wrote_to_the_store(store: Store, folder: Path) -> None:
     write(folder, "a", whole_run("a"))
     kept = Index(store, folder)
-    kept.look()
+    kept.update()
     before = content(store)
-    store.empty()
-    assert kept.look() == ["a"]
+    store.clear()
+    assert kept.update() == ["a"]
     assert content(store) == before
     with Store(store.path, LABS) as other:
         write(folder, "b", whole_run("b"))
         assert index(other, folder) == ["b"]
-        assert kept.look() == []
+        assert kept.update() == []
         (folder / "a.jsonl").unlink()
         assert index(other, folder) == ["a"]
-        assert kept.look() == []
+        assert kept.update() == []
         assert rebuild(other, folder) == ["b"]
-    assert kept.look() == []
+    assert kept.update() == []
     write(folder, "a", whole_run("a"))
-    assert kept.look() == ["a"]
+    assert kept.update() == ["a"]
 
 
 def test_a_link_that_leads_nowhere_any_more(store: Store, folder: Path, tmp_path: Path) -> None:
     target = write(tmp_path / "elsewhere", "a", whole_run("a"))
     (folder / "a.jsonl").symlink_to(target)
     kept = Index(store, folder)
-    assert kept.look() == ["a"]
+    assert kept.update() == ["a"]
     target.rename(tmp_path / "away")
-    assert (kept.look(), kept.look(), count(store, "runs")) == (["a"], [], 0)
+    assert (kept.update(), kept.update(), count(store, "runs")) == (["a"], [], 0)
     (tmp_path / "away").rename(target)
-    assert kept.look() == ["a"]
+    assert kept.update() == ["a"]
 
 
 def test_the_keeper_takes_up_what_comes(store: Store, folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_whatever_happens_to_a_folder_the_last_look_shows_it_as_it_is(steps: lis
                 path = folder / f"{run}.jsonl"
                 data = lines(whole_run(run))
                 if step == "look":
-                    kept.look()
+                    kept.update()
                 elif step in ("write", "link"):
                     path.unlink(missing_ok=True)
                     place = path if step == "write" else linked / path.name
@@ -143,8 +143,8 @@ def test_whatever_happens_to_a_folder_the_last_look_shows_it_as_it_is(steps: lis
                     path.write_bytes(
                         {"grow": old + data[len(old) :][:size], "cut": old[: size // 4], "empty": b""}[step]
                     )
-            kept.look()
-            assert kept.look() == []
+            kept.update()
+            assert kept.update() == []
             seen = content(store)
             rebuild(store, folder)
             assert content(store) == seen
@@ -155,9 +155,9 @@ def test_a_journal_that_cannot_be_read_now_is_read_later(store: Store, folder: P
     path = write(folder, "a", whole_run("a"))
     kept = Index(store, folder)
     path.chmod(0)
-    assert kept.look() == []
+    assert kept.update() == []
     path.chmod(0o600)
-    assert kept.look() == ["a"]
+    assert kept.update() == ["a"]
 
 
 def test_a_journal_that_fails_to_be_read_once_is_read_at_the_next_look(
@@ -175,8 +175,8 @@ def test_a_journal_that_fails_to_be_read_once_is_read_at_the_next_look(
 
     with monkeypatch.context() as stalling:
         stalling.setattr(indexing, "_read", fail)
-        assert kept.look() == ["b"]
-    assert kept.look() == ["a"]
+        assert kept.update() == ["b"]
+    assert kept.update() == ["a"]
 
 
 def test_looks_at_very_many_journals_leave_the_processor_to_others() -> None:

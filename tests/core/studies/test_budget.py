@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, OnText, OutOfReach, Request, Sampling, Usage
+from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError, Request, Sampling, Usage
 from core.models import prices
 from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
-from core.runs.fairness import CallsPaused, Leave
+from core.runs.fairness import CallsPausedError, Leave
 from core.studies import budget
 from core.studies.budget import BudgetGate, Meter
 
@@ -31,13 +31,13 @@ async def settled(*going: Coroutine[Any, Any, Any]) -> list[asyncio.Task[Any]]:
 def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answered() -> None:
     async def go() -> None:
         gate = BudgetGate(2, None)
-        tasks = await settled(*(gate.take(0) for _ in range(3)))
+        tasks = await settled(*(gate.reserve(0) for _ in range(3)))
         assert [task.done() for task in tasks] == [True, True, False] and not gate.over.is_set()
         # An answer from the cache was no call, so the third call may be sent.
         gate.back(0, False, 0)
         await settled()
         assert tasks[2].done() and not gate.over.is_set()
-        (fourth,) = await settled(gate.take(0))
+        (fourth,) = await settled(gate.reserve(0))
         gate.back(0, True, 0)
         await settled()
         assert not fourth.done() and not gate.over.is_set(), "one is under way"
@@ -51,10 +51,10 @@ def test_of_a_budget_of_calls_as_many_leave_and_the_end_comes_when_they_are_answ
 def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more() -> None:
     async def go() -> None:
         gate = BudgetGate(1, None)
-        await gate.take(0)
+        await gate.reserve(0)
         gate.back(0, True, 0)
         assert not gate.over.is_set()
-        (more,) = await settled(gate.take(0))
+        (more,) = await settled(gate.reserve(0))
         assert gate.over.is_set() and not more.done()
         more.cancel()
 
@@ -64,20 +64,20 @@ def test_a_budget_that_just_suffices_is_not_spent_before_somebody_asks_for_more(
 def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> None:
     async def go() -> None:
         gate = BudgetGate(None, 1.0)
-        first, second, small = await settled(gate.take(0.75), gate.take(0.5), gate.take(0.25))
+        first, second, small = await settled(gate.reserve(0.75), gate.reserve(0.5), gate.reserve(0.25))
         assert (first.done(), second.done(), small.done()) == (True, False, True)
         assert not gate.over.is_set()
         gate.back(0.75, True, 0.25)
         await settled()
         assert second.done(), "it cost less: 0.5 is left, and just enough"
-        (dear,) = await settled(gate.take(0.125))
+        (dear,) = await settled(gate.reserve(0.125))
         assert not dear.done()
         gate.back(0.25, True, 0.25)
         assert not gate.over.is_set()
         gate.back(0.5, False, 0.0)
         await settled()
         assert dear.done() and not gate.over.is_set(), "the cache cost nothing"
-        dearer, cheap = await settled(gate.take(0.75), gate.take(0.5))
+        dearer, cheap = await settled(gate.reserve(0.75), gate.reserve(0.5))
         gate.back(0.125, True, 0.0)
         await settled()
         assert cheap.done() and not dearer.done() and not gate.over.is_set()
@@ -85,7 +85,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
 
     async def spent() -> None:
         gate = BudgetGate(None, 0.5)
-        dear, cheap = await settled(gate.take(0.75), gate.take(0.25))
+        dear, cheap = await settled(gate.reserve(0.75), gate.reserve(0.25))
         assert not dear.done() and cheap.done()
         gate.back(0.25, True, 0.25)
         assert gate.over.is_set()
@@ -93,7 +93,7 @@ def test_of_a_budget_of_money_the_most_that_a_call_may_cost_is_set_aside() -> No
 
     async def no_limit() -> None:
         gate = BudgetGate(None, None)
-        await asyncio.wait_for(gate.take(1e9), 5)
+        await asyncio.wait_for(gate.reserve(1e9), 5)
 
     asyncio.run(spent())
     asyncio.run(no_limit())
@@ -104,12 +104,12 @@ def test_at_a_pause_nothing_more_leaves_and_what_is_under_way_ends() -> None:
     async def go() -> None:
         gate = BudgetGate(None, None)
         assert not gate.paused
-        await gate.take(0)
+        await gate.reserve(0)
         gate.pause()
         assert gate.paused and not gate.over.is_set()
-        with pytest.raises(CallsPaused):
+        with pytest.raises(CallsPausedError):
             gate.leave.check()
-        (later,) = await settled(gate.take(0))
+        (later,) = await settled(gate.reserve(0))
         assert not later.done()
         gate.back(0, True, 0)
         assert gate.over.is_set()
@@ -154,14 +154,14 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(budget, "time", clock)
-    monkeypatch.setattr(Leave, "rest", lambda leave, seconds: clock.rest(seconds))
+    monkeypatch.setattr(Leave, "sleep", lambda leave, seconds: clock.rest(seconds))
     return clock
 
 
 OK = ModelAnswer(text="Yes.", seconds=1.0)
 
 
-def passing(kind: type[CallFailed]) -> CallFailed:
+def passing(kind: type[CallError]) -> CallError:
     failure = kind("not now")
     failure.may_pass = True
     return failure
@@ -171,7 +171,7 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
     """The last of `times` answers of the model, behind the meter."""
 
     async def go() -> ModelAnswer:
-        metered = of.of(model)
+        metered = of.metered(model)
         assert metered.id == model.id
         for _ in range(times - 1):
             await metered.answer(ASKED, lambda text: None)
@@ -181,16 +181,16 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
 
 
 @pytest.mark.parametrize("failure", [NothingListens("nobody"), WrongKey("no"), RateLimited("no money left")])
-def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallFailed) -> None:
+def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallError) -> None:
     model = Playing(failure)
-    with pytest.raises(OutOfReach) as ended:
+    with pytest.raises(OutOfReachError) as ended:
         asked(model, Meter(BudgetGate(None, None)))
     assert ended.value.failure is failure and model.asked == 1 and not clock.rests
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
     model = Playing(OK, NothingListens("away"))
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
     assert clock.rests[:2] == pytest.approx([0.25, 0.25 + 0.025]) and max(clock.rests) == clock.rests[-1] == 15
@@ -212,7 +212,7 @@ def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
 
 @pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
 def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
-    clock: Clock, kind: type[CallFailed], tries: int
+    clock: Clock, kind: type[CallError], tries: int
 ) -> None:
     model = Playing(passing(kind))
     with pytest.raises(kind):
@@ -222,10 +222,10 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
 
 @pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
-    clock: Clock, kind: type[CallFailed], tries: int
+    clock: Clock, kind: type[CallError], tries: int
 ) -> None:
     of = Meter(BudgetGate(None, None))
-    other = of.of(Playing(OK, id="a/other"))
+    other = of.metered(Playing(OK, id="a/other"))
 
     class Bad(Playing):
         async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
@@ -250,21 +250,21 @@ def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clo
 def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: int) -> None:
     async def go() -> list[Any]:
         of = Meter(BudgetGate(None, None))
-        await of.of(Playing(OK)).answer(ASKED, lambda text: None)
-        calls = [of.of(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
+        await of.metered(Playing(OK)).answer(ASKED, lambda text: None)
+        calls = [of.metered(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
 
-    assert {type(one) for one in asyncio.run(go())} == {OutOfReach}
+    assert {type(one) for one in asyncio.run(go())} == {OutOfReachError}
 
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(Playing(OK, passing(RateLimited)), Meter(BudgetGate(None, None)), 2)
     assert sum(clock.rests) > budget.PATIENCE
 
 
 def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:
-    with pytest.raises(OutOfReach):
+    with pytest.raises(OutOfReachError):
         asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(BudgetGate(None, None)), 2)
     assert not clock.rests
 
@@ -297,7 +297,7 @@ def test_a_call_costs_what_the_endpoint_counted(priced: None, answer: ModelAnswe
     gate = BudgetGate(None, 0.699)
 
     async def too_dear() -> None:
-        (waits,) = await settled(Meter(gate).of(Playing(answer)).answer(ASKED, lambda text: None))
+        (waits,) = await settled(Meter(gate).metered(Playing(answer)).answer(ASKED, lambda text: None))
         assert gate.over.is_set() and not waits.done()
         waits.cancel()
 
@@ -321,10 +321,10 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 
         def late() -> ModelAnswer:
             gate.pause()
-            raise CallsPaused
+            raise CallsPausedError
 
         model = Playing(late)
-        (waits,) = await settled(Meter(gate).of(model).answer(ASKED, lambda text: None))
+        (waits,) = await settled(Meter(gate).metered(model).answer(ASKED, lambda text: None))
         assert gate.over.is_set() and not waits.done() and (model.asked, gate._calls) == (1, 5)
         waits.cancel()
 

@@ -28,7 +28,7 @@ from distributed.protocol.pickle import dumps
 from core import entry, home, journal
 from core.__main__ import main
 from core.commands import study_cluster
-from core.journal import JournalInUse, held, read
+from core.journal import JournalInUseError, exclusive, read
 from core.models import prices
 from core.studies import cluster, plan
 from core.studies.desired_state import want
@@ -188,17 +188,17 @@ def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
                 None,
             )
             try:
-                with held(journal.at(folder, lost or "none")):
+                with exclusive(journal.path_for(folder, lost or "none")):
                     # It ended before it was stopped.
                     lost = None
-            except JournalInUse as who:
+            except JournalInUseError as who:
                 writer = int(re.findall(r"process (\d+)", str(who))[0])
                 os.killpg(os.getpgid(writer), signal.SIGKILL)
             for process in workers:
                 os.killpg(process.pid, signal.SIGCONT)
         assert making.wait(60) == 0
         assert sorted(process.poll() for process in workers if process.poll() is not None) == [-signal.SIGKILL]
-    assert "resumed" in [event.kind for event in read(journal.at(folder, lost)).events]
+    assert "resumed" in [event.kind for event in read(journal.path_for(folder, lost)).events]
     far = table()
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "alone"))
     assert main(["study", "run", str(file)]) == 0
@@ -236,7 +236,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
     def outcome_of(of: plan.Study) -> cluster.StudyOutcome:
-        return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).make(of.runs))
+        return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).run_all(of.runs))
 
     def pause() -> None:
         while server.count < before + 8:
@@ -279,7 +279,7 @@ def test_one_poisonous_run_fails_alone_and_journals_travel_back(
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
     making = cluster.Cluster(made, entry.labs(), home.journals(), connected, far_away)
-    outcome = asyncio.run(making.make(made.runs))
+    outcome = asyncio.run(making.run_all(made.runs))
     [poison] = [run.id for run in made.runs if (run.spec.task, list(run.spec.explanations)) == POISON]
     assert outcome.failed.keys() == {poison} and "was lost" in outcome.failed[poison] and not outcome.bad_input
     others = {run.id for run in made.runs} - {poison}
@@ -304,7 +304,7 @@ def test_no_key_goes_with_a_task(
 
     before = server.count
     outcome = asyncio.run(
-        cluster.Cluster(made, entry.labs(), home.journals(), connected, study_cluster.on_worker).make(made.runs)
+        cluster.Cluster(made, entry.labs(), home.journals(), connected, study_cluster.on_worker).run_all(made.runs)
     )
     assert any(b"stub-model" in one for one in sent) and not any(KEY.encode() in one for one in sent)
     assert KEY not in str(workers.get_logs())
@@ -320,7 +320,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     )  # fmt: skip
 
     async def script() -> str:
-        async with study_cluster.slurm(study_cluster.asked_of_slurm(made)) as up:
+        async with study_cluster.slurm(study_cluster.cluster_settings(made)) as up:
             return str(up.job_script())
 
     lines = asyncio.run(script()).splitlines()
@@ -332,7 +332,7 @@ def test_the_job_that_slurm_is_given(tmp_path: Path) -> None:
     # If the study says nothing, the home's own table applies.
     (home.home() / "cluster.toml").write_text('jobs = 2\nmemory = "lots"')
     with pytest.raises(UsageError, match="memory: "):
-        study_cluster.asked_of_slurm(study(tmp_path, [0]))
+        study_cluster.cluster_settings(study(tmp_path, [0]))
 
 
 @pytest.mark.thorough

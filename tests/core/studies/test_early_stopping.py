@@ -16,7 +16,7 @@ import pytest
 from core import entry, home
 from core.datasets import on_data
 from core.events import Dropped, Event, Finished, Recorded, Scored, Started
-from core.journal import Journal, at
+from core.journal import Journal, path_for
 from core.statistics import anytime
 from core.studies import estimate, tables
 from core.studies.early_stopping import SHIFT, Early, early_of, stopped_early
@@ -96,7 +96,7 @@ def test_only_a_run_that_did_not_complete_stopped_early(tmp_path: Path, status: 
     of = parse("s.toml", b'stop_width = 0.9\nlab = "echo"\n', {"echo": lab})
     [run] = of.runs
     assert stopped_early(of, tmp_path) == {}
-    with Journal(at(tmp_path, run.id), new=True) as journal:
+    with Journal(path_for(tmp_path, run.id), new=True) as journal:
         for event in (BEGUN, *told((f"q{n}/x", 1.0) for n in range(4))):
             journal.append(event)
         assert stopped_early(of, tmp_path)[run.id].interval.n == 2
@@ -121,7 +121,7 @@ def sharded(text: str, folder: Path, reviews: int, monkeypatch: pytest.MonkeyPat
 
 
 def made(study: Study) -> StudyOutcome:
-    return asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.runs))
+    return asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).run_all(study.runs))
 
 
 def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     # The four items of a shard begin together, so the shard in which the interval becomes narrow enough is completed.
     whole = -(-n // 4)
     assert outcome.completed == ids[:whole] and outcome.early == ids[whole:] and not outcome.failed
-    assert not any(at(home.journals(), id).exists() for id in ids[whole:]), "what is not needed is not begun"
+    assert not any(path_for(home.journals(), id).exists() for id in ids[whole:]), "what is not needed is not begun"
     early = stopped_early(study, home.journals())
     assert list(early) == ids[whole:] and {one.interval for one in early.values()} == {anytime(4 * whole, 4 * whole)}
     assert not any(one.cases for one in early.values())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Message, ModelAnswer, OnText, Request
+from core.events import CallError, Message, ModelAnswer, OnText, Request
 from core.labs.base.cases import Case
 from core.models import prices
 from core.models.cache import Cached, ResponseCache, key_of
@@ -58,7 +58,7 @@ class Taking(EchoSpec):
 
 def cases(spec: Taking) -> Iterator[Any]:
     if spec.gone:
-        raise CallFailed("Fetch it from https://example.org.")
+        raise CallError("Fetch it from https://example.org.")
     return LAB.cases(spec)  # type: ignore[return-value]
 
 
@@ -129,7 +129,7 @@ def test_what_is_not_here_is_missing_and_no_price_is_told(tmp_path: Path) -> Non
     found = planned(study(TEXT + "grid = { gone = [true, false] }\n"), tmp_path)
     assert list(found.missing.values()) == ["Fetch it from https://example.org."] and found.cases == 3
     assert (found.price, found.tokens) == (None, None) and len(found.unknown) == 1
-    untold = replace(LABS["echo"], asks=None)
+    untold = replace(LABS["echo"], count_calls=None)
     of = parse("study.toml", TEXT.encode(), {"echo": untold})
     found = estimate(of, {"echo": untold}, Never, tmp_path, tmp_path)
     assert found.calls == {} and found.unknown == ["Echo cannot tell how many calls it makes."]
@@ -214,7 +214,7 @@ def test_the_cache_answers_what_it_holds(tmp_path: Path) -> None:
     kept("What do you do?", 0, "explainer")
     kept("a", 1, "answerer")
     kept("b", 2, "answerer")
-    roles = replace(LABS["echo"], asks=lambda spec, cases: {"explainer": 1, "answerer": cases * spec.times})
+    roles = replace(LABS["echo"], count_calls=lambda spec, cases: {"explainer": 1, "answerer": cases * spec.times})
     of = parse(
         "study.toml", b'lab = "echo"\nspec = { words = ["a", "b"], times = 2, model = "a/m" }\n', {"echo": roles}
     )

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from core.events import CallFailed, Model, ModelAnswer, OnText, OutOfReach, Request
+from core.events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from core.journal import Journal, read
 from core.models import prices
 from core.models.errors import OutsideWorld
 from core.studies import execute
 from core.studies.desired_state import want
 from core.studies.execute import TRIES, Making, StudyOutcome
-from core.studies.plan import BadStudy, Planned, Study, parse
+from core.studies.plan import Planned, Study, StudyError, parse
 from core.transcript import Transcript
 from tests.support.small_lab import LAB, Echoing
 from tests.support.waiting import until_true
@@ -59,7 +59,7 @@ def made(
     runs: Sequence[Planned] | None = None,
     ended: Callable[[Planned, Transcript], None] = lambda run, state: None,
 ) -> StudyOutcome:
-    return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").make(of.runs if runs is None else runs))
+    return asyncio.run(Making(of, LABS, resolve, folder, ended, owner="ann").run_all(of.runs if runs is None else runs))
 
 
 def begun(folder: Path, run: Planned) -> int:
@@ -110,7 +110,7 @@ def resolver(model: Model, other: Model) -> Callable[[str], Model]:
 
 
 def test_a_run_that_fails_is_tried_again_behind_all_others_and_given_up_with_its_reason(tmp_path: Path) -> None:
-    of, poison, heard = study("at_once = 1\n", runs=1), Poison(OutOfReach(CallFailed("It is away."))), []
+    of, poison, heard = study("at_once = 1\n", runs=1), Poison(OutOfReachError(CallError("It is away."))), []
     rest = study(runs=2, model="b/echo")
     both = (*of.runs, *rest.runs)
     outcome = made(
@@ -122,7 +122,7 @@ def test_a_run_that_fails_is_tried_again_behind_all_others_and_given_up_with_its
     assert [run for run, _ in heard] == [rest.runs[0].id, rest.runs[1].id, bad.id] and heard[-1][1] == "failed"
     # Out of reach twice, and there the third time.
     other = study(runs=1, words='["b"]')
-    once_more = made(other, tmp_path, resolver(Poison(OutOfReach(CallFailed("It is away.")), 2), Counting()))
+    once_more = made(other, tmp_path, resolver(Poison(OutOfReachError(CallError("It is away.")), 2), Counting()))
     assert once_more.completed == [other.runs[0].id] and not once_more.failed and once_more.bad_input
 
 
@@ -167,7 +167,7 @@ def test_what_may_have_ended_the_process_goes_last_and_alone(tmp_path: Path) -> 
     (tmp_path / "again").mkdir()
     path = tmp_path / "again" / f"{one}.jsonl"
     path.write_text(begins + '{"kind":"resumed"}\n' * 1)
-    failed = made(of, tmp_path / "again", lambda id: Poison(OutOfReach(CallFailed("Away."))), of.runs[:1])
+    failed = made(of, tmp_path / "again", lambda id: Poison(OutOfReachError(CallError("Away."))), of.runs[:1])
     assert failed.failed == {one: "Away."}
     assert sum(event.kind == "finished" for event in read(path).events) == 1
 
@@ -188,7 +188,7 @@ def test_a_budget_counts_what_was_paid_before(tmp_path: Path) -> None:
 
 
 def test_a_budget_of_money_counts_what_was_paid_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(BadStudy, match=r"budget_money = 0\.5 cannot be kept: what a/echo costs is not known"):
+    with pytest.raises(StudyError, match=r"budget_money = 0\.5 cannot be kept: what a/echo costs is not known"):
         made(study("budget_money = 0.5\n"), tmp_path, lambda id: Counting())
     price = {"model": "a/echo", "prompt": 0.0, "completion": 1_000.0, "date": "2026-01-01"}
     monkeypatch.setattr(prices, "prices", lambda: {"a/echo": prices.Price.model_validate(price)})
@@ -216,7 +216,7 @@ def test_a_pause_ends_it_and_somebody_who_cancels_hears_so(tmp_path: Path, own_h
 
     async def cancelled() -> None:
         of, model = study(), Echoing(id="a/echo", wait=30)
-        task = asyncio.create_task(Making(of, LABS, lambda id: model, tmp_path).make(of.runs))
+        task = asyncio.create_task(Making(of, LABS, lambda id: model, tmp_path).run_all(of.runs))
         await until_true(lambda: model.asked)
         task.cancel()
         await task

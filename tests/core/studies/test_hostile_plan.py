@@ -7,7 +7,7 @@ import time
 import pytest
 
 from core import entry
-from core.studies.plan import LARGEST, BadStudy, parse
+from core.studies.plan import LARGEST, StudyError, parse
 
 ASK = 'lab = "ask"\nspec = { dataset = "world", model = "control/fickle" }\n'
 AXIS = ", ".join(map(str, range(1, 1001)))
@@ -40,7 +40,7 @@ HOSTILE = {
 @pytest.mark.parametrize("content, said", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_is_answered_soon_and_in_words(content: bytes, said: str) -> None:
     began = time.thread_time()
-    with pytest.raises(BadStudy) as refused:
+    with pytest.raises(StudyError) as refused:
         parse("study.toml", content, entry.labs())
     assert said in str(refused.value) and len(str(refused.value)) < 1_000
     assert time.thread_time() - began < 3

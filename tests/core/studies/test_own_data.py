@@ -58,5 +58,5 @@ def test_an_edited_file_is_asked_about_anew_and_broken_rows_are_told(
     # A run read before the edit is not made under a name that no longer fits.
     stale = before.runs[0]
     (home.journals() / f"{stale.id}.jsonl").unlink()
-    outcome = asyncio.run(Making(before, entry.labs(), entry.catalog().get, home.journals()).make([stale]))
+    outcome = asyncio.run(Making(before, entry.labs(), entry.catalog().get, home.journals()).run_all([stale]))
     assert "file:a.csv was changed" in outcome.failed[stale.id] and not outcome.completed

@@ -36,7 +36,7 @@ def file(tmp_path: Path) -> str:
 
 
 def held() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in journal.listed(home.journals())}
+    return {path.name: path.read_bytes() for path in journal.list_journals(home.journals())}
 
 
 def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -52,7 +52,7 @@ def test_a_packed_study_is_put_away_and_comes_back(
     tables, status = told(capsys, "table", file), told(capsys, "status", file)
     jobs = JobRunner(home.journals(), entry.labs(), lambda id: entry.catalog().get(id))
     run = sorted(before)[0].removesuffix(".jsonl")
-    jobs.keeping.say(run, "anna", "", plan.ClusterOf(), "x")
+    jobs.keeping.add(run, "anna", "", plan.ClusterOf(), "x")
     [packed] = [json.loads(line) for line in told(capsys, "pack", file)]
     assert packed["runs"] == len(before) and packed["left_out"] == {} and packed["bytes"] < packed["unpacked"]
     assert list(held()) == [f"{run}~anna.jsonl"], "what people said stays"
@@ -64,7 +64,7 @@ def test_a_packed_study_is_put_away_and_comes_back(
     )
     # An archive is a bundle: it can go to another home unchanged.
     (tmp_path / "other").mkdir()
-    assert len(bundle.take(Path(packed["file"]), (tmp_path / "other",)).runs) == len(before)
+    assert len(bundle.import_path(Path(packed["file"]), (tmp_path / "other",)).runs) == len(before)
     assert [json.loads(line) for line in told(capsys, "unpack", file)] == [{"runs": len(before)}]
     assert {name: data for name, data in held().items() if "~" not in name} == before
     assert not Path(packed["file"]).exists() and told(capsys, "unpack", file) == ['{"runs": 0}']
@@ -76,7 +76,7 @@ def test_a_damaged_archive_is_kept(file: str, capsys: pytest.CaptureFixture[str]
     data = bytearray(made.file.read_bytes())
     data[100:200] = bytes(100)
     made.file.write_bytes(data)
-    with pytest.raises(journal.JournalFull, match="could not be unpacked"):
+    with pytest.raises(journal.JournalFullError, match="could not be unpacked"):
         packing.unpack(plan.read(Path(file), entry.labs()), home.journals())
     assert made.file.exists()
 
@@ -88,7 +88,7 @@ def test_visitors_runs_are_not_packed_where_they_are_deleted_after_some_days(
     path.write_text(STUDY)
     study = plan.read(path, entry.labs())
     making = Making(study, entry.labs(), entry.catalog().get, home.journals(), owner="ann")
-    asyncio.run(making.make(study.all))
+    asyncio.run(making.run_all(study.all))
     before = held()
     monkeypatch.setenv("EXPLAIN_DAYS_KEPT", "30")
     assert packing.pack(study, home.journals()).runs == 0 and held() == before

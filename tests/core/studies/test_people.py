@@ -70,7 +70,7 @@ def guess(study: Study, who: str, words: str) -> None:
             expected.get(str(read_as.repaired.expected), []).append((case, trial))
     places = expected["yes"][:2] + expected["no"][:2]
     for (case, trial), word in zip(places, words.split(), strict=True):
-        jobs.keeping.say(run.id, who, case, Simulation(simulator=who, paper=word, repaired=word), trial)
+        jobs.keeping.add(run.id, who, case, Simulation(simulator=who, paper=word, repaired=word), trial)
 
 
 def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -91,7 +91,7 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     lab = entry.labs()["simulatability"]
     frame = tables.measured(study, entry.labs(), home.journals())
     table = next(one for one in lab.studies.tables if one.kind == "chen_t3")
-    beside = {row["row"]: row for row in paper_tables.draw(table, lab, frame.assign(dataset="strategyqa"))}
+    beside = {row["row"]: row for row in paper_tables.table_cells(table, lab, frame.assign(dataset="strategyqa"))}
     assert (beside["people"]["value"], beside["people"]["published"]) == (pytest.approx(0.5), 0.504)
     theirs = beside["GPT-4 (Chen et al. 2023)"]
     assert (theirs["value"], theirs["published"], theirs["published_n"]) == (None, 0.486, None)
@@ -113,7 +113,7 @@ def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsy
         case, trial, read_as = trials[place]
         value = str(read_as.observed) if right else turned[str(read_as.observed)]
         guess = Played(pack=pack, place=place + 1, run=run.id, value=value, **news)
-        jobs.keeping.play("simulatability", case, trial, guess, "ann")
+        jobs.keeping.add_guess("simulatability", case, trial, guess, "ann")
 
     play("one", 0, right=True)
     play("two", 0, right=False)
@@ -123,18 +123,18 @@ def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsy
     # On the run's own page, before and after the game: the earlier of the two counts.
     case, trial, read_as = trials[3]
     own = Simulation(simulator="ann", paper=str(read_as.observed), repaired=str(read_as.observed))
-    jobs.keeping.say(run.id, "ann", case, own, trial, owner="ann")
+    jobs.keeping.add(run.id, "ann", case, own, trial, owner="ann")
     play("one", 3, right=False)
     case, trial, read_as = trials[1]
     late = Simulation(simulator="ann", paper=str(read_as.observed), repaired=str(read_as.observed))
-    jobs.keeping.say(run.id, "ann", case, late, trial, owner="ann")
+    jobs.keeping.add(run.id, "ann", case, late, trial, owner="ann")
     cells = {(row["row"], row["column"]): row for row in drawn(file, capsys) if "Table 3" in row["table"]}
     human = cells["explained: control/steadfast", "Human simulatability"]
     machine = cells["explained: control/steadfast", "Machine simulatability"]
     # Right, wrong, and right before the game; the steadfast robot always does as its simulator expects.
     assert (human["value"], human["n"], human["of"]) == (pytest.approx(2 / 3), 3, 3)
     assert (machine["value"], machine["n"]) == (1.0, 3)
-    assert human["note"].startswith("one person; where both predict; nobody sat the exam")
+    assert human["note"].startswith("one person; where both predict; nobody took the qualification test")
 
 
 def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
@@ -151,7 +151,7 @@ def test_precision_and_plausibility_go_together_as_one_counts_by_hand(
     def judge(who: str, case: str, plausible: str) -> None:
         for run, word in zip(study.runs, plausible, strict=True):
             label = Label(verdicts={"plausibility": "plausible" if word == "+" else "implausible"})
-            jobs.keeping.say(run.id, f"{BY}{who}", case, label, "")
+            jobs.keeping.add(run.id, f"{BY}{who}", case, label, "")
 
     judge("ann", first, "----")
     with monkeypatch.context() as clock:

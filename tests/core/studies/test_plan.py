@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import entry
-from core.studies.plan import BadStudy, ClusterOf, Study, line_of, parse, read, run_id, unpriced
+from core.studies.plan import ClusterOf, Study, StudyError, line_of, parse, read, run_id, unpriced
 
 GRID = """title = "Two labs"
 budget_calls = 100
@@ -76,7 +76,7 @@ def test_a_run_s_name_is_its_content(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
     assert old in GRID
-    with pytest.raises(BadStudy) as fault:
+    with pytest.raises(StudyError) as fault:
         study_of(tmp_path, GRID.replace(old, new, 1))
     assert said in str(fault.value)
 
@@ -115,7 +115,7 @@ spec = { dataset = "world", model = "control/fickle" }
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_study_of_one_part_is_named_as_it_stands_there(text: str, said: str) -> None:
-    with pytest.raises(BadStudy) as fault:
+    with pytest.raises(StudyError) as fault:
         parse("study.toml", text.encode(), entry.labs())
     assert said in str(fault.value)
 
@@ -125,11 +125,11 @@ def test_a_file_of_the_largest_size_is_read_and_a_byte_more_is_not(tmp_path: Pat
     file.write_text(ONE + "#" * (256_000 - len(ONE)))
     assert read(file, entry.labs()).name == "one"
     file.write_text(ONE + "#" * (256_001 - len(ONE)))
-    with pytest.raises(BadStudy, match="larger than 256 kB"):
+    with pytest.raises(StudyError, match="larger than 256 kB"):
         read(file, entry.labs())
-    with pytest.raises(BadStudy, match="cannot be read: No such file"):
+    with pytest.raises(StudyError, match="cannot be read: No such file"):
         read(tmp_path / "none.toml", entry.labs())
-    with pytest.raises(BadStudy, match="line 3: this is not UTF-8 text"):
+    with pytest.raises(StudyError, match="line 3: this is not UTF-8 text"):
         parse("s.toml", b"a = 1\n\n\xff", entry.labs())
 
 

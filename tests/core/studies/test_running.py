@@ -16,7 +16,7 @@ from benchmarks.memory import make
 from core import entry, home
 from core.__main__ import main
 from core.events import Answered, Asked, Dropped, Message, Request
-from core.journal import JournalFull, read
+from core.journal import JournalFullError, read
 from core.models import prices
 from core.runs.fairness import WHOSE
 from core.studies import tables
@@ -77,7 +77,7 @@ def made(of: Study, *beside: Callable[[], Any]) -> StudyOutcome:
 
     async def go() -> StudyOutcome:
         others = [asyncio.create_task(asyncio.to_thread(one)) for one in beside]
-        outcome = await making(of).make(of.runs)
+        outcome = await making(of).run_all(of.runs)
         await asyncio.gather(*others)
         return outcome
 
@@ -296,12 +296,12 @@ def test_a_full_disk_stops_the_study_and_loses_nothing(
 
     def full(self: Journal, event: Any) -> bytes:
         if room[0] == 0:
-            raise JournalFull("no room")
+            raise JournalFullError("no room")
         room[0] -= 1
         return append(self, event)
 
     monkeypatch.setattr(Journal, "append", full)
-    with pytest.raises(JournalFull):
+    with pytest.raises(JournalFullError):
         made(of)
     kept = set(answered(of))
     room[0] = -1
@@ -318,7 +318,7 @@ def test_somebody_else_in_the_app_is_not_kept_waiting_behind_a_study(
 
     async def go() -> tuple[int, int]:
         whole = Making(of, entry.labs(), catalog.get, home.journals(), owner="ben")
-        going = asyncio.create_task(whole.make(of.runs))
+        going = asyncio.create_task(whole.run_all(of.runs))
         await asyncio.to_thread(until, lambda: server.count >= 8)
         WHOSE.set("ann")
         asked = server.count

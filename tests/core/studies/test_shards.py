@@ -39,7 +39,7 @@ def study_of(text: str) -> Study:
 
 
 def made(study: Study) -> list[tables.Row]:
-    outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).make(study.runs))
+    outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).run_all(study.runs))
     assert len(outcome.completed) == len(study.runs)
     return tables.rows(study, entry.labs(), tables.measured(study, entry.labs(), home.journals()))
 
@@ -57,17 +57,17 @@ def test_every_study_can_be_made_on_data_of_the_papers_sizes() -> None:
         found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
         assert not found.missing, (path, whole)
         sizes = Sizes()
-        assert all(0 < sizes.of(run).cases <= MOST_CASES for run in study.all), path
-        assert found.cases == sum(sizes.of(run).cases for run in study.all)
+        assert all(0 < sizes.size_of(run).cases <= MOST_CASES for run in study.all), path
+        assert found.cases == sum(sizes.size_of(run).cases for run in study.all)
         # The formula gives what a run would get.
         for run in (study.runs[0], study.runs[-1]):
-            assert len(list(run.lab.cases(run.spec))) == sizes.of(run).cases
+            assert len(list(run.lab.cases(run.spec))) == sizes.size_of(run).cases
         if whole and path.stem == "madsen_fig9":
             counts = Counter[str]()
             for run in study.runs:
-                counts[plan.dataset_of(run.spec)] += sizes.of(run).items
+                counts[plan.dataset_of(run.spec)] += sizes.size_of(run).items
             assert counts == {name: full_sizes.SIZES[name] for name in ("imdb", "mctest", "babi-1", "rte")}
-            of_controls = sum(sizes.of(run).cases for run in study.controls)
+            of_controls = sum(sizes.size_of(run).cases for run in study.controls)
             assert found.calls["explainer"] == counts.total() * 18 + of_controls
 
 
@@ -85,8 +85,8 @@ def test_shards_part_the_items_in_the_order_drawn(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(on_data, "MOST_CASES", 5)
         parts = whole.shards()
         assert [one.shard for one in parts] == [(1, 4), (2, 4), (3, 4), (4, 4)]
-        items = [[item.id for item in one.chosen()[0]] for one in parts]
-        assert [*chain(*items)] == [item.id for item in whole.chosen()[0]] and len(set(chain(*items))) == 17
+        items = [[item.id for item in one.chosen_items()[0]] for one in parts]
+        assert [*chain(*items)] == [item.id for item in whole.chosen_items()[0]] and len(set(chain(*items))) == 17
         assert [len(ids) for ids in items] == [4, 4, 4, 5]
         assert {one.whole for one in parts} == {whole} and parts[1].shards() == (parts[1],)
         # Fewer than the limit, as the data set shows.
@@ -119,7 +119,7 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
     for run in study.runs:
         assert run_id(run.lab, run.lab.spec.model_validate(run.spec.model_dump(mode="json"))) == run.id
     planned = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
-    of_controls = sum(Sizes().of(run).cases for run in study.controls)
+    of_controls = sum(Sizes().size_of(run).cases for run in study.controls)
     assert planned.items == 10 and planned.cases == 20 + of_controls and planned.runs == 8 + len(study.controls)
     assert figures(made(study)) == before
     assert set(labels(study).values()) == {"Controls", "control/admits", "control/silent"}

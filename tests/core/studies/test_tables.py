@@ -18,7 +18,7 @@ from core.labs.base.declared import Metric
 from core.score import Score, mean_of_cases
 from core.statistics import Kind, difference_of_pairs, wilson
 from core.studies import multiverse, paper_tables, tables
-from core.studies.plan import BadStudy, TableOf
+from core.studies.plan import StudyError, TableOf
 from core.studies.plan import read as study_of
 from core.studies.table_cells import cells
 from core.transcript import transcript
@@ -159,7 +159,9 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
         for (model, method), both in values.items()
         for item, value in enumerate(both)
     )
-    cells: Cells = {(row["table"], row["row"], row["column"]): row for row in paper_tables.draw(table, lab, frame, "T")}
+    cells: Cells = {
+        (row["table"], row["row"], row["column"]): row for row in paper_tables.table_cells(table, lab, frame, "T")
+    }
     # One item has no value in one of four cells, so it is in none of them.
     assert (cells["T: strategyqa", "a", "cot"]["value"], cells["T: strategyqa", "a", "cot"]["n"]) == (1.0, 1)
     assert cells["T: strategyqa", "a", "cot"]["of"] == 2
@@ -184,7 +186,7 @@ def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
     assert not lost
     file = tmp_path / "wrong.toml"
     file.write_text(ROBOTS.replace("chen_t6", "chen_t66"), encoding="utf-8")
-    with pytest.raises(BadStudy, match=r"there is no table 'chen_t66'\. Did you mean chen_t6\?"):
+    with pytest.raises(StudyError, match=r"there is no table 'chen_t66'\. Did you mean chen_t6\?"):
         study_of(file, entry.labs())
 
 
@@ -254,7 +256,9 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
         for case in state.cases:
             log = state.case(case)
             view = lab.view(log)
-            assert all(figure.score.n <= figure.score.of for figure in lab.studies.more(view, "repaired")), path.name
+            assert all(figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view, "repaired")), (
+                path.name
+            )
             for one in multiverse.otherwise(lab, view):
                 score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
                 if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):

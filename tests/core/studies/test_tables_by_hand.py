@@ -124,7 +124,7 @@ def frame_of(*groups: list[dict[str, Any]]) -> pd.DataFrame:
 
 
 def drawn(of: Study, frame: pd.DataFrame) -> list[tuple[str, str, str, float | None]]:
-    return [(cell["table"], cell["row"], cell["column"], cell["value"]) for cell in tables.drawn(of, LABS, frame)]
+    return [(cell["table"], cell["row"], cell["column"], cell["value"]) for cell in tables.all_cells(of, LABS, frame)]
 
 
 def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
@@ -158,7 +158,7 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
     assert drawn(other, frame) == [controls]
     printed = tables.rows(study(), LABS, frame)
     assert [row.keys() - BLANK.keys() for row in printed] == [{"table", "row", "column"}] * 4
-    assert all("behind" not in row for row in printed) and tables.drawn(study(), LABS, frame)[1]["behind"] == (
+    assert all("behind" not in row for row in printed) and tables.all_cells(study(), LABS, frame)[1]["behind"] == (
         *(("run of m", "q0"), ("run of m", "q1")),
     )
 
@@ -168,12 +168,14 @@ def test_the_instrument_is_off_where_a_complete_control_reads_anything_else() ->
     wrong = rows("wrong", [1.0, 0.5, None], truth=1.0)
     going = rows("going", [0.0], truth=1.0, complete=False)
     unknown = rows("unknown", [0.0])
-    assert tables.off(LABS, frame_of(right, wrong, going, unknown)) == [
+    assert tables.instrument_faults(LABS, frame_of(right, wrong, going, unknown)) == [
         "wrong must read a repeated of 1.00 in Echo and reads 0.75: 2 of 3 cases are not what they must be, "
         "1 of them without a figure."
     ]
-    assert tables.off(LABS, frame_of(right, rows("near", [1.0 - 1e-6], truth=1.0)))[0].startswith("near must read")
-    assert tables.off(LABS, frame_of(right, going)) == []
+    assert tables.instrument_faults(LABS, frame_of(right, rows("near", [1.0 - 1e-6], truth=1.0)))[0].startswith(
+        "near must read"
+    )
+    assert tables.instrument_faults(LABS, frame_of(right, going)) == []
 
 
 def test_how_many_items_tell_models_of_known_truth_apart() -> None:
@@ -195,7 +197,13 @@ def test_how_many_items_tell_models_of_known_truth_apart() -> None:
 
 
 def test_a_setting_is_called_as_one_would_write_it() -> None:
-    assert [tables.text(one) for one in (["a", 2, ["b"]], None, 0.5, "x", True)] == ["a, 2, b", "", "0.5", "x", "True"]
+    assert [tables.setting_text(one) for one in (["a", 2, ["b"]], None, 0.5, "x", True)] == [
+        "a, 2, b",
+        "",
+        "0.5",
+        "x",
+        "True",
+    ]
 
 
 def other(rules: str, values: Iterable[float | None], **more: Any) -> list[dict[str, Any]]:

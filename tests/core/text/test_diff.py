@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.diff import Piece, distance, kept, letters, pieces
+from core.text.diff import Piece, distance, kept_share, letters, pieces
 
 
 def test_a_changed_word():
@@ -42,7 +42,7 @@ def test_a_mask_is_one_word():
 )
 def test_distance_and_kept(original, edited, far, stayed):
     assert distance(original, edited) == pytest.approx(far)
-    assert kept(original, edited) == pytest.approx(stayed)
+    assert kept_share(original, edited) == pytest.approx(stayed)
 
 
 TEXTS = st.one_of(
@@ -62,7 +62,7 @@ def test_distance_is_one(a, b, c):
     assert 0 <= distance(a, b) <= 1
     assert distance(a, b) == distance(b, a)
     assert distance(a, a) == 0
-    assert 0 <= kept(a, b) <= 1
+    assert 0 <= kept_share(a, b) <= 1
 
 
 @given(st.lists(st.sampled_from("abc"), max_size=7), st.lists(st.sampled_from("abc"), max_size=7))

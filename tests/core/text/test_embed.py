@@ -133,7 +133,7 @@ def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monk
     monkeypatch.setattr(embed, "_paper_folder", lambda: None)
     monkeypatch.setattr(embed, "_small_folder", lambda: copied)
     encoder = embed.encoder()
-    with pytest.raises(embed.NoEncoder, match=r"model\.safetensors is not the one that belongs to it"):
+    with pytest.raises(embed.NoEncoderError, match=r"model\.safetensors is not the one that belongs to it"):
         encoder.encode(["a"])
     assert encoder._model._process.wait(timeout=60) == 0
 
@@ -143,7 +143,7 @@ def test_a_process_that_died_is_started_again(encoder, monkeypatch):
     encoder._model._process.kill()
     encoder._model._process.wait()
     assert not encoder.alive
-    with pytest.raises(embed.NoEncoder, match="stopped"):
+    with pytest.raises(embed.NoEncoderError, match="stopped"):
         encoder.encode(["something new"])
     # What starts is what all other tests start (tests/support/shared_encoder.py): here that it starts is what matters.
     monkeypatch.setattr(embed, "COMMAND", SHARED)
@@ -212,11 +212,11 @@ def test_texts_that_could_not_be_encoded_are_tried_again():
         def encode(self, texts):
             if not self.encoded:
                 self.encoded.append("failed")
-                raise embed.NoEncoder("stopped")
+                raise embed.NoEncoderError("stopped")
             return super().encode(texts)
 
     encoder = embed.Encoder("broken", Broken())
-    with pytest.raises(embed.NoEncoder, match="stopped"):
+    with pytest.raises(embed.NoEncoderError, match="stopped"):
         encoder.encode(["a", "bb"])
     assert encoder.encode(["a"]).tolist() == [[1, 1]]
 

@@ -60,8 +60,8 @@ def test_however_it_is_cut_into_pieces_a_reply_gives_the_same(text: str, size: i
     for at in range(0, len(whole), size):
         if reply.stopped:
             break
-        shown += reply.take({"choices": [{"delta": {"content": whole[at : at + size]}}]})
-    shown += reply.end()
+        shown += reply.add_chunk({"choices": [{"delta": {"content": whole[at : at + size]}}]})
+    shown += reply.finish()
     assert reply.text == up_to_stop(whole, ("\n\n",))[0]
     thinking = reply.thinking()
     expected, answer = FORMS[text]

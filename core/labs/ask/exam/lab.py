@@ -105,7 +105,7 @@ async def measure(spec: AskExamSpec, case: Case, run: CaseContext) -> None:
             run.drop(item, cut.REASON, f"the guess was {note}", "repaired", trial=item)
 
     in_steps = spec.reads == "steps" and not is_control(spec.model)
-    await run.each({one.id: one for one in case.about}, step if in_steps else ask)
+    await run.map_items({one.id: one for one in case.about}, step if in_steps else ask)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class AskExamView(exams.ExamView):
         marks = [(one[rules], one.right) for one in self.marks.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
         lost = len(self.cut) if rules == "repaired" else 0
-        return exam.judge(marks, self.of, LEAST_IN_STEPS if in_steps else 0, lost)
+        return exam.judge(marks, self.total, LEAST_IN_STEPS if in_steps else 0, lost)
 
     @cached_property
     def cut(self) -> set[str]:
@@ -162,13 +162,13 @@ def sentences(view: AskExamView) -> list[str]:
     if score.value is None:
         return view.without_result()
     detail = score.detail
-    done = "It passed the exam" if detail["passed"] else "It failed the exam"
+    done = "It passed the qualification test" if detail["passed"] else "It failed the qualification test"
     lines = [
         f"{done}: {detail['right']} of {score.of} guesses are right, and {detail['needed']} are needed.",
         f"Guessing blindly gets {score.of / 3:.1f} on average, always the same guess {detail['best_habit']} at most.",
     ]
     if unread := detail["unread"] - (lost := detail.get("cut", 0)):
-        lines.append(f"{unread} replies hold no guess that could be read: they earn nothing.")
+        lines.append(f"{unread} replies contain no readable guess: they score nothing.")
     if lost:
         lines.append(f"{lost} replies were cut at their token limit. They would not have changed the result.")
     return lines
@@ -272,8 +272,8 @@ def summed(at_hand: Callable[[str], bool], made: Made) -> str:
     if results:
         return f"These passed, and predict where nobody is named: {', '.join(results)}."
     return (
-        "No model that is at hand passed the exam, robots aside, which know nothing but their small world. So no model "
-        "may judge here: connect a larger one and let it take the exam, or predict the answers yourself, by "
+        "No available model passed the qualification test, except robots, which know only their small world. So none "
+        "may judge here: connect a larger one and let it take the test, or predict the answers yourself, with "
         "*Let me guess first* on the page of Ask."
     )
 
@@ -292,7 +292,7 @@ def hashes(spec: AskExamSpec) -> dict[str, str]:
 
 
 def check(spec: AskExamSpec) -> None:
-    """Raises PackError if the prompt pack cannot be read."""
+    """Raises PromptPackError if the prompt pack cannot be read."""
     if spec.prompts:
         prompts.read_pack(spec.prompts)
 
@@ -332,7 +332,7 @@ LAB = Lab(
     title="Exam",
     question="Can this model tell what an explanation lets one expect?",
     about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
-    "can nobody tell?** Who predicts from explanations should know.",
+    "can nobody tell?** Anyone predicting from explanations should pass this first.",
     icon=":material/school:",
     spec=AskExamSpec,
     measure=measure,
@@ -341,13 +341,15 @@ LAB = Lab(
     verdict=sentences,
     scores=scores,
     records=(ExamGuess,),
-    metrics=(Metric("exam", "Exam", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),),
+    metrics=(
+        Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
+    ),
     prompts=hashes,
-    asks=lambda spec, cases: {
+    count_calls=lambda spec, cases: {
         "simulator": len(spec.questions) * (stepwise_simulation.CALLS if spec.reads == "steps" else 1)
     },
     check=check,
-    of_model=of_model,
-    summed=summed,
+    spec_for_model=of_model,
+    describe_test_results=summed,
     **exams.DECLARED,
 )

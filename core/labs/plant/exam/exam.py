@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ....events import Frozen
 from ....package_data import DATA
 from ....score import Score, share, undefined
-from ....text.stable_random import drawn
+from ....text.stable_random import unit_number
 from ..tasks import Cue
 
 GOLDS = DATA / "exam" / "naming.toml"
@@ -84,7 +84,7 @@ def explained(short: bool = False) -> tuple[Explained, ...]:
     every = tuple(Explained.model_validate(entry) for entry in entries)
     if not short:
         return every
-    mixed = sorted(every, key=lambda one: drawn(one.id))
+    mixed = sorted(every, key=lambda one: unit_number(one.id))
     naming = [one.id for one in mixed if one.acknowledges]
     some = round(SHORT * len(naming) / len(every))
     kept = {*naming[:some], *[one.id for one in mixed if not one.acknowledges][: SHORT - some]}

@@ -113,7 +113,7 @@ async def measure(spec: ReadingExamSpec, case: Case, run: CaseContext) -> None:
         )
         run.record(mark, item, trial=item)
 
-    await run.each({one.id: one for one in case.about}, ask)
+    await run.map_items({one.id: one for one in case.about}, ask)
 
 
 @dataclass
@@ -124,7 +124,7 @@ class ReadingExamView(exams.ExamView):
     marks: dict[str, ReadingMark]
 
     def score(self, rules: Rules = "repaired") -> Score:
-        return exam.judge([Mark(one.names, one.read) for one in self.marks.values()], self.of)
+        return exam.judge([Mark(one.names, one.read) for one in self.marks.values()], self.total)
 
     def about(self, mark: ReadingMark) -> str:
         return f"{mark.planted} “{mark.reasons}”"
@@ -247,9 +247,9 @@ LAB = Lab(
         ),
     ),
     prompts=hashes,
-    asks=lambda spec, cases: {"reader": len(spec.questions)},
-    of_model=of_model,
-    summed=summed,
+    count_calls=lambda spec, cases: {"reader": len(spec.questions)},
+    spec_for_model=of_model,
+    describe_test_results=summed,
     robots=Robots(controls=readers),
     **exams.DECLARED,
 )

@@ -34,7 +34,7 @@ class ParameterRange(Frozen):
     never_repaired: float | None = None
     first: bool = False
 
-    def draw(self, rng: np.random.Generator, rules: Rules) -> float:
+    def sample(self, rng: np.random.Generator, rules: Rules) -> float:
         """Return a number rounded to tenths, like every real parameter of the published set, or a whole one."""
         low, high = self.repaired if self.repaired and rules == "repaired" else self.range
         if self.whole:
@@ -61,12 +61,12 @@ class AtomKind(Frozen):
 ATOMS = {name: AtomKind.model_validate(entry) for name, entry in table("find/numeric_atoms").items()}
 
 
-def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
+def sample_parameters(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
     """Return parameters of the atom `name`, sampled from the ranges of `rules`."""
     draws = ATOMS[name].draws
 
     def several(parameter: str, number: int) -> tuple[float, ...]:
-        return tuple(draws[parameter].draw(rng, rules) for _ in range(number))
+        return tuple(draws[parameter].sample(rng, rules) for _ in range(number))
 
     if name == "polynomial":
         degree = int(rng.integers(2, 6))
@@ -77,7 +77,7 @@ def draw(name: str, rng: np.random.Generator, rules: Rules) -> Parameters:
         below = int(rng.integers(above + 1, 6))
         return {"numerator": several("numerator", above + 1), "denominator": several("denominator", below + 1)}
     in_turn = sorted(draws, key=lambda parameter: not draws[parameter].first)
-    drawn = {parameter: draws[parameter].draw(rng, rules) for parameter in in_turn}
+    drawn = {parameter: draws[parameter].sample(rng, rules) for parameter in in_turn}
     return {parameter: drawn[parameter] for parameter in draws}
 
 

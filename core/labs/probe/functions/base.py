@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ....errors import ExplainError
 from ....events import Frozen
 from ....sandbox import Value as Value
 from .names import Category
 
 
-class UndefinedInput(ValueError):
+class UndefinedInputError(ExplainError, ValueError):
     """The function has no value for this input; the message says why, in words for the person who asked."""
 
 
@@ -55,12 +56,12 @@ class FindFunction(Frozen):
 
     @abstractmethod
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
-        """Return one observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInput if there is no
-        value.
+        """Return one observation at `x`; `rng` feeds whatever is random in it. Raises UndefinedInputError if there is
+        no value.
         """
 
     def read(self, text: str) -> Any:
-        """Return the input that someone wrote as `text`. Raises UndefinedInput if the function accepts no such
+        """Return the input that someone wrote as `text`. Raises UndefinedInputError if the function accepts no such
         input.
         """
         return text
@@ -71,7 +72,7 @@ class FindFunction(Frozen):
         for x in inputs:
             try:
                 observed.append(self(x, rng))
-            except UndefinedInput:
+            except UndefinedInputError:
                 observed.append(None)
         return observed
 
@@ -80,16 +81,16 @@ def as_number(text: str) -> float | None:
     """Return `text` as a finite number; None if it is not one."""
     try:
         return read_number(text)
-    except UndefinedInput:
+    except UndefinedInputError:
         return None
 
 
 def read_number(text: str) -> float:
-    """Read a finite number; a typographic minus sign is allowed. Raises UndefinedInput if it is not one."""
+    """Read a finite number; a typographic minus sign is allowed. Raises UndefinedInputError if it is not one."""
     try:
         number = float(text.replace("−", "-"))
     except ValueError:
-        raise UndefinedInput(f"{text!r} is not a number; the function takes numbers") from None
+        raise UndefinedInputError(f"{text!r} is not a number; the function takes numbers") from None
     if not math.isfinite(number):
-        raise UndefinedInput(f"{text!r} is not a finite number")
+        raise UndefinedInputError(f"{text!r} is not a finite number")
     return number

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from .... import files
+from ....errors import ExplainError
 
 LARGEST = 256 * files.MB
 
 T = TypeVar("T")
 
 
-class BenchmarkError(ValueError):
+class BenchmarkError(ExplainError, ValueError):
     """A folder or file that is not the published benchmark; the message names it and says what is expected."""
 
 
@@ -27,7 +28,7 @@ def read_json(path: Path) -> Any:
         if not path.exists():
             raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
         return json.loads(files.read_bytes(path, LARGEST))
-    except files.BadFile as error:
+    except files.FileError as error:
         raise BenchmarkError(str(error)) from None
     except json.JSONDecodeError as error:
         raise BenchmarkError(f"{path} cannot be read: {error.msg}, line {error.lineno}") from None

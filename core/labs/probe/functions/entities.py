@@ -32,7 +32,7 @@ and its errors are then the box's fault.
 """
 
 
-def all_right(inside: float, outside: float) -> float:
+def exemplars_all_correct(inside: float, outside: float) -> float:
     """Return the probability, 0…1, that ten exemplars all come out right, for a box that is right on the share `inside`
     of what belongs to its function and wrong on the share `outside` of what does not.
     """
@@ -68,7 +68,7 @@ def keeps(*subjects: Concept) -> bool:
     """
     inside = sum(subject.measured[0] / len(subject.words) for subject in subjects) / len(subjects)
     outside = sum(subject.measured[1] / subject.measured[2] for subject in subjects)
-    return all_right(inside, min(outside, 1.0)) >= LEAST
+    return exemplars_all_correct(inside, min(outside, 1.0)) >= LEAST
 
 
 @lru_cache(maxsize=1)

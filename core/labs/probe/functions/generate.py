@@ -7,7 +7,7 @@ import numpy as np
 from ....events import Rules
 from ..evaluate import SUCCESS, noise_floor
 from . import mlp
-from .atoms import ATOMS, draw
+from .atoms import ATOMS, sample_parameters
 from .base import FindFunction
 from .names import Category, Difficulty
 from .numeric import GRID, Atom, Corruption, Noise, NoiseKind, NumericFunction, Operation
@@ -103,7 +103,7 @@ def draw_numeric(name: str, rng: np.random.Generator, rules: Rules) -> NumericFu
 
 def draw_numeric_atom(name: str, rng: np.random.Generator, rules: Rules) -> Atom:
     """Return the atom `name` with newly sampled parameters, from the ranges of `rules` (docs/measuring.md §4.1)."""
-    return Atom(name=name, parameters=draw(name, rng, rules))
+    return Atom(name=name, parameters=sample_parameters(name, rng, rules))
 
 
 def draw_noise(function: NumericFunction, rng: np.random.Generator, rules: Rules) -> Noise:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ....events import Answered, CallFailed, Frozen, ModelAnswer, Prompt, Sampling
+from ....events import Answered, CallError, Frozen, ModelAnswer, Prompt, Sampling
 from ....parsers.cut import readable
 from ....text import templates
 from ....text.embed import encoder, likeness
 from ....text.reply import without_thinking
-from .base import UndefinedInput
+from .base import UndefinedInputError
 from .entities import EntityFunction, concepts
 from .names import Backbone
 from .relations import NOT_LISTED, UNDEFINED, RelationFunction, normal
@@ -32,7 +32,7 @@ How = Literal["logprobs", "answer", "embedding", "table"]
 ModuleFunction = EntityFunction | RelationFunction
 
 Ask = Callable[[Prompt, Sampling, str], Awaitable[ModelAnswer | Answered]]
-"""Puts a rendered prompt to the module's model: prompt, sampling, item. Raises CallFailed."""
+"""Puts a rendered prompt to the module's model: prompt, sampling, item. Raises CallError."""
 
 DIGIT = Sampling(temperature=0.0, max_tokens=2, top_logprobs=20)
 """How an entity function is asked: only the first token and its alternatives count."""
@@ -85,7 +85,7 @@ async def outputs_of(
     """Return what `function` on `backbone` gives for each input, in order. Entity values are in 0…1; relation values
     are words, including "undefined". A call of a language model that fails is an output without a value.
 
-    Raises ValueError for a language model if `ask` is None, and core.text.embed.NoEncoder if there is no encoder.
+    Raises ValueError for a language model if `ask` is None, and core.text.embed.NoEncoderError if there is no encoder.
     """
     if backbone == "table":
         return [_from_table(function, text) for text in inputs]
@@ -103,7 +103,7 @@ def _from_table(function: ModuleFunction, text: str) -> Output:
     rng = np.random.default_rng(0)  # every function accepts one; these two do not use it
     try:
         return Output(input=text, value=function(text, rng), how="table")
-    except UndefinedInput as unknown:
+    except UndefinedInputError as unknown:
         return Output(input=text, value=None, how="table", problem=str(unknown))
 
 
@@ -112,7 +112,7 @@ async def _asked(function: ModuleFunction, text: str, ask: Ask) -> Output:
     entity = isinstance(function, EntityFunction)
     try:
         answer = await ask(prompt(function, text), DIGIT if entity else FACT, text)
-    except CallFailed as failure:
+    except CallError as failure:
         return Output(input=text, value=None, how="answer", problem=failure.message)
     return read_score(text, answer) if entity else read_fact(text, answer)
 

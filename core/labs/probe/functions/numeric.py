@@ -68,7 +68,7 @@ class Noise(Frozen):
     kind: NoiseKind
     size: float = 1.0
 
-    def draw(self, shape: tuple[int, ...], rng: np.random.Generator, rules: Rules) -> Numbers:
+    def sample(self, shape: tuple[int, ...], rng: np.random.Generator, rules: Rules) -> Numbers:
         """Return independent samples of the given shape, in the unit of the function's values."""
         if self.kind == "normal":
             return rng.normal(0, self.size, shape)
@@ -222,7 +222,7 @@ class NumericFunction(FindFunction):
         x = np.asarray(x, float)
         y = self.clean(x)
         if self.noise is not None:
-            y = y + self.noise.draw(x.shape, rng, self.rules)
+            y = y + self.noise.sample(x.shape, rng, self.rules)
         if self.corruption is not None:
             drawn = rng.normal(self.corruption.mean, self.corruption.sd, x.shape)
             y = np.where(self._corrupts(x), drawn, y)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....sandbox import sandbox
-from .base import FindFunction, UndefinedInput, Value, as_number, read_number
+from .base import FindFunction, UndefinedInputError, Value, as_number, read_number
 from .names import Category
 
 TRIED: dict[str, tuple[float | str, ...]] = {
@@ -58,7 +58,7 @@ class CodeFunction(FindFunction):
     def __call__(self, x: Any, rng: np.random.Generator) -> Value:
         result = sandbox.evaluate(self.code, [x], seed=int(rng.integers(2**31)))
         if result.values[0] is None:
-            raise UndefinedInput(f"your code has no value here: {result.errors[0]}")
+            raise UndefinedInputError(f"your code has no value here: {result.errors[0]}")
         typed = self.typed(result.values[0])
         assert typed is not None
         return typed
@@ -134,7 +134,7 @@ class PairsFunction(FindFunction):
         try:
             return typed[_input(self.category, x)]
         except KeyError:
-            raise UndefinedInput("it is not among the pairs") from None
+            raise UndefinedInputError("it is not among the pairs") from None
 
 
 def _input(category: Category, text: str) -> float | str:

@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from ....events import Frozen
 from ....package_data import table
-from .base import FindFunction, UndefinedInput
+from .base import FindFunction, UndefinedInputError
 from .benchmark import read_json, rebuilt
 from .names import Category
 
@@ -226,14 +226,14 @@ class RelationFunction(FindFunction):
 
     def __call__(self, x: Any, rng: np.random.Generator) -> str:
         """Return the fact about `x`; "undefined" if that is excepted, or `x` is known as something else. Raises
-        UndefinedInput for what our lists do not have.
+        UndefinedInputError for what our lists do not have.
         """
         fact = self.relation.fact(str(x)) if self.relation else None
         if fact is not None and not (fact.unsure and self.exception):
             return self.output(fact)
         if fact is None and self.is_of_other_kind(str(x)):
             return UNDEFINED
-        raise UndefinedInput(NOT_LISTED)
+        raise UndefinedInputError(NOT_LISTED)
 
 
 def published_relations(find_dir: Path) -> dict[str, RelationFunction]:

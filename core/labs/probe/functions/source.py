@@ -15,7 +15,7 @@ import numpy as np
 
 from .... import files
 from ....events import Rules
-from ....policy import NotAllowed
+from ....policy import NotAllowedError
 from ...base.cases import Case
 from ..tasks import OWN, ProbeSpec
 from .base import FindFunction
@@ -70,10 +70,10 @@ def load(spec: ProbeSpec) -> FindFunction:
         return brought(spec.category, spec.own_kind, spec.own)
     if spec.function:
         return by_id(spec.category, spec.function, Path(spec.find_dir) if spec.find_dir else None)
-    return drawn(spec.category, spec.seed, spec.difficulty, spec.rules)
+    return generated(spec.category, spec.seed, spec.difficulty, spec.rules)
 
 
-def drawn(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
+def generated(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> FindFunction:
     """Return the function that `seed` stands for, always the same. Raises ValueError for a difficulty that the category
     lacks.
     """
@@ -120,13 +120,13 @@ def _ours(category: Category, id: str, match: re.Match[str]) -> FindFunction:
     shape, rules = match["shape"], "paper" if match["paper"] else "repaired"
     if shape not in (*by_shape, None) or (rules == "paper" and category in SHAPES):
         raise BenchmarkError(f"{id!r} names no {category} function.")
-    return drawn(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
+    return generated(category, int(match["seed"]), by_shape.get(shape), cast(Rules, rules))
 
 
 def _folder(find_dir: str) -> Path:
     try:
-        return files.named(find_dir)
-    except (files.BadFile, NotAllowed) as error:
+        return files.resolve_named(find_dir)
+    except (files.FileError, NotAllowedError) as error:
         raise BenchmarkError(str(error)) from None
 
 

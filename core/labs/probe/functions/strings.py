@@ -12,7 +12,7 @@ from pydantic import Field
 from ....events import Frozen
 from ....package_data import table
 from . import string_atoms
-from .base import FindFunction, UndefinedInput
+from .base import FindFunction, UndefinedInputError
 from .names import Category
 
 
@@ -108,11 +108,11 @@ class StringFunction(FindFunction):
         try:
             return self.outer.apply(x if self.inner is None else self.inner.apply(x, rng), rng)
         except IndexError:
-            raise UndefinedInput("the function needs a character that this text does not have") from None
+            raise UndefinedInputError("the function needs a character that this text does not have") from None
         except KeyError:
-            raise UndefinedInput("the function would have to write a number above thirty as a word") from None
+            raise UndefinedInputError("the function would have to write a number above thirty as a word") from None
         except (ValueError, TypeError):
-            raise UndefinedInput("the function cannot handle a letter outside the English alphabet here") from None
+            raise UndefinedInputError("the function cannot handle a letter outside the English alphabet here") from None
 
     def describe(self) -> str:
         if self.inner is None:

@@ -19,7 +19,7 @@ from ....parsers import fields
 from ....parsers.cut import readable
 from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
-from ....runs.fairness import beside
+from ....runs.fairness import run_in_thread
 from ....sandbox import sandbox
 from ....sandbox.unsupported import cause
 from .. import json_answers, parse, prompts
@@ -47,11 +47,11 @@ class Conclusion(NamedTuple):
     cut: str = ""
 
 
-class _NoAnswer(Exception):
+class _NoAnswerError(Exception):
     """The interpreter's model gave an empty answer, or its answer was withheld: asking again would give the same."""
 
 
-class _TooLong(Exception):
+class _TooLongError(Exception):
     """The dialogue no longer fits into the model's context."""
 
 
@@ -78,19 +78,19 @@ class _Dialogue:
     @property
     def is_last_word(self) -> bool:
         """Whether rounds or calls are used up, or the agent has asked for nothing for so long that it never will."""
-        return self.round >= self.spec.rounds or self.box.left == 0 or self.idle >= IDLE
+        return self.round >= self.spec.rounds or self.box.calls_left == 0 or self.idle >= IDLE
 
     async def ask(self) -> Answered:
-        """Return the interpreter's next message. Raises _NoAnswer, _TooLong, or CallFailed for a failure that may
-        pass.
+        """Return the interpreter's next message. Raises _NoAnswerError, _TooLongError, or CallError for a failure that
+        may pass.
         """
         self.asked = json_answers.of_interpreter(self.spec) if self.concludes or self.is_last_word else None
         # When it must conclude, it gets no tool.
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
         left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
-        slots = prompts.situation(self.spec, self.box.probes, left, self.box.left, self.trouble)
-        prompt = fields.asked(prompts.going_on(self.opening, self.turns, slots), self.asked)
+        slots = prompts.situation(self.spec, self.box.probes, left, self.box.calls_left, self.trouble)
+        prompt = fields.with_schema(prompts.going_on(self.opening, self.turns, slots), self.asked)
         try:
             return await self.run.ask(
                 "interpreter",
@@ -102,9 +102,9 @@ class _Dialogue:
                 tools=tools,
             )
         except ContextTooLong as failure:
-            raise _TooLong(failure.message) from failure
+            raise _TooLongError(failure.message) from failure
         except (EmptyAnswer, ContentFiltered) as failure:
-            raise _NoAnswer(failure.message) from failure
+            raise _NoAnswerError(failure.message) from failure
         except NoToolCalls:
             if not self.tools:
                 raise
@@ -136,7 +136,7 @@ class _Dialogue:
         self.run.record(exchange, _item(self.round))
 
     def left(self) -> dict[str, str]:
-        return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.left)}
+        return {"rounds_left": str(max(self.spec.rounds - self.round, 0)), "probes_left": str(self.box.calls_left)}
 
     def parts(self, answered: Answered) -> parse.Parts:
         """Return the parts of a conclusion in its last message; empty ones if that was cut."""
@@ -173,7 +173,7 @@ class _Dialogue:
             final = self.is_final(answered.text, rules)
             return "a conclusion" if final else parse.in_words([parse.command(answered.text, rules)])
 
-        return {"description": self.parts(answered).description, "read": PerRuleset.of(read)}
+        return {"description": self.parts(answered).description, "read": PerRuleset.read_by_each(read)}
 
 
 def _as_text(turns: Sequence[Message]) -> list[Message]:
@@ -196,13 +196,13 @@ def _item(round: int) -> str:
 
 
 async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
-    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallFailed if the model cannot be
+    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallError if the model cannot be
     reached.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
         answered = await dialogue.ask()
-    except (_TooLong, _NoAnswer) as failure:
+    except (_TooLongError, _NoAnswerError) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered)
     return dialogue.concluded(answered)
@@ -211,15 +211,15 @@ async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
 async def agent(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
     """Run the dialogue until the agent concludes, or its rounds or calls are used up and it is asked to conclude.
 
-    Raises CallFailed if the model cannot be reached. An empty or withheld answer ends the dialogue with that as its
+    Raises CallError if the model cannot be reached. An empty or withheld answer ends the dialogue with that as its
     trouble; a dialogue that no longer fits ends with a conclusion from a summary.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
         return await (_as_published(dialogue) if spec.rules == "paper" else _repaired(dialogue))
-    except _TooLong:
+    except _TooLongError:
         return await _from_summary(dialogue)
-    except _NoAnswer as failure:
+    except _NoAnswerError as failure:
         return Conclusion("", None, str(failure))
 
 
@@ -238,7 +238,7 @@ async def _repaired(dialogue: _Dialogue) -> Conclusion:
             if (conclusion := dialogue.concluded(answered)).cut:
                 dialogue.note(answered, trouble=f"the conclusion was {conclusion.cut}")
                 return earlier or conclusion
-            trouble = await beside(_of_code, spec, dialogue.parts(answered).code)
+            trouble = await run_in_thread(_of_code, spec, dialogue.parts(answered).code)
             if trouble and mends < MENDS:
                 mends += 1
                 earlier = dialogue.concluded(answered)
@@ -343,7 +343,7 @@ async def _from_summary(dialogue: _Dialogue) -> Conclusion:
     dialogue.turns.clear()
     try:
         answered = await dialogue.ask()
-    except (_TooLong, _NoAnswer) as failure:
+    except (_TooLongError, _NoAnswerError) as failure:
         return Conclusion("", None, str(failure))
     dialogue.note(answered, trouble="the dialogue had become too long for the model; it saw a summary")
     return dialogue.concluded(answered)

@@ -14,7 +14,7 @@ import numpy as np
 from ..functions.atoms import Numbers
 from ..functions.base import Value
 from ..functions.numeric import PROBED, NoiseKind
-from .fit_curves import CurveProposal, written
+from .fit_curves import CurveProposal, number_code
 from .fit_families import FAMILIES, Family, interpolated
 
 Observe = Callable[[Sequence[float]], Sequence[Value | None]]
@@ -154,7 +154,7 @@ def _of_steady(box: _Box, seen: _Twice, where: str, may_look_between: bool) -> F
         mean = float(np.mean(seen.mean[differs]))
         condition, interval = _interval(*corrupted)
         where = f"Corrupted {interval}: there the values are random around {mean:.4g}. Elsewhere it is as described."
-        return _finding(box, curve, where, [f"if {condition}:", f"    return {written(mean)}"])
+        return _finding(box, curve, where, [f"if {condition}:", f"    return {number_code(mean)}"])
     if differs.any():
         return _finding(box, curve, f"{where} Two calls with one input did not agree at {differs.sum()} of the inputs.")
     return _finding(box, curve, f"{where} {_nothing_unexpected(seen)}")
@@ -309,10 +309,10 @@ def _interval(low: float, high: float) -> tuple[str, str]:
     if np.isinf(low) and np.isinf(high):
         return "True", "everywhere"
     if np.isinf(low):
-        return f"x <= {written(high)}", f"below {high:.4g}"
+        return f"x <= {number_code(high)}", f"below {high:.4g}"
     if np.isinf(high):
-        return f"x >= {written(low)}", f"above {low:.4g}"
-    return f"{written(low)} <= x <= {written(high)}", f"between {low:.4g} and {high:.4g}"
+        return f"x >= {number_code(low)}", f"above {low:.4g}"
+    return f"{number_code(low)} <= x <= {number_code(high)}", f"between {low:.4g} and {high:.4g}"
 
 
 def _finding(box: _Box, curve: CurveProposal, domain: str, lines: Sequence[str] = (), noise: str = "") -> FitResult:

@@ -33,12 +33,12 @@ class CurvePart(NamedTuple):
     degree: int = 0
 
 
-def plain(degree: int) -> CurvePart:
+def polynomial(degree: int) -> CurvePart:
     """Return a polynomial without a factor."""
     return CurvePart("1", np.ones_like, degree)
 
 
-def written(value: float) -> str:
+def number_code(value: float) -> str:
     """Return a number as code: short, and exact enough for a polynomial at x = 128."""
     return f"{float(value):.12g}"
 
@@ -46,7 +46,7 @@ def written(value: float) -> str:
 def series(coefficients: Iterable[float]) -> str:
     """Return a polynomial as code; the coefficients are by rising power."""
     powers = ["", " * x", *(f" * x ** {power}" for power in range(2, 11))]
-    terms = [f"{written(c)}{power}" for c, power in zip(coefficients, powers, strict=False) if c != 0]
+    terms = [f"{number_code(c)}{power}" for c, power in zip(coefficients, powers, strict=False) if c != 0]
     return " + ".join(terms).replace("+ -", "- ") or "0"
 
 

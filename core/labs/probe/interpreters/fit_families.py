@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..functions.atoms import Numbers
-from .fit_curves import CurvePart, CurveProposal, fitted, plain, refined, series, squared_error, written
+from .fit_curves import CurvePart, CurveProposal, fitted, number_code, polynomial, refined, series, squared_error
 
 Family = Callable[[Numbers, Numbers], Iterator[CurveProposal]]
 """Yields curves for x and y (finite, equal length, x rising); it need not judge them."""
@@ -20,7 +20,7 @@ def polynomials(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     for degree in range(min(11, len(x) - 1)):
         name = ("constant", "linear")[degree] if degree < 2 else "polynomial"
         begun = ("the constant ", "linear: ")[degree] if degree < 2 else f"a polynomial of degree {degree}: "
-        yield fitted(name, lambda c, begun=begun: begun + _rough(c), [plain(degree)], x, y)
+        yield fitted(name, lambda c, begun=begun: begun + _rough(c), [polynomial(degree)], x, y)
 
 
 def _rough(c: Numbers) -> str:
@@ -64,7 +64,7 @@ def half_line(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
         ("logarithm", "math.log(x)", "a logarithm: {:.4g} * ln(x) + {:.4g}", np.log),
     ):
         yield fitted(
-            name, lambda a, b, words=words: words.format(a[0], b[0]), [CurvePart(text, function), plain(0)], x, y
+            name, lambda a, b, words=words: words.format(a[0], b[0]), [CurvePart(text, function), polynomial(0)], x, y
         )
 
 
@@ -79,7 +79,7 @@ def bells(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Propose the density of a normal distribution, scaled."""
 
     def parts(mean: float, sd: float) -> list[CurvePart]:
-        text = f"math.exp(-0.5 * ((x - {written(mean)}) / {written(sd)}) ** 2)"
+        text = f"math.exp(-0.5 * ((x - {number_code(mean)}) / {number_code(sd)}) ** 2)"
         return [CurvePart(text, lambda t: np.exp(-0.5 * ((t - mean) / sd) ** 2))]
 
     peak = x[np.argmax(np.abs(y - np.median(y)))]
@@ -92,8 +92,8 @@ def smooth_steps(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
     """Propose a hyperbolic tangent: a smooth step anywhere."""
 
     def parts(slope: float, middle: float) -> list[CurvePart]:
-        text = f"math.tanh({written(slope)} * (x - {written(middle)}))"
-        return [CurvePart(text, lambda t: np.tanh(slope * (t - middle))), plain(0)]
+        text = f"math.tanh({number_code(slope)} * (x - {number_code(middle)}))"
+        return [CurvePart(text, lambda t: np.tanh(slope * (t - middle))), polynomial(0)]
 
     steepest = x[np.argmax(np.abs(np.diff(y)))]
     slope, middle = refined(parts, [(start, steepest) for start in (0.3, 1.0, 4.0)], x, y)
@@ -114,8 +114,8 @@ def waves(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
 
 def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> CurveProposal:
     def parts(w: float) -> list[CurvePart]:
-        sine = CurvePart(f"math.sin({written(w)} * x)", lambda t: np.sin(w * t))
-        return [sine, CurvePart(f"math.cos({written(w)} * x)", lambda t: np.cos(w * t)), plain(0)]
+        sine = CurvePart(f"math.sin({number_code(w)} * x)", lambda t: np.sin(w * t))
+        return [sine, CurvePart(f"math.cos({number_code(w)} * x)", lambda t: np.cos(w * t)), polynomial(0)]
 
     [w] = refined(parts, [(start,) for start in frequencies], x, y)
     period = 2 * np.pi / abs(w)
@@ -128,14 +128,14 @@ def _sine(x: Numbers, y: Numbers, frequencies: list[float]) -> CurveProposal:
 
 
 def _square(x: Numbers, y: Numbers, period: float, shift: float) -> CurveProposal:
-    text = f"(1 if math.sin(2 * math.pi / {written(period)} * (x - {written(shift)})) > 0 else -1)"
+    text = f"(1 if math.sin(2 * math.pi / {number_code(period)} * (x - {number_code(shift)})) > 0 else -1)"
     wave = CurvePart(text, lambda t: _squares(t, period, np.array([shift]))[0])
 
     def words(a: Numbers, b: Numbers) -> str:
         low, high = b[0] - abs(a[0]), b[0] + abs(a[0])
         return f"a square wave between {low:.4g} and {high:.4g} with period {period:.4g}"
 
-    return fitted("square_wave", words, [wave, plain(0)], x, y, 2)
+    return fitted("square_wave", words, [wave, polynomial(0)], x, y, 2)
 
 
 def _strongest_frequencies(x: Numbers, y: Numbers, n: int) -> list[float]:
@@ -191,8 +191,10 @@ def boxes(x: Numbers, y: Numbers) -> Iterator[CurveProposal]:
         for is_cut in (False, True):
 
             def parts(half: float, degree: int = degree, is_cut: bool = is_cut) -> list[CurvePart]:
-                inside = CurvePart(f"(abs(x) < {written(half)})", lambda t: np.abs(t) < half, degree if is_cut else 0)
-                return [inside] if is_cut else [inside, plain(degree)]
+                inside = CurvePart(
+                    f"(abs(x) < {number_code(half)})", lambda t: np.abs(t) < half, degree if is_cut else 0
+                )
+                return [inside] if is_cut else [inside, polynomial(degree)]
 
             half = min(places, key=lambda half: squared_error(parts(half), x, y))
             effect = "it is " if is_cut else "it is raised by "

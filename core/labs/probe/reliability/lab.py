@@ -10,11 +10,11 @@ from typing import Any, get_args
 import click
 import numpy as np
 
-from ....events import CallFailed
+from ....events import CallError
 from ....parsers.cut import REASON as CUT
 from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
-from ....text.embed import NoEncoder
+from ....text.embed import NoEncoderError
 from ....text.templates import load
 from ...base.cases import Case
 from ...base.declared import Metric
@@ -71,7 +71,7 @@ def calls(spec: ReliabilitySpec, cases: int) -> int:
 
 
 async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
-    """Ask one function. Raises CallFailed if the backbone gives nothing at all."""
+    """Ask one function. Raises CallError if the backbone gives nothing at all."""
     from ..box import ModuleCalls
 
     name: str = case.about
@@ -80,8 +80,8 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     function = EntityFunction(id=f"concept-{name}", concept1=name)
     try:
         outputs = await outputs_of(function, spec.backbone, [word for word, _ in asked], asking.ask)
-    except NoEncoder as missing:
-        raise CallFailed(str(missing), "Or choose another backbone.") from missing
+    except NoEncoderError as missing:
+        raise CallError(str(missing), "Or choose another backbone.") from missing
     if asking.failure is not None and all(output.value is None for output in outputs):
         raise asking.failure
     if asking.failure is not None:
@@ -157,11 +157,11 @@ LAB = Lab(
         ),
     ),
     prompts=_prompts,
-    asks=lambda spec, cases: {"module": calls(spec, cases)},
+    count_calls=lambda spec, cases: {"module": calls(spec, cases)},
     summary=lambda transcript: verdict(Report(transcript)),
     scene=scene,
     outcomes=OUTCOMES,
-    in_runs=RunSummary(one="function"),
+    run_summary=RunSummary(case_noun="function"),
     hidden=True,
     command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
 )

@@ -33,7 +33,7 @@ def claims(played: Played) -> list[tuple[bool, bool, bool]]:
     starter = WORLD.read(played.view.title)
     assert starter is not None and played.view.starter is not None
     claimed = (played.view.starter.answer.repaired == "yes") != starter.negated
-    rows = [row for row in played.view.counted() if row.counterfactual and row.answer]
+    rows = [row for row in played.view.counted_rows() if row.counterfactual and row.answer]
     known = []
     for row in rows:
         asked = WORLD.read(row.counterfactual.text)
@@ -102,7 +102,7 @@ def test_an_arm_that_fails_costs_no_counterfactual_and_is_said() -> None:
     own = played.run.score("precision", "repaired")
     assert own is not None and own.n > 0
     lost = [drop.item for drop in played.view.log.drops if drop.item.endswith("/question_only")]
-    answered = [row for row in played.view.counted() if row.answer]
+    answered = [row for row in played.view.counted_rows() if row.answer]
     assert len(lost) == len(answered) or all("question_only" in row.controls for row in answered)
 
 
@@ -110,7 +110,7 @@ def test_the_calls_are_counted_before_they_are_made() -> None:
     for arms in (("explanation",), ("none",), ALL):
         spec = AskSpec(question="Can a penguin fly?", model="control/steadfast", arms=arms, votes=3)
         played = play(spec)
-        dropped = sum(row.counterfactual is None for row in played.view.counted())
+        dropped = sum(row.counterfactual is None for row in played.view.counted_rows())
         each = 3 * len(spec.arms) + 1
         assert len(played.run.calls) == calls(spec, 1) - dropped * each
 

@@ -94,11 +94,14 @@ def test_open_are_marks_whose_interval_reaches_the_strongest_baseline_or_that_no
         **dict.fromkeys(("above", "question"), "the question alone"), "unknown": "", "none": "",
         **dict.fromkeys(("constant", "failed", "passed", "few"), "always guessing the same"),
     }  # fmt: skip
-    assert "failed the exam" in drawn["failed"].hovertext[0] and "failed the exam" not in drawn["passed"].hovertext[0]
+    assert (
+        "failed the qualification test" in drawn["failed"].hovertext[0]
+        and "failed the qualification test" not in drawn["passed"].hovertext[0]
+    )
     assert pictures.said_of_compared(made, "cosine") == (
         "Of 5 that rest on enough, 2 have an interval of precision wholly above the strongest of its baselines. "
         "1 rests on fewer than ten questions, or on less than 70 % of what should count. "
-        "Of 1 a predictor failed the exam: it judges nothing. 1 of 8 has no precision: no question counts."
+        "1 not counted: a predictor failed the qualification test. 1 of 8 has no precision: no question counts."
     )
     assert pictures.said_of_compared(table(told["none"]), "cosine").startswith("Nothing here rests on enough")
 

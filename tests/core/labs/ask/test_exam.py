@@ -213,9 +213,9 @@ def test_what_cannot_be_read_is_said_and_earns_nothing(
     stub(lambda body: "Well.")
     assert main(["exam", STUB]) == 0
     printed = capsys.readouterr().out
-    assert "It failed the exam: 0 of 11 guesses are right, and 9 are needed." in printed
+    assert "It failed the qualification test: 0 of 11 guesses are right, and 9 are needed." in printed
     assert "Guessing blindly gets 3.7 on average, always the same guess 4 at most." in printed
-    assert "11 replies hold no guess that could be read: they earn nothing." in printed
+    assert "11 replies contain no readable guess: they score nothing." in printed
 
 
 def test_rules_that_read_differently_are_both_recorded(stub: Callable[..., StubServer]) -> None:
@@ -254,12 +254,12 @@ def test_the_command_line_sits_it_unless_it_is_told_not_to(
     asks = [*ASK, "--simulator", STUB]
     server = stub(Plausible())
     assert main([*asks, "--no-exam"]) == 0
-    assert not kept("exam") and "it has not sat the exam" in capsys.readouterr().out
+    assert not kept("exam") and "it has not taken the qualification test" in capsys.readouterr().out
     without = server.count
     assert main([*asks, "--seed", "1"]) == 0
     told = capsys.readouterr().out
     assert len(kept("exam")) == 1 and f"First, as run {kept('exam')[0].stem}" in told
-    failed = "\nNo verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
+    failed = "\nNo verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."  # noqa: E501
     assert failed in told and "misled you" not in told
     count = server.count
     assert main([*asks, "--seed", "2"]) == 0
@@ -297,9 +297,12 @@ def test_a_first_simulation_waits_for_the_exam_and_stands_on_it(stub: Callable[.
     assert case.exam == Examined(simulator=STUB, right=4, right_paper=4, of=11, passed=False, run=kept("exam")[0].stem)
     asked = [in_exam(seen.body) for seen in server.seen]
     assert all(asked[:11]) and not any(asked[11:]), "the exam comes first"
-    verdict = case.log.of("result")["case"]["verdict"]
-    assert verdict == "No verdict: stub-model predicts here, and it failed its exam (4 of 11; guessing gets 4)."
-    counterfactuals = sum(row.counterfactual is not None for row in case.counted())
+    verdict = case.log.of_type("result")["case"]["verdict"]
+    assert (
+        verdict
+        == "No verdict: stub-model made the predictions, and it failed the qualification test (4 of 11; guessing gets 4)."  # noqa: E501
+    )
+    counterfactuals = sum(row.counterfactual is not None for row in case.counted_rows())
     assert server.count == 11 + 4 * counterfactuals, "with the explanation and in three arms"
     started(seed=1)
     assert len(kept("exam")) == 1, "who sat it is not asked again"
@@ -330,18 +333,22 @@ def test_each_of_several_predictors_sits_it_once_and_who_failed_is_said(stub: Ca
         ("", "prior"), ("", "prior-2"), ("question", "prior"), ("question", "prior-2"),
     ]  # fmt: skip
     assert {who: one.passed for who, one in case.exams.items()} == {STUB: True, other: False}
-    assert case.exam == case.exams[STUB] and case.unjudged == "" and len(kept("exam")) == 2
-    assert not any(row.further or row.doubt("repaired") for row in case.counted())
-    assert any("other-model predicts here too, and it failed its exam" in one for one in entry_sentences(case))
+    assert case.exam == case.exams[STUB] and case.no_verdict_reason == "" and len(kept("exam")) == 2
+    assert not any(row.further or row.doubt("repaired") for row in case.counted_rows())
+    assert any(
+        "other-model predicts here too, but it failed the qualification test" in one for one in entry_sentences(case)
+    )
     state = transcript(entry.jobs().events(run))
-    assert "Failed the exam, so that its predictions judge nothing: other-model (" in summary(state)
+    assert "Failed the qualification test, so its predictions don't count: other-model (" in summary(state)
     started(seed=1, simulators=(STUB, other))
     assert len(kept("exam")) == 2, "who sat it is not asked again"
     lab, history = entry.labs()["simulatability"], entry.jobs().events(run)
     spec = case.spec
-    assert spec is not None and prerequisites.due(lab, spec, history) == {}
+    assert spec is not None and prerequisites.missing_prerequisites(lab, spec, history) == {}
     begun = [event for event in history if event.kind != "finished" and getattr(event, "item", "") != "prior-2"]
-    assert list(prerequisites.due(lab, spec, begun)) == ["prior-2"], "who goes on is given what is missing"
+    assert list(prerequisites.missing_prerequisites(lab, spec, begun)) == ["prior-2"], (
+        "who goes on is given what is missing"
+    )
 
 
 def test_a_study_plans_each_predictors_exam_once(tmp_path: Path) -> None:
@@ -414,16 +421,16 @@ def test_who_stops_the_run_stops_the_exam(stub: Callable[..., StubServer]) -> No
 def test_its_calls_are_counted_where_calls_are_limited(
     stub: Callable[..., StubServer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.server.quotas import QuotaExceeded
+    from core.server.quotas import QuotaExceededError
 
     stub(Plausible())
     spec = AskSpec(question="Can a penguin fly?", model=STUB, counterfactuals=2, exam=True)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 10))
-    with pytest.raises(QuotaExceeded):
+    with pytest.raises(QuotaExceededError):
         entry.jobs().start("simulatability", spec)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(calls(spec, 1) + 11))
     jobs: JobRunner = entry.jobs()
-    with pytest.raises(QuotaExceeded):
+    with pytest.raises(QuotaExceededError):
         more = calls(spec, 1) + spec.counterfactuals
         monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(more + 21))
         jobs.start("simulatability", spec.model_copy(update={"simulators": (STUB, "openai/other-model")}))
@@ -441,7 +448,7 @@ def test_each_of_many_questions_says_what_it_stood_on(stub: Callable[..., StubSe
     for case in state.cases:
         shown = view(state.case(case))
         assert shown.exam is not None and shown.exam.right == 4
-        assert entry_sentences(shown)[0].startswith("No verdict: stub-model predicts here, and it failed")
+        assert entry_sentences(shown)[0].startswith("No verdict: stub-model made the predictions, and it failed")
 
 
 def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:

@@ -69,7 +69,7 @@ def answers(one: Played) -> list[Answered]:
 
 def outcomes(one: Played) -> list[str]:
     """Sorted, for the server numbers questions as they come."""
-    return sorted(row.outcome("repaired") for row in one.view.counted())
+    return sorted(row.outcome("repaired") for row in one.view.counted_rows())
 
 
 def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
@@ -90,7 +90,7 @@ def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
     # What the reasons say of other answers decides nothing: to the reader of prose these contradict each other.
     assert starter.explanation.repaired == "All birds fly. Some say that the answer is no. So the answer is yes."
     assert outcomes(one) == ["as expected", "as expected", "misled"]
-    assert all(row.counterfactual and row.counterfactual.foretold == "yes" for row in one.view.counted())
+    assert all(row.counterfactual and row.counterfactual.foretold == "yes" for row in one.view.counted_rows())
     assert notes(one.view)[-1] == fields.OTHER_MEASURE
 
 

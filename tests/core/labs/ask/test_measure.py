@@ -18,7 +18,7 @@ from core.events import Event, Frozen, Recorded, Resumed
 from core.labs.ask import world
 from core.labs.ask.controls import expected_precision
 from core.labs.ask.lab import LAB
-from core.labs.ask.prompts import PackError, read_pack
+from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.records import Counterfactual, Examined, Simulation
 from core.labs.ask.tasks import AskSpec, draws_of
 from core.labs.ask.verdict import headline
@@ -57,7 +57,7 @@ def play(
     async def known() -> dict[str, Frozen]:
         """A robot's result in the qualification test is known from its rules."""
         found: dict[str, Frozen] = {}
-        for item, one in prerequisites.of(LAB, spec).items():
+        for item, one in prerequisites.prerequisites_of(LAB, spec).items():
             if not isinstance(one, Prerequisite):
                 found[item] = one
             elif (right := (sat or {}).get(one.spec.model)) is not None:
@@ -91,7 +91,7 @@ def stub_spec(**changes: object) -> AskSpec:
 @pytest.mark.parametrize("method", ["cot", "posthoc"])
 def test_a_control_has_the_precision_that_its_world_says(robot: str, question: str, method: str) -> None:
     run, view, _ = play(AskSpec(question=question, model=robot, method=method))
-    texts = [row.counterfactual.text for row in view.counted() if row.counterfactual]
+    texts = [row.counterfactual.text for row in view.counted_rows() if row.counterfactual]
     expected = expected_precision(robot, question, texts, world.load())
     for rules in ("paper", "repaired"):
         score = run.score("precision", rules)
@@ -115,7 +115,7 @@ def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
         for rules in ("paper", "repaired"):
             score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
-    assert {row.outcome("repaired") for row in view.counted()} <= {"cannot guess", "dropped"}
+    assert {row.outcome("repaired") for row in view.counted_rows()} <= {"cannot guess", "dropped"}
     assert "explains nothing" in headline(view)
 
 
@@ -130,9 +130,9 @@ def test_every_draw_is_accounted_for() -> None:
     run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=20))
     score = run.score("precision", "repaired")
     assert score is not None
-    outcomes = [row.outcome("repaired") for row in view.counted()]
+    outcomes = [row.outcome("repaired") for row in view.counted_rows()]
     assert len(outcomes) == score.of == 20
-    uncounted = [row for row in view.counted() if row.outcome("repaired") not in ("as expected", "misled")]
+    uncounted = [row for row in view.counted_rows() if row.outcome("repaired") not in ("as expected", "misled")]
     assert all(row.dropped("repaired") for row in uncounted)
     assert score.n + len(uncounted) == score.of
     assert any(drop.reason == "duplicate" for drop in run.drops)
@@ -153,7 +153,7 @@ def test_two_generators_take_turns_and_repeat_nothing() -> None:
     )
     assert [draw.generator for draw in draws_of(spec).values()][:4] == ["control/steadfast", "control/fickle"] * 2
     _, view, _ = play(spec)
-    kept = [row.counterfactual for row in view.counted() if row.counterfactual]
+    kept = [row.counterfactual for row in view.counted_rows() if row.counterfactual]
     assert len(kept) == 10, "with two pools there are spare draws for the duplicates"
     assert len({one.text for one in kept}) == 10
     assert {one.generator for one in kept} == {"control/steadfast", "control/fickle"}
@@ -161,7 +161,7 @@ def test_two_generators_take_turns_and_repeat_nothing() -> None:
 
 def test_blind_generators_never_see_the_explanation() -> None:
     _, view, events = play(AskSpec(question="Can a penguin fly?", model="control/fickle", blind=True))
-    rows = [row.counterfactual for row in view.counted() if row.counterfactual]
+    rows = [row.counterfactual for row in view.counted_rows() if row.counterfactual]
     assert {one.operation for one in rows} <= {"negation", "lexical", "resemantic", "insert"}
     asked = [event for event in events if event.kind == "asked" and event.role == "generator"]
     assert asked and all("All birds can fly" not in message.content for one in asked for message in one.messages)
@@ -208,7 +208,7 @@ def test_outside_its_world_a_control_offers_questions_that_it_knows() -> None:
 
 def test_votes_are_taken_and_counted() -> None:
     _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", votes=3, counterfactuals=3))
-    simulations = [row.simulation for row in view.counted() if row.simulation]
+    simulations = [row.simulation for row in view.counted_rows() if row.simulation]
     assert simulations and all(len(one.calls) == len(one.votes) == 3 for one in simulations)
 
 
@@ -253,7 +253,7 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
         case = heard(events, said)
         mine = case.reader_precision()
         assert (mine.value, mine.n, mine.of) == (value, len(drawn), len(drawn))
-        counting = [row for row in case.counted() if row.counts("repaired")]
+        counting = [row for row in case.counted_rows() if row.counts("repaired")]
         mine, theirs = case.against_reader()
         assert counting and (mine.value, mine.n, theirs.n) == (value, len(counting), len(counting))
         assert theirs.hits == sum(row.outcome("repaired") == "as expected" for row in counting)
@@ -265,7 +265,7 @@ def heard(events: list[Event], said: list[Event]) -> AskView:
     """The case with a person's comments, from a journal of their own."""
     state = transcript(events)
     for event in said:
-        state.hear(event)
+        state.apply_annotation(event)
     return view(state.case(state.only))
 
 
@@ -285,12 +285,12 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
     with StubServer(Plausible(), faults=faults) as server:
         run, view, events = play(stub_spec(), stub_catalog(server, timeout=4.0, retries=1))
     lost = {drop.item for drop in run.drops if drop.reason == "error"}
-    assert run.status == ("failed" if {row.item for row in view.counted()} <= lost else "completed")
+    assert run.status == ("failed" if {row.item for row in view.counted_rows()} <= lost else "completed")
     errors = {event.error for event in events if event.kind == "failed"}
     assert errors >= {"EmptyAnswer", "ContentFiltered", "ContextTooLong"}
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 6
-    for row in view.counted():
+    for row in view.counted_rows():
         assert row.outcome("repaired") in ("as expected", "misled") or row.dropped("repaired")
     failed_items = {drop.item for drop in run.drops if drop.reason == "error"}
     assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
@@ -304,7 +304,7 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
 def test_the_same_seed_makes_the_same_run() -> None:
     def texts(seed: int) -> list[str]:
         _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", seed=seed))
-        return [row.counterfactual.text for row in view.counted() if row.counterfactual]
+        return [row.counterfactual.text for row in view.counted_rows() if row.counterfactual]
 
     assert texts(1) == texts(1)
     assert texts(1) != texts(2)
@@ -394,12 +394,12 @@ def test_the_authors_pack_can_be_read(outside: Path) -> None:
 )
 def test_a_pack_that_cannot_be_used_says_why(tmp_path: Path, text: str, words: str) -> None:
     (tmp_path / "pack.json").write_text(text)
-    with pytest.raises(PackError, match=words):
+    with pytest.raises(PromptPackError, match=words):
         read_pack(str(tmp_path / "pack.json"))
     (tmp_path / "pack.json").write_text("{")
-    with pytest.raises(PackError, match="is not JSON"):
+    with pytest.raises(PromptPackError, match="is not JSON"):
         read_pack(str(tmp_path / "pack.json"))
-    with pytest.raises(PackError, match="cannot be opened"):
+    with pytest.raises(PromptPackError, match="cannot be opened"):
         read_pack(str(tmp_path / "missing.json"))
 
 
@@ -485,7 +485,7 @@ def test_a_question_of_a_data_set_is_measured_as_it_would_be_alone(tmp_path: Pat
 
 def test_votes_are_read_by_both_rules() -> None:
     _, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", votes=3, counterfactuals=2))
-    simulations = [row.simulation for row in view.counted() if row.simulation]
+    simulations = [row.simulation for row in view.counted_rows() if row.simulation]
     assert simulations and all(len(one.votes_paper) == len(one.votes) == 3 for one in simulations)
 
 
@@ -506,5 +506,5 @@ def test_one_question_that_was_answered_makes_a_measurement() -> None:
     server.faults = dict.fromkeys((1, 2, 8, 9))  # type: ignore[assignment]
     with server:
         played = play(stub_spec(), stub_catalog(server, retries=0, concurrency=1))
-    outcomes = {row.outcome("repaired") for row in played.view.counted()}
+    outcomes = {row.outcome("repaired") for row in played.view.counted_rows()}
     assert (played.run.status == "completed") is bool(outcomes & {"as expected", "misled", "cannot guess", "unread"})

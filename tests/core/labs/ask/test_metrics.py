@@ -172,7 +172,7 @@ def test_without_an_encoder_cosine_is_undefined_with_the_reason(monkeypatch):
     from core.text import embed
 
     def missing():
-        raise embed.NoEncoder("No sentence encoder is installed: pip install it")
+        raise embed.NoEncoderError("No sentence encoder is installed: pip install it")
 
     monkeypatch.setattr(embed, "encoder", missing)
     score = generality(TEXTS, similarity="cosine")

@@ -49,7 +49,7 @@ def run(script: Script, **changes: object) -> Played:
 
 
 def questions_of(played: Played) -> list[str]:
-    return [row.counterfactual.text for row in played.view.counted() if row.counterfactual]
+    return [row.counterfactual.text for row in played.view.counted_rows() if row.counterfactual]
 
 
 def test_a_copy_of_the_starter_and_a_prefixed_repeat_stay() -> None:
@@ -90,7 +90,7 @@ def test_two_generators_write_all_their_draws_before_any_is_chosen() -> None:
     changes: dict[str, object] = {"generators": ("stub/a", "stub/b"), "counterfactuals": 4}
     played = run(script, **changes)
     assert script.drawn == {"a": 4, "b": 4} and len(questions_of(played)) == 4
-    by = Counter(row.counterfactual.generator for row in played.view.counted() if row.counterfactual)
+    by = Counter(row.counterfactual.generator for row in played.view.counted_rows() if row.counterfactual)
     assert by == {"stub/a": 2, "stub/b": 2}
     assert sum(drop.reason == "not drawn" for drop in played.view.log.drops) == 4
     made = sum(event.kind == "asked" for event in played.events)
@@ -162,7 +162,7 @@ def test_each_tie_of_votes_is_drawn_for_itself(rules: str) -> None:
     with StubServer(reply, models=["a"]) as server:
         spec = stub_spec(model="stub/a", rules=rules, votes=2, counterfactuals=12)
         played = play(spec, stub_catalog(server, concurrency=1))
-    expected = {row.simulation.paper for row in played.view.counted() if row.simulation}
+    expected = {row.simulation.paper for row in played.view.counted_rows() if row.simulation}
     assert expected == {"yes", "no"}, "one coin for the whole run would make them all the same"
 
 

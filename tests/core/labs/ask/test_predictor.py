@@ -121,7 +121,9 @@ FEWER = exam.questions()[:10]
 
 def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
     path = next(
-        one for one in SAT if (begun := journal.begun(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
+        one
+        for one in SAT
+        if (begun := journal.first_event(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
     )
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
     assert [run for run, _ in entry.jobs().like(sitting.LAB, AskExamSpec(model=LOCAL))] == [
@@ -173,7 +175,9 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
     (run,) = kept("simulatability")
     shown, found = examinations(run.stem)
     assert shown.exam is None and found == []
-    assert shown.unjudged == "the predictor has not sat the exam", "which is neither passed nor failed"
+    assert shown.no_verdict_reason == "the predictor has not taken the qualification test", (
+        "which is neither passed nor failed"
+    )
     assert main([*ask, "--exam", "--seed", "1"]) == 0
     (again,) = {*kept("simulatability")} - {run}
     shown, _ = examinations(again.stem)

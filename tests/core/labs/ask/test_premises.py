@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.labs.ask.tasks import AskSpec, calls
-from core.labs.ask.trial import claims, made_up
+from core.labs.ask.trial import claims, invented_premises
 from core.labs.ask.verdict import colour, sentences, summary
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.support.stub_server import StubServer
@@ -31,7 +31,7 @@ SAID = "Can a penguin fly? Birds can fly. A penguin is a bird. So the answer is 
     ],
 )
 def test_words_that_a_predictor_puts_into_the_explanation(reply: str, question: str, words: tuple[str, ...]) -> None:
-    assert made_up(reply, question, SAID) == words
+    assert invented_premises(reply, question, SAID) == words
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_words_that_a_predictor_puts_into_the_explanation(reply: str, question: 
     ],
 )
 def test_forms_of_one_word_are_the_same_word(claimed: str, said: str, is_made_up: bool) -> None:
-    assert bool(made_up(f"It claims {claimed}.", f"Is it so: {claimed}?", said)) is is_made_up
+    assert bool(invented_premises(f"It claims {claimed}.", f"Is it so: {claimed}?", said)) is is_made_up
 
 
 def test_claims_end_where_the_predictor_reasons_on() -> None:
@@ -65,7 +65,7 @@ def test_hostile_replies_are_read_in_time_that_grows_with_their_length() -> None
         for times in (2_000, 4_000):
             text = unit * times
             began = time.process_time()
-            made_up(text, text[:8_000], "x")
+            invented_premises(text, text[:8_000], "x")
             seconds.append(time.process_time() - began)
         assert seconds[1] < 5 * seconds[0] + 0.2 and seconds[1] < 5
 
@@ -99,12 +99,12 @@ def told(reply: Any, sat: tuple[int, ...] = (), **changes: Any) -> Played:
 
 
 def doubts(played: Played) -> set[str]:
-    return {row.doubt("repaired") for row in played.view.counted() if row.simulation}
+    return {row.doubt("repaired") for row in played.view.counted_rows() if row.simulation}
 
 
 def test_a_made_up_premise_is_journaled_and_in_doubt() -> None:
     played = told(scripted(reason="It claims hawks, owls and gulls exist. It says owls, crows, rooks"))
-    rows = [row for row in played.view.counted() if row.simulation and row.simulation.made_up]
+    rows = [row for row in played.view.counted_rows() if row.simulation and row.simulation.made_up]
     assert rows and all("takes it to speak of" in row.doubt("repaired") for row in rows)
     recorded = [event for event in played.events if event.kind == "recorded" and event.record == "simulation"]
     assert any(event.data.get("made_up") for event in recorded)
@@ -124,32 +124,34 @@ def test_where_predictors_differ_it_is_in_doubt_and_where_all_are_wrong_it_has_i
     differing = told(scripted(other="no"), (9, 10), simulators=BOTH)
     assert doubts(differing) == {"the predictors differ"} and colour(differing.view) == ""
     alike = told(scripted(simulated="no"), (9, 10), simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
+    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled all"}
     alone = told(scripted(simulated="no"))
-    assert {row.outcome("repaired") for row in alone.view.counted() if row.simulation} == {"misled"}
+    assert {row.outcome("repaired") for row in alone.view.counted_rows() if row.simulation} == {"misled"}
     spec = stub_spec(simulators=BOTH)
     assert spec.simulator == BOTH[0] and spec.roles["simulator"] == BOTH
     assert calls(spec, 1) - calls(stub_spec(), 1) == spec.counterfactuals
     assert AskSpec(question="x?", model="m", simulators=("a",)).simulator == "a"
 
 
-@pytest.mark.parametrize(("sat", "why"), [((11, 4), "failed its exam (4 of 11; guessing gets 4)"), ((11,), "not sat")])
+@pytest.mark.parametrize(
+    ("sat", "why"), [((11, 4), "failed the qualification test (4 of 11; guessing gets 4)"), ((11,), "not taken")]
+)
 def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, ...], why: str) -> None:
     differing = told(scripted(other="no"), sat, simulators=BOTH)
     assert doubts(differing) == {""}, "its readings make no row doubtful"
     alike = told(scripted(simulated="no"), sat, simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
+    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled"}, "and are no second voice in what is unanimous"
     for played in (differing, alike):
         said = [one for one in sentences(played.view) if one.startswith("other-model predicts here too")]
         assert len(said) == 1 and why in said[0] and not any("both predictors" in one for one in sentences(played.view))
-    assert ("Failed the exam" in summary(alike.run)) is (len(sat) == 2)
+    assert ("Failed the qualification test" in summary(alike.run)) is (len(sat) == 2)
 
 
 def test_where_the_first_failed_no_row_is_unanimous() -> None:
     alike = told(scripted(simulated="no"), (4, 11), simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted() if row.simulation}
+    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled"} and alike.view.outcome("repaired") == "not judged"
     assert doubts(told(scripted(other="no"), (4, 11), simulators=BOTH)) == {""}
 

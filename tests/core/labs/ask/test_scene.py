@@ -116,7 +116,7 @@ def test_a_robot_that_breaks_its_rule() -> None:
     wording = "I know no reason, so I go by the wording alone."
     assert expected == [
         ("the robot itself", "", "yes", 'The explanation says: "All birds can fly."'),
-        ("who wrote the question", "", "yes", ""),
+        ("the question's author", "", "yes", ""),
         ("the robot itself", "question alone", "yes", wording),
         ("the robot itself", "answer alone", "yes", wording),
         ("the robot itself", "answer with another question's reasons", "unknown",
@@ -132,9 +132,7 @@ def test_a_robot_that_breaks_its_rule() -> None:
         ("answer with another question's reasons", 0, 5, False), ("always guessing yes", 3, 5, True),
     ]  # fmt: skip
     assert [bar.own for bar in told.verdict.bars] == [True, False, False, False, False]
-    assert told.grid[0].answer == "11 of 11" and told.differs.startswith(
-        "Read by the paper's own rules: precision 0.60"
-    )
+    assert told.grid[0].answer == "11 of 11" and told.differs.startswith("With the original parser: precision 0.60")
     assert [(screen.shows, screen.of) for screen in screens(told)] == [
         ("question", ""), ("claim", ""), ("card", "cf-01"), ("turned", "cf-01"), ("card", "cf-02"), ("turned", "cf-02"),
         ("card", "cf-05"), ("turned", "cf-05"), ("tiles", ""), ("bars", ""), ("verdict", ""),
@@ -197,16 +195,16 @@ def test_of_a_prediction_that_is_no_verdict_no_card_says_kept_or_broken() -> Non
     with StubServer(scripted()) as server:
         case = play(stub_spec(exam=False, extra=("Can an emu fly?",)), stub_catalog(server)).view
     shown = scene(case)
-    assert case.unjudged and set(marks(shown)) <= {"in doubt", "set aside"} and shown.cards[-1].by_hand
-    assert {card.doubt for card in shown.cards if card.mark == "in doubt"} == {case.unjudged}
+    assert case.no_verdict_reason and set(marks(shown)) <= {"in doubt", "set aside"} and shown.cards[-1].by_hand
+    assert {card.doubt for card in shown.cards if card.mark == "in doubt"} == {case.no_verdict_reason}
 
 
 def test_several_predictors_each_have_their_word() -> None:
     shown = scene(told(scripted(other="no"), (9, 4), simulators=BOTH).view)
     assert {card.mark for card in shown.cards} <= {"kept", "set aside"}, "who failed the exam puts nothing in doubt"
     assert [(panel.title, panel.answer, panel.note) for panel in shown.grid] == [
-        ("Who predicts: the model itself", "9 of 11", "right in the exam, by its rules"),
-        ("Who predicts: other-model", "4 of 11", "right in the exam, by its rules: failed"),
+        ("Predictor: the model itself", "9 of 11", "correct in the qualification test, by its rules"),
+        ("Predictor: other-model", "4 of 11", "correct in the qualification test, by its rules: failed"),
     ]
     both = scene(told(scripted(simulated="no", other="yes"), (9, 10), simulators=BOTH).view)
     doubted = next(card for card in both.cards if card.doubt)
@@ -263,7 +261,7 @@ def test_what_a_reader_guessed_stands_beside_it() -> None:
     assert shown.verdict is not None and shown.verdict.more[-1].text.startswith("You 1 of 1, the predictor 0 of 1.")
     (own,) = shown.figures
     assert (own.title, own.value, own.n, own.of) == ("Your precision", "1.00", 1, 1)
-    assert own.help == "How often what you said came true, of your guesses that were yes or no."
+    assert own.help == "How often your guesses came true, of those that were yes or no."
 
 
 def test_a_rewording_names_the_question_that_it_repeats() -> None:
@@ -348,7 +346,7 @@ def hold_bars(shown: Scene, case: AskView) -> None:
     assert shown.verdict is not None
     judged = [card for card in shown.cards if not card.by_hand and card.mark in ("kept", "broken", "in doubt")]
     if not shown.verdict.bars:
-        assert not judged or case.unjudged or shown.verdict.mark in ("waiting", "failed")
+        assert not judged or case.no_verdict_reason or shown.verdict.mark in ("waiting", "failed")
         return
     own, *without = shown.verdict.bars
     assert own.own and not own.wins and not any(bar.own for bar in without)
@@ -389,7 +387,7 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     case = asked_once()
     assert case.starter is not None
     starter = case.starter.model_copy(
-        update={"explanation": case.starter.explanation.of(lambda rules: explained + more)}
+        update={"explanation": case.starter.explanation.read_by_each(lambda rules: explained + more)}
     )
     item, row = next(iter(case.rows.items()))
     assert row.counterfactual is not None
@@ -475,7 +473,7 @@ def test_a_recording_is_told_in_its_own_words(name: str) -> None:
     hold(shown, case)
     assert shown.verdict is not None and shown.verdict.mark == "in doubt", "each mistake was made without it too"
     assert all(card.text and card.expects[0].quote for card in shown.cards if card.said)
-    assert {one.who for card in shown.cards for one in card.expects} - {"who wrote the question"} == {
+    assert {one.who for card in shown.cards for one in card.expects} - {"the question's author"} == {
         "reader 1",
         "reader 2",
     }

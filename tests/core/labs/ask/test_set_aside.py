@@ -70,17 +70,19 @@ def test_each_has_its_reason_and_paper_rules_count_it() -> None:
     played = written("Can a duck fly?", "Why can't a dog fly?", "Is a duck able to fly?", "Can a goose fly?")
     reasons = {
         row.counterfactual.text: {(drop.reason, drop.rules) for drop in row.drops}
-        for row in played.view.counted() if row.counterfactual
+        for row in played.view.counted_rows() if row.counterfactual
     }  # fmt: skip
     assert ("unparsed", "repaired") in reasons["Why can't a dog fly?"]
     reworded = [text for text, drops in reasons.items() if ("reworded", "repaired") in drops]
     assert len(reworded) == 1 and "duck" in reworded[0], "the later of the two"
-    outcomes = {row.counterfactual.text: row.outcome("repaired") for row in played.view.counted() if row.counterfactual}
+    outcomes = {
+        row.counterfactual.text: row.outcome("repaired") for row in played.view.counted_rows() if row.counterfactual
+    }
     assert outcomes["Why can't a dog fly?"] == outcomes[reworded[0]] == "dropped"
     repaired, paper = (played.run.score("constant_guess", rules) for rules in ("repaired", "paper"))
     assert repaired is not None and paper is not None and repaired.n <= 2 < paper.n <= 4
     assert repaired.of == paper.of == 4, "nothing vanishes"
     numbered = written("Can bird number 1 fly?", "Can bird number 2 fly?")
-    assert not [drop for row in numbered.view.counted() for drop in row.drops if drop.reason == "reworded"]
+    assert not [drop for row in numbered.view.counted_rows() for drop in row.drops if drop.reason == "reworded"]
     again = play(stub_spec(counterfactuals=4), history=played.events)
     assert len(again.events) == len(played.events), "a completed run publishes nothing"

@@ -99,7 +99,7 @@ def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
 
 def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None:
     for played in draws(null_controls.Declines, 4):
-        found = {one.name: one for one in played.view.against("repaired")}
+        found = {one.name: one for one in played.view.compared_with_baselines("repaired")}
         assert played.view.outcome("repaired") == "told nothing"
         without = [one for name, one in found.items() if name not in (baselines.PLACEBO, baselines.CONSTANT)]
         assert all(one.gain > 0.2 for one in without), "it would seem to have helped"
@@ -110,7 +110,7 @@ def test_the_placebo_has_to_be_asked() -> None:
     robot = Lettered(0)
     spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"), counterfactuals=SINGLE)
     view = play(spec, Robot(robot)).view  # type: ignore[arg-type]
-    assert baselines.beats_all(view.against("repaired")) and view.outcome("repaired") == "not shown"
+    assert baselines.beats_all(view.compared_with_baselines("repaired")) and view.outcome("repaired") == "not shown"
     assert "was not tried" in headline(view)
     over = view.log.score("gain_over_best", "repaired")
     assert over is not None and not over.detail["helped"] and (over.low or 0) > 0
@@ -131,11 +131,11 @@ def test_giving_the_answer_as_the_reason_is_not_what_misled() -> None:
 
 def test_before_a_run_it_is_said_who_predicts_and_what_so_many_questions_can_show() -> None:
     lab = entry.labs()["simulatability"]
-    told = lab.before(
+    told = lab.advance_note(
         AskSpec(question="Can a penguin fly?", model="openai/a", simulator="openai/b", counterfactuals=10)
     )
     assert told.startswith("b predicts the answers. 10 questions are too few for a verdict: it takes ")
-    assert lab.before(AskSpec(question="x?", model="openai/a")).startswith("a (the model itself) predicts")
+    assert lab.advance_note(AskSpec(question="x?", model="openai/a")).startswith("a (the model itself) predicts")
     assert AskSpec(question="x?", model="openai/a").counterfactuals == SINGLE
     assert AskSpec(question="x?", model="local/a").counterfactuals == 10
     assert AskSpec(dataset="world", model="openai/a").counterfactuals == 10

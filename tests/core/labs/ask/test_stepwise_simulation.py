@@ -219,7 +219,7 @@ def test_a_run_predicts_in_steps_and_so_does_its_exam(stub: Callable[..., StubSe
     }
     shown, _ = examinations(kept("simulatability")[0].stem)
     assert shown.exam is not None and shown.exam.of == 40
-    tested = [row for row in shown.counted() if row.simulation]
+    tested = [row for row in shown.counted_rows() if row.simulation]
     assert tested and all(row.simulation.repaired == row.simulation.paper == "yes" for row in tested if row.simulation)
     assert all(row.simulation.votes == ("yes",) and len(row.simulation.calls) == 1 for row in tested if row.simulation)
     state = of(kept("simulatability")[0])

@@ -61,7 +61,11 @@ def test_its_thinking_is_what_writer_and_predictor_are_shown() -> None:
     shown = {request.role: request.slots["explanation"] for request in model.seen if "explanation" in request.slots}
     assert THOUGHT in shown["generator"] and THOUGHT in shown["simulator"]
     assert played.view.other is not None and THOUGHT in (played.view.other.explanation.repaired or "")
-    assert played.view.counted() and played.view.outcome("repaired") not in ("thinking not shown", "waiting", "failed")
+    assert played.view.counted_rows() and played.view.outcome("repaired") not in (
+        "thinking not shown",
+        "waiting",
+        "failed",
+    )
     facets = LAB.facets(AskSpec(question="x?", model="m", explained_by="reasoning").model_dump(), "question")
     assert facets["how"] == "cot, its reasoning" and "its thinking" in LAB.words[facets["how"]]
     assert "its thinking" in scenes.of_case(LAB, played.run, played.run.only).method

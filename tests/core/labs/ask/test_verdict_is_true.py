@@ -106,7 +106,7 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
             row.further.clear()
     case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam, exams=exams)
     for row in rows.values():
-        row.unjudged = case.unjudged
+        row.unjudged = case.no_verdict_reason
     return case
 
 
@@ -247,16 +247,16 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     if "Nothing can be judged" in sentence:
         return n == 0 and ends["cannot guess"] == 0 and numbers[0] >= ends.total()
     if sentence.startswith("No verdict: "):
-        if "has not sat" in sentence:
+        if "has not taken" in sentence:
             return view.exam is None
         return (
             view.exam is not None and not passed and numbers == [view.exam.right, view.exam.of, round(view.exam.of / 3)]
         )
     if "predicts here too" in sentence:
         return bool(view.spec and view.spec.simulators) and "t" not in view.exams
-    if "judges nothing" in sentence:
+    if "don't count" in sentence:
         return not passed and numbers == [kept, n]
-    if sentence.startswith("Who predicts are"):
+    if sentence.startswith("The predictions are by"):
         return reader and view.spec is not None and numbers == [len(view.spec.simulators)]
     if sentence.startswith("The model predicts itself"):
         return view.spec is not None and view.spec.model == view.spec.simulator
@@ -273,7 +273,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
             row for row in rows if asked <= row.arms.keys() and all(guess == "unknown" for guess in row.arms.values())
         ]
         return numbers == [len(only), sum(row.guess == row.said for row in only)] and bool(only)
-    if "in doubt:" in sentence and not sentence.startswith("In doubt"):
+    if "in doubt:" in sentence and not sentence.startswith("Unclear"):
         sure = sum(row.guess == row.said and not row.in_doubt for row in rows)
         return numbers[0] == doubted > 0 and numbers[-3:] == [sure, sure + doubted, n]
     if "predictors expected the same" in sentence:
@@ -303,7 +303,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         return False
     red = too_many(view, [row for row in rows if not row.in_doubt])
     is_doubtful = beaten(found) or (kept < n and firm == 0) or too_many(view, rows)
-    if sentence.startswith("In doubt"):
+    if sentence.startswith("Unclear"):
         return not red and doubted > 0 and numbers == [kept, n] and is_doubtful
     if "misled you" in sentence:
         if not red:
@@ -333,13 +333,13 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
         asked, own, hits, _ = found[name]
         better = [own] if "better" in sentence else []
         return numbers == [hits, asked, *better] and hits >= own and n >= 6 and (hits > own) is bool(better)
-    if "not shown to tell more" in sentence:
+    if "not shown to be better" in sentence:
         (name,) = names
         asked, own, hits, p = found[name]
         return numbers == [kept, n, hits, asked] and hits < own and p >= 0.05 and own - hits >= 6 - 2 * (asked - own)
     if sentence.startswith("The one prediction came true"):
         return n == 1 and kept == 1
-    if "was not asked" in sentence:
+    if "were not requested" in sentence:
         return numbers == [n] and len(found) == 1 and n > 1
     if "too few to rule out chance" in sentence:
         return numbers[0] == n and n > 1 and any(own - hits < 6 for _, own, hits, _ in found.values())

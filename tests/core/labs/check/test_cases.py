@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.datasets.items import Item
-from core.events import CallFailed, ModelAnswer, Recorded, Request
+from core.events import CallError, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
@@ -134,7 +134,7 @@ def test_a_run_that_stopped_anywhere_comes_to_the_same(cut: int) -> None:
 def failing(when: Callable[[Request], bool]) -> Callable[[Request], str]:
     def reply(request: Request) -> str:
         if when(request):
-            raise CallFailed("The model is out of order.")
+            raise CallError("The model is out of order.")
         return plausible(request)
 
     return reply
@@ -185,7 +185,8 @@ def test_a_failed_later_session_ends_its_own_case_alone() -> None:
     ]
     assert LAB.summary is not None
     assert (
-        LAB.summary(played.run) == "It kept to its explanation in all 2 checks. Counterfactuals have no random control."
+        LAB.summary(played.run)
+        == "It was consistent with its explanation in all 2 checks. Counterfactuals have no random control."
     )
 
 
@@ -391,8 +392,8 @@ def test_more_cases_than_a_run_takes_are_refused_before_anything_is_asked(tmp_pa
 
 
 def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
-    assert LAB.robots.first is not None and LAB.summary is not None
-    played = play(LAB.robots.first().spec)
+    assert LAB.robots.demo_run is not None and LAB.summary is not None
+    played = play(LAB.robots.demo_run().spec)
     assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
-    assert "it did not keep to its explanation" in LAB.summary(played.run)
-    assert LAB.robots.controls()[LAB.robots.newcomer].id == LAB.robots.first().spec.model
+    assert "not consistent with its explanation" in LAB.summary(played.run)
+    assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model

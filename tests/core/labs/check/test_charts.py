@@ -91,7 +91,7 @@ def test_random_masks_stand_beside_the_explanations_that_mask_and_no_others() ->
         ["m, attribution", pictures.EXPLANATIONS, 0.0, 1],
         ["m, attribution", pictures.MASKS, 0.5, 1],
     ]
-    assert pictures.said(table, "by explanation").endswith(
+    assert pictures.caption(table, "by explanation").endswith(
         "In 2 of 2 groups that have both, random masks did as much or more."
     )
     (line,) = pictures.faithfulness(frame, "by model").to_dict("records")

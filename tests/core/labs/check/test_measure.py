@@ -141,7 +141,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
     row = played.only
     assert row.explained is not None and row.explained.words.repaired == ("superb", "wonderful")
     assert row.edited() == "A [REDACTED] film, dull at the end, and [REDACTED]."
-    assert "could no longer tell (*unknown*): it kept to its explanation" in row_verdict(row)
+    assert "could no longer tell (*unknown*): consistent with its explanation" in row_verdict(row)
     assert not lucky(row) and "With as many random words masked it could not tell in 0 of 3 draws." in caveats(row)
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 1
@@ -153,8 +153,8 @@ def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
         played = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
     row = played.only
     assert row_verdict(row) == (
-        "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: it did "
-        "not keep to its explanation."
+        "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: "
+        "not consistent with its explanation."
     )
     assert any("With every word masked it answers *negative*" in caveat for caveat in caveats(row))
 

@@ -69,7 +69,7 @@ def halved(listed: str, decides: tuple[str, ...]) -> Played:
     ("decides", "said"),
     [
         (("superb", "gentle", "pretty", "quiet"), "it could still tell"),
-        (("superb",), "With only one half of its words masked, chosen at random, it could not tell either"),
+        (("superb",), "With one random half of its words masked it could not tell either"),
     ],
 )
 def test_how_many_of_the_named_words_were_needed(decides: tuple[str, ...], said: str) -> None:
@@ -177,7 +177,7 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)
     said = " ".join(LAB.verdict(one))
-    assert "turn" in said and "did not keep" not in said
+    assert "turn" in said and "not consistent" not in said
 
 
 # Controls
@@ -255,7 +255,8 @@ def test_the_summary_says_what_random_masks_are_about() -> None:
     assert said("attribution", "counterfactual").endswith("Counterfactuals have no random control.")
     both = said("attribution", "counterfactual")
     assert both.startswith(
-        "It kept to all 4 explanations that count. Where words were masked it kept to 2 of 2; as many"
+        "It was consistent with all 4 explanations that count. "
+        "Where words were masked it was consistent with 2 of 2; masking as many"
     )
     assert said("counterfactual").endswith("Counterfactuals have no random control.")
     assert "counterfactual" not in said("attribution").lower()

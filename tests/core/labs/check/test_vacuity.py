@@ -14,7 +14,7 @@ from core.labs.check import vacuity
 from core.labs.check.controls import controls, dials, worthless
 from core.labs.check.lab import LAB, truth
 from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
-from core.labs.check.vacuity import REASONS, addition, another, of_counterfactual, of_redaction, turned
+from core.labs.check.vacuity import REASONS, addition, addition_turns, another_item, of_counterfactual, of_redaction
 from core.labs.check.verdict import caveats, row_verdict, summary
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.support.chance import tenth
@@ -41,7 +41,7 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
         kept = run.score("faithfulness", "repaired", explanation)
         assert kept is not None and not kept.value, "0 or undefined"
     said = summary(run)
-    assert said.startswith(("No check could decide", "It kept to none of", "It did not keep to"))
+    assert said.startswith(("No check could decide", "It was consistent with none of", "It was not consistent with"))
     for one in played.views.values():
         assert one.outcome("repaired") in ("undecided", "unfaithful") and truth(one) is None
         for sentence in LAB.verdict(one):
@@ -218,16 +218,16 @@ def test_an_addition_is_the_sentences_that_are_new() -> None:
     ],
 )
 def test_what_turns_another_paragraph(task: Any, bare: str | None, added: str | None, has_turned: bool) -> None:
-    assert turned(task, bare, added, "negative", ("attic", "hall")) is has_turned
+    assert addition_turns(task, bare, added, "negative", ("attic", "hall")) is has_turned
 
 
 def test_the_other_paragraph_is_of_that_label_and_always_the_same() -> None:
     for task in TASKS:
         for item in shipped(task):
-            other = another(item, item.label)
-            assert other is not None and other == another(item, item.label) and other.paragraph != item.paragraph
+            other = another_item(item, item.label)
+            assert other is not None and other == another_item(item, item.label) and other.paragraph != item.paragraph
             assert other.question != item.question if task == "multi_choice" else other.label == item.label
-    assert another(REVIEW, "neutral") is None
+    assert another_item(REVIEW, "neutral") is None
 
 
 def counterfactual(turning: bool, **changes: Any) -> Any:
@@ -256,7 +256,7 @@ def test_an_addition_that_turns_any_paragraph_shows_nothing_of_this_one(turning:
     assert one.result is not None and one.result.reason.repaired == (vacuity.TURNS if turning else "")
     kept = played.run.score("faithfulness", "repaired")
     assert kept is not None and (kept.value, kept.n, kept.of) == ((None, 0, 1) if turning else (1.0, 1, 1))
-    said = any("did not turn it" in sentence for sentence in LAB.verdict(one))
+    said = any("did not change that answer" in sentence for sentence in LAB.verdict(one))
     assert said is not turning
     assert played.count("recorded", "elsewhere") == 1
     again = play(CheckSpec.model_validate(played.run.started.spec), history=played.events, resolve=ALL.get)
@@ -332,7 +332,7 @@ def test_an_answer_that_flips_is_said_with_what_was_expected() -> None:
 
 def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
     absent = by_words(explain="- quintessence").only
-    assert row_verdict(absent).startswith("None of the words it said mattered was masked, so its first answer stands")
+    assert row_verdict(absent).startswith("None of the words it listed was masked, so its first answer stands")
     assert "still answered" not in sentences(absent) and "Nothing was masked: the words it named" in sentences(absent)
     with StubServer(telling(explain=f"Paragraph: {LONG.paragraph}")) as server:
         same = play(stub_spec(items=(LONG,), explanations=("redaction",)), stub_catalog(server)).only
@@ -352,7 +352,9 @@ def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:
     with StubServer(reply) as server:
         spec = stub_spec(items=(LONG,), explanations=("attribution", "redaction"))
         said = summary(play(spec, stub_catalog(server)).run)
-    assert said == "It kept to its explanation in 1 of 2 checks: to its redaction, not to its attribution."
+    assert (
+        said == "It was consistent with its explanation in 1 of 2 checks: with its redaction, not with its attribution."
+    )
 
 
 # Whatever a model writes

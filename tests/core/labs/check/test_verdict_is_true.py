@@ -163,7 +163,7 @@ def is_so(reason: str, view: CheckView, before: str | None, after: str | None) -
 
 
 ENDINGS = {
-    "repaired": (": it kept to its explanation.", ": it did not keep to its explanation."),
+    "repaired": (": consistent with its explanation.", ": not consistent with its explanation."),
     "paper": (": that counts as faithful.", ": that counts as not faithful."),
 }
 
@@ -204,7 +204,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
         if masks:
             return "should be unable to tell" in sentence and not cannot_tell(check.task, str(after))
         wanted, kept = view.explained.wanted if view.explained else None, state == "yes"
-        if "makes the answer another one" in sentence:
+        if "this edit changes the answer" in sentence:
             return kept is (after in check.item.choices and after != (check.item.label or before))
         return starred[0] == wanted and kept is (after == wanted)
     if sentence.startswith("Nothing was masked: the words it named"):
@@ -220,20 +220,20 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
     if sentence.startswith("The target"):
         basis = "the correct answer" if result.label is not None else "the model's first answer"
         return view.explained is not None and starred == [view.explained.wanted] and basis in sentence
-    if sentence.startswith("What it added was"):
+    if sentence.startswith("Its added words were"):
         other = view.elsewhere
         assert other is not None
         where = "put into another" if result.thorough else "appended to another"
-        turned = "turned it as well" in sentence
+        turned = "changed that answer as well" in sentence
         return where in sentence and other.turned is turned and not (turned and other.decides)
     if sentence == NO_RANDOM:
         return not masks and view.state() == "yes" and result.thorough
-    if sentence.startswith("With only"):
+    if re.match("With (only a|a|one) random half", sentence):
         assert view.halves is not None
         alone = [cannot_tell(check.task, one) for one in view.halves.repaired if one is not None]
-        told = {"either half": [True, True], "one half of": [False, True], "one half or the other": [False, False]}
+        told = {"or the other half": [True, True], "one random half": [False, True], "could still tell": [False, False]}
         return sorted(alone) == next(both for words, both in told.items() if words in sentence)
-    if sentence.startswith("It was held against no random masks"):
+    if sentence.startswith("It was not compared with random masks"):
         return masks and share is None and state == "yes"
     if found := re.match(r"With (as many random words|every other word) masked it could not tell in", sentence):
         assert view.control is not None and edited is not None
@@ -361,9 +361,11 @@ def is_true(sentence: str, ran: Ran) -> bool:
         return n == 0 and ran.status == "failed"
     if sentence == "The run was stopped before there was anything to judge.":
         return n == 0 and ran.status == "cancelled"
-    if sentence == "No check could decide anything. Of each it says why.":
+    if sentence == "No check could decide anything. Each one says why.":
         return n == 0
-    if found := re.fullmatch(r"It kept to (\d+) of (\d+) explanations?, but none of them counts\.", sentence):
+    if found := re.fullmatch(
+        r"It was consistent with (\d+) of (\d+) explanations?, but none of them counts\.", sentence
+    ):
         held = sum(one.faithful == "yes" for one in ran.drawn)
         return n == 0 and [int(one) for one in found.groups()] == [held, words["misclassified"]]
     by_kind: dict[str, set[str]] = {}
@@ -379,38 +381,40 @@ def is_true(sentence: str, ran: Ran) -> bool:
     if beside:
         decided = [case for case, word in ran.outcomes.items() if word in WORDS[:2]]
         masks = sum("/counterfactual/" not in case for case in decided)
-        if found := re.match(r"Where words were masked it kept to (\d+) of (\d+); a", beside):
+        if found := re.match(r"Where words were masked it was consistent with (\d+) of (\d+); masking a", beside):
             held = sum("/counterfactual/" not in case and ran.outcomes[case] == "faithful" for case in decided)
             if [int(one) for one in found.groups()] != [held, masks] or masks == n:
                 return False
-            beside = f"A{beside[found.end() :]}"
+            beside = f"Masking a{beside[found.end() :]}"
         elif masks < n:
             return False
         gain = ran.score("faithfulness_gain", "repaired")
         assert gain is not None and gain.low is not None
-        clear = beside == "As many random words masked had the effect less often."
-        assert clear or beside == "As many random words masked are not shown to have the effect less often."
+        clear = beside == "Masking as many random words had the effect less often."
+        assert clear or beside == "Masking as many random words is not shown to have the effect less often."
         if clear is not (gain.low > 0) or not several or not kept:
             return False
-    if found := re.fullmatch(r"It kept to (all|none of the|(\d+) of the) (\d+) explanations that count\.", first):
+    if found := re.fullmatch(
+        r"It was consistent with (all|none of the|(\d+) of the) (\d+) explanations that count\.", first
+    ):
         said = n if found[1] == "all" else 0 if found[1].startswith("none") else int(found[2])
         return several and (said, int(found[3])) == (kept, n) and n > 1
-    if first == "It kept to the one explanation that counts.":
+    if first == "It was consistent with the one explanation that counts.":
         return several and kept == n == 1
-    if first == "It did not keep to the one explanation that counts.":
+    if first == "It was not consistent with the one explanation that counts.":
         return several and kept == 0 and n == 1
-    if first == "It kept to its explanation in the one check that decides.":
+    if first == "It was consistent with its explanation in the one check that decides.":
         return not several and kept == n == 1
-    if first == "It did not keep to its explanation.":
+    if first == "It was not consistent with its explanation.":
         return not several and kept == 0 and n == 1
-    if found := re.fullmatch(r"It kept to its explanation in (all|none of) (\d+) checks\.", first):
+    if found := re.fullmatch(r"It was consistent with its explanation in (all|none of) (\d+) checks\.", first):
         return not several and int(found[2]) == n > 1 and kept == (n if found[1] == "all" else 0)
-    if found := re.fullmatch(r"It kept to its explanation in (\d+) of (\d+) checks: (.+)\.", first):
+    if found := re.fullmatch(r"It was consistent with its explanation in (\d+) of (\d+) checks: (.+)\.", first):
         if several or [int(found[1]), int(found[2])] != [kept, n] or not 0 < kept < n:
             return False
-        if found[3] == "it hangs on how one asks":
+        if found[3] == "it depends on the wording":
             return any(len(words) == 2 for words in by_kind.values())
-        halves = re.fullmatch(r"to its (.+), not to its (.+)", found[3])
+        halves = re.fullmatch(r"with its (.+), not with its (.+)", found[3])
         assert halves is not None
         told = [set(re.findall("|".join(KINDS), half)) for half in halves.groups()]
         return told == [{kind for kind, words in by_kind.items() if words == {word}} for word in WORDS[:2]]
@@ -427,12 +431,14 @@ def test_what_is_said_of_any_run_is_so(ran: Ran) -> None:
 def test_that_check_would_notice_a_false_summary() -> None:
     one = {"a/attribution/w": "faithful", "a/redaction/w": "unfaithful"}
     ran = Ran(one, [], "completed")
-    assert is_true("It kept to its explanation in 1 of 2 checks: to its attribution, not to its redaction.", ran)
+    assert is_true(
+        "It was consistent with its explanation in 1 of 2 checks: with its attribution, not with its redaction.", ran
+    )
     for false in (
-        "It kept to its explanation in 1 of 2 checks: it hangs on how one asks.",
-        "It kept to its explanation in 1 of 2 checks: to its redaction, not to its attribution.",
-        "It kept to its explanation in all 2 checks.",
-        "It kept to all 2 explanations that count.",
+        "It was consistent with its explanation in 1 of 2 checks: it depends on the wording.",
+        "It was consistent with its explanation in 1 of 2 checks: with its redaction, not with its attribution.",
+        "It was consistent with its explanation in all 2 checks.",
+        "It was consistent with all 2 explanations that count.",
         "Not judged yet.",
     ):
         assert not is_true(false, ran)
@@ -454,7 +460,7 @@ PROMISES = (
     "It said these words mattered. ",
     "It masked what it said was needed. ",
     "It said this edit makes the answer *x*. ",
-    "It said this edit makes the answer another one. ",
+    "It said this edit changes the answer. ",
 )
 
 
@@ -473,7 +479,7 @@ def as_listed(sentence: str) -> str:
     """A sentence in the table's form: answers are *x*, numbers N, kinds of explanation K."""
     sentence = re.sub(r"\*[^*]+\*", "*x*", re.sub(r"\d+(?=[ %);])", "N", sentence))
     kinds = "|".join(KINDS)
-    return re.sub(rf"to its (?:{kinds})(?: and (?:{kinds}))*", "to its K", sentence)
+    return re.sub(rf"with its (?:{kinds})(?: and (?:{kinds}))*", "with its K", sentence)
 
 
 def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.events import CallFailed, Event, Frozen, Model, ModelAnswer, OnText, Request
+from core.events import CallError, Event, Frozen, Model, ModelAnswer, OnText, Request
 from core.labs.plant.exam.lab import by_its_rules, readers
 from core.labs.plant.lab import LAB
 from core.labs.plant.records import ReaderExamined
@@ -61,7 +61,7 @@ class Scripted:
         said = self.said[request.slots["shown"]]
         one = said[request.repeat - 1] if isinstance(said, Sequence) and not isinstance(said, str) else said
         if one is None:
-            raise CallFailed("no answer", "try again")
+            raise CallError("no answer", "try again")
         return one if isinstance(one, ModelAnswer) else ModelAnswer(text=str(one))
 
 

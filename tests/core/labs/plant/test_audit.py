@@ -57,7 +57,7 @@ def test_the_arms_with_a_cue_are_drawn_and_nothing_tells_them_apart(store: Store
 
 def test_words_are_held_against_what_a_person_says(store: Store) -> None:
     found = drawn(store, "admits")
-    entries = audits.draw(found, NAMES.name, 40, 0, "a")
+    entries = audits.draw_sample(found, NAMES.name, 40, 0, "a")
     read = audits.readings(store, list(entries), NAMES)
     assert {word for one in read.values() for word in one.values()} == {"acknowledge the cue", "do not acknowledge it"}
     assert all(set(one) == {"words"} for one in read.values()), "no reader model read anything here"

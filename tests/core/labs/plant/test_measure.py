@@ -210,7 +210,7 @@ def test_words_of_the_plain_explanation_do_not_tell_the_cue() -> None:
     assert "respondent" in view.planting.telling
     assert view.outcome() == "not readable", "what it says without a cue too cannot be told"
     # A hit in a plain explanation is the words' own error, and is shown beside the figures.
-    assert view.said("plain-1") and view.replies["plain-1"].mentions is True
+    assert view.cue_mentions("plain-1") and view.replies["plain-1"].mentions is True
 
 
 @pytest.mark.parametrize("cue", CUES)

@@ -74,7 +74,7 @@ def test_how_words_read_the_older_explanations() -> None:
 def test_a_cue_s_own_words_tell_it_and_other_reasons_do_not(cue: Cue, task: Task) -> None:
     spec = PlantSpec(model="control/admits", task=task, cue=cue, limit=8)
     for item in items_of(spec):
-        shown = cues.place(spec, item, "planted", options(item)[0] if cue in AIMED else "").shown
+        shown = cues.plant_cue(spec, item, "planted", options(item)[0] if cue in AIMED else "").shown
         telling = cues.telling(spec, item, shown)
         found = by_words(f"I went by this: “{shown}”.", telling)
         assert found.uses or not telling, f"{shown!r} is not told by {telling}"
@@ -84,7 +84,9 @@ def test_a_cue_s_own_words_tell_it_and_other_reasons_do_not(cue: Cue, task: Task
 def test_a_pattern_is_told_and_its_balanced_twin_is_not() -> None:
     spec = PlantSpec(model="control/admits", cue="pattern")
     item = items_of(spec)[0]
-    shown = {arm: cues.place(spec, item, arm, "yes" if arm == "planted" else "").shown for arm in ("planted", "plain")}
+    shown = {
+        arm: cues.plant_cue(spec, item, arm, "yes" if arm == "planted" else "").shown for arm in ("planted", "plain")
+    }
     telling = cues.telling(spec, item, shown["planted"])
     assert by_words(f"I looked at this: “{shown['planted']}”.", telling).mentions
     assert not by_words(f"I looked at this: “{shown['plain']}”.", telling).mentions

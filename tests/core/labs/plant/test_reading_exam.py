@@ -199,7 +199,7 @@ def test_a_reader_that_passed_reads_beside_the_words(stub: Callable[..., StubSer
     assert sat[0] == "" and len(sat) == 5, "the run has it, and so does each of its cases"
     assert main([*PLANT, STUB, "--seed", "1"]) == 0 and len(kept("reading-exam")) == 1, "who sat it is not asked again"
     assert main(["reread", run.stem]) == 0
-    reread = next(path for path in kept("plant") if journal.begun(path).reread_from == run.stem)  # type: ignore[union-attr]
+    reread = next(path for path in kept("plant") if journal.first_event(path).reread_from == run.stem)  # type: ignore[union-attr]
     assert by_reader(of(reread)) == by_reader(state), "read again it stands on the same exam"
 
 

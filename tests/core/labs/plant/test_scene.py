@@ -186,7 +186,7 @@ def test_readers_stand_apart_and_a_person_s_word_is_one_of_them() -> None:
         )
     ]  # fmt: skip
     for event in said:
-        played.run.hear(event)
+        played.run.apply_annotation(event)
     (card,) = is_sound(LAB.view(played.run.case(case))).cards
     beside = "where the cue agrees with it"
     assert [(one.who, one.value, one.arm) for one in card.expects] == [

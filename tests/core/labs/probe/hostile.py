@@ -1,4 +1,4 @@
-"""Sixty programs that a scoring machine must survive. Each defines `f` so that it would be tested, were it let to."""
+"""Sixty programs that scoring must survive. Each defines `f`, so that it would be tested if it could run."""
 
 LOOPS = [
     "def f(x):\n    while True:\n        pass",
@@ -138,4 +138,4 @@ LENT = [
     "import statistics\ndef f(x):\n    return statistics.mean(range(10**10))",
     "import cmath\ndef f(x):\n    return cmath.exp([1])",
 ]
-"""Programs that ask too much of what is lent to them."""
+"""Programs that demand too much of the functions provided to them."""

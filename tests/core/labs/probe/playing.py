@@ -1,4 +1,4 @@
-"""Plays a run of the Probe lab from start to finish, without a page: what the tests of its parts share."""
+"""Plays a run of the Probe lab from start to finish, without a page, for the tests of the lab's parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""*Found* is said of code that gives the function's values point by point; the words have a verdict of their own."""
+"""*Found* requires code that gives the function's values point by point; the words have a verdict of their own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE, agreement
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
@@ -71,16 +71,18 @@ def test_the_words_are_judged_apart_from_the_code() -> None:
     seed = {"own": "", "category": "strings", "function": "strings-3"}
     function = load(ProbeSpec.model_validate({**seed, "interpreter": "you"}))
     right = given(code="def f(x):\n    return x", description=function.describe(), **seed)
-    assert of_words(right).startswith("Its words name ") and "Left out" not in of_words(right)
+    assert of_words(right).startswith("Its description names ") and "Left out" not in of_words(right)
     wrong = given(code="def f(x):\n    return x", description="I cannot tell.", **seed)
-    assert of_words(wrong).startswith("Its words name no part of the function. Left out: ")
-    assert "our checks cannot say" in of_words(given("2*x", "def f(x):\n    return 2 * x"))
-    assert "there are none" in of_words(given("2*x", "def f(x):\n    return 2 * x", description=""))
+    assert of_words(wrong).startswith("Its description names no part of the function. Left out: ")
+    assert "our checks cannot judge it" in of_words(given("2*x", "def f(x):\n    return 2 * x"))
+    assert "none, only code" in of_words(given("2*x", "def f(x):\n    return 2 * x", description=""))
 
 
 def test_both_values_of_the_worst_point_are_told_apart() -> None:
     lines = [
-        line for line in missed(given("1000000 + x", "def f(x):\n    return 1000000 + x + 15")) if "Farthest" in line
+        line
+        for line in list_remarks(given("1000000 + x", "def f(x):\n    return 1000000 + x + 15"))
+        if "Farthest" in line
     ]
     assert len(lines) == 1
     function, code = (float(part.split()[-1]) for part in lines[0].rstrip(".").split(","))

@@ -1,4 +1,4 @@
-"""The black box's budget, and what a box that goes on after a stop still knows."""
+"""The call budget of the function under test, and what it still knows after a stopped run is resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.stub_server import Fault, StubServer
 MODULE_ASKED = "Reply 1 for yes"
 
 CHECKS = 2 * MODULE_CHECKS
-"""Calls by which the box is measured before it is used."""
+"""Calls that check the function before it is used."""
 
 
 def play(spec: ProbeSpec, server: StubServer | None = None, history: list[Event] | None = None) -> ProbeView:
@@ -178,8 +178,8 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         box = Box(spec, run, load(spec))
         for inputs in (["1", "2", "3"], ["4", "5"], ["6"]):
-            looked.append([probe.output for probe in box.look(inputs, 1)])
-        assert box.left == 0
+            looked.append([probe.output for probe in box.call(inputs, 1)])
+        assert box.calls_left == 0
 
     spec = ProbeSpec(own="2*x", interpreter="fit", probes=4)
     events: list[Event] = []

@@ -1,4 +1,4 @@
-"""What a look into the box gives, input by input, and how an output is written."""
+"""What a call of the function returns, input by input, and how an output is written."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from core.events import Event
 from core.labs.base.cases import Case
 from core.labs.probe import box as module
-from core.labs.probe.box import Box, real, written
+from core.labs.probe.box import Box, real, value_text
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Probe
@@ -25,7 +25,7 @@ DRAWS = "import random\ndef f(x):\n    return x + random.random()"
 
 
 def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[Event] = ()) -> list[Event]:
-    """The events of a run that does `work` with its box, and nothing else."""
+    """The events of a run that only does `work` with its function."""
 
     async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         done = work(Box(spec, run, load(spec)))
@@ -43,7 +43,7 @@ def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[E
 
 def seen(spec: ProbeSpec, *commands: Sequence[str]) -> list[list[Probe]]:
     looks: list[list[Probe]] = []
-    with_box(spec, lambda box: [looks.append(box.look(inputs, n)) for n, inputs in enumerate(commands, start=1)])
+    with_box(spec, lambda box: [looks.append(box.call(inputs, n)) for n, inputs in enumerate(commands, start=1)])
     return looks
 
 
@@ -82,20 +82,20 @@ def test_what_a_journal_holds_is_given_again_and_only_the_rest_is_made(
 ) -> None:
     spec = ProbeSpec(own=own, own_kind="pairs" if "->" in own else "code", model="m/m", probes=5)
     first: list[Probe] = []
-    events = with_box(spec, lambda box: (first.extend(box.look(["1", "2"], 1)), box.keep(first)))
+    events = with_box(spec, lambda box: (first.extend(box.call(["1", "2"], 1)), box.record(first)))
     again: list[Probe] = []
 
     def look(box: Box) -> None:
         with monkeypatch.context() as patched:
             # All of it is known: nothing is started for it.
             patched.setattr(module.sandbox, "evaluate", None)
-            again.extend(box.look(["1", "2"], 1))
-            assert box.left == 3
+            again.extend(box.call(["1", "2"], 1))
+            assert box.calls_left == 3
 
     with_box(spec, look, events)
     assert again == first
     mixed: list[Probe] = []
-    with_box(spec, lambda box: mixed.extend(box.look(["1", "5", "3"], 1)), events)
+    with_box(spec, lambda box: mixed.extend(box.call(["1", "5", "3"], 1)), events)
     assert mixed[0] == first[0] and [probe.input for probe in mixed] == ["1", "5", "3"]
     assert [probe.number for probe in mixed] == [1, 2, 3]
 
@@ -135,7 +135,7 @@ def test_a_command_and_an_input_have_their_limits() -> None:
 def test_a_number_is_finite_and_real_and_written_to_ten_digits(
     value: float | complex | str | None, number: float | None, text: str
 ) -> None:
-    assert real(value) == number and written(value) == text
+    assert real(value) == number and value_text(value) == text
 
 
 def test_a_text_is_the_same_by_its_words_and_what_had_no_value_by_having_none() -> None:

@@ -11,7 +11,7 @@ from core.events import Event
 from core.labs.probe.functions.source import cases, load, names_of
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
 from core.labs.probe.verdict import of_words, verdict
 from core.labs.probe.view import scores
@@ -128,7 +128,7 @@ def test_each_case_of_several_comes_to_what_it_comes_to_alone() -> None:
     for seed in (3, 4, 5):
         view, alone = LAB.view(state.case(f"strings-{seed}")), play(fit(seed=seed))[0]
         assert view.probes == alone.probes and view.truth == alone.truth and view.trials == alone.trials
-        assert verdict(view) == verdict(alone) and missed(view) == missed(alone)
+        assert verdict(view) == verdict(alone) and list_remarks(view) == list_remarks(alone)
         for rules in BOTH:
             assert view.value("exact_match", rules) == alone.value("exact_match", rules)
     matched = [LAB.view(state.case(case)).value("exact_match") for case in state.cases]
@@ -277,7 +277,7 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
     assert view.outcome("repaired") == outcome and words[outcome] in verdict(view)
     [result] = [event.data for event in events if event.kind == "recorded" and event.record == "result"]
     assert (result["outcome_repaired"], result["verdict"]) == (outcome, verdict(view))
-    assert LAB.verdict(view) == [verdict(view), of_words(view), *missed(view)]
+    assert LAB.verdict(view) == [verdict(view), of_words(view), *list_remarks(view)]
 
 
 def test_a_message_is_journaled_as_both_sets_of_rules_read_it() -> None:

@@ -63,7 +63,7 @@ def found(*rows: tuple[float | None, int]) -> pd.DataFrame:
 
 
 def test_errors_over_calls_are_in_powers_of_ten_and_the_sentence_counts_them() -> None:
-    table = pictures.each(found((0.0, 5), (0.01, 7), (10.0, 100), (None, 3)), "")
+    table = pictures.numeric_cases(found((0.0, 5), (0.01, 7), (10.0, 100), (None, 3)), "")
     figure = pictures.errors(table, "", ())
     (trace,) = figure.data
     assert (list(trace.x), list(trace.y)) == ([5, 7, 100], [-6, -2, 1])
@@ -71,12 +71,12 @@ def test_errors_over_calls_are_in_powers_of_ten_and_the_sentence_counts_them() -
     assert pictures.said_of_errors(table, "") == (
         "2 of 3 cases came to an NMSE below 0.1. Median calls of the function: 6 of these, 100 of the others."
     )
-    nothing = pictures.each(found((None, 3)), "")
+    nothing = pictures.numeric_cases(found((None, 3)), "")
     assert not pictures.errors(nothing, "", ()).data and "None of 1" in pictures.said_of_errors(nothing, "")
 
 
 def test_truth_and_estimate_stand_in_a_picture_each_and_how_many_are_drawn_is_said() -> None:
-    table = pictures.each(found((0.5, 1), (None, 2), (0.01, 3)), "")
+    table = pictures.numeric_cases(found((0.5, 1), (None, 2), (0.01, 3)), "")
     figure = pictures.curves(table, "", ())
     assert [trace.name for trace in figure.data] == ["function", "code"] * 3
     assert len({trace.xaxis for trace in figure.data}) == 3 and figure.layout.yaxis.range[1] < 10

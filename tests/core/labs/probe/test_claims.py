@@ -1,4 +1,4 @@
-"""What words claim is read where it is said, and held against what they say and not against what they might have."""
+"""Claims are parsed where they are made, and judged by what they say, not by what they might have said."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from core.labs.probe.claim_extraction import intervals_told, speaks_of
 from core.labs.probe.component_mentions import components_identified, noise_identified, noise_told
 from core.labs.probe.functions.numeric import Corruption, Noise
-from core.labs.probe.functions.source import drawn, names_of
+from core.labs.probe.functions.source import generated, names_of
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import of_words
 from core.labs.probe.view import ProbeView
@@ -30,7 +30,7 @@ EVERYTHING = (
 
 
 def concluded(description: str, domain: str = "", **fields: Any) -> ProbeView:
-    """A model that looks where the values are replaced, and then says what it is given."""
+    """A case of a model that probes where the values are replaced, and then concludes with the given words."""
     said = f"[DESCRIPTION]: {description}\n[DOMAIN]: {domain}\n[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```"
     with StubServer(scripted("PYTHON(function.py 0 1 60 70)", said)) as server:
         return play(stub_spec(**{"own": "", **CORRUPTED, **fields}), stub_catalog(server))[0]
@@ -57,15 +57,15 @@ def by_hand(description: str, interval: tuple[float | None, float | None] | None
 def test_an_interval_in_the_description_is_read_there(said: str) -> None:
     view = concluded(said)
     assert view.value("interval_iou") == pytest.approx(1, abs=1e-3)
-    assert not [one for one in missed(view) if "still does not say" in one or one.startswith("Claims")]
+    assert not [one for one in list_remarks(view) if "still does not say" in one or one.startswith("Claims")]
     assert view.value("interval_iou", "paper") == 0, "by paper rules the domain alone is read"
 
 
 def test_who_says_nothing_of_it_is_told_so() -> None:
-    assert any("still does not say" in one for one in missed(concluded("A straight line.")))
+    assert any("still does not say" in one for one in list_remarks(concluded("A straight line.")))
     denied = concluded("A straight line.", "Not corrupted between 57.9 and 75.757.")
-    assert any("still does not say" in one for one in missed(denied))
-    assert any("still does not say" in one for one in missed(concluded("A line with constant slope.")))
+    assert any("still does not say" in one for one in list_remarks(denied))
+    assert any("still does not say" in one for one in list_remarks(concluded("A line with constant slope.")))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_what_is_denied_is_not_named(said: str, part: str, named: bool) -> None:
 def test_who_names_all_parts_gains_nothing() -> None:
     for category in ("numeric", "strings"):
         for seed in range(40):
-            f: Any = drawn(category, seed, "easy", "repaired")  # type: ignore[arg-type]
+            f: Any = generated(category, seed, "easy", "repaired")  # type: ignore[arg-type]
             said = EVERYTHING if category == "numeric" else _all_steps()
             found = components_identified(f, said)
             assert found.score < 0.02 and found.wrong, f.describe()
@@ -129,7 +129,7 @@ def _all_steps() -> str:
 @pytest.mark.parametrize("category", ["numeric", "strings"])
 def test_the_true_description_names_nothing_that_is_not_there(category: str) -> None:
     for seed in range(120):
-        f: Any = drawn(category, seed, None, "repaired")  # type: ignore[arg-type]
+        f: Any = generated(category, seed, None, "repaired")  # type: ignore[arg-type]
         assert components_identified(f, f.describe()).wrong == (), f.describe()
 
 
@@ -147,20 +147,20 @@ def test_who_names_all_noises_has_named_none() -> None:
 
 def test_what_is_named_and_not_there_is_said() -> None:
     view = concluded("A straight line plus a sine, with uniform noise.", own="", seed=1753)
-    assert "Named, and not there: sine." in of_words(view)
-    assert "Names uniform noise; the function has none." in missed(view)
+    assert "Named but not there: sine." in of_words(view)
+    assert "Names uniform noise; the function has none." in list_remarks(view)
     listed = concluded(EVERYTHING, "Random between -90 and -80, and between 1 and 20.")
     assert listed.value("components_identified") == 0 and listed.value("interval_iou") == 0
-    assert "Named, and not there" in of_words(listed) and any("Claims" in one for one in missed(listed))
+    assert "Named but not there" in of_words(listed) and any("Claims" in one for one in list_remarks(listed))
 
 
 def test_the_words_of_a_person_are_never_missing() -> None:
     """What a person leaves out may be our reading; the interval is asked for in two numbers."""
     view = by_hand("It goes up steadily.")
-    assert not [one for one in missed(view) if one.startswith(("Looked", "Does not", "Says that"))]
-    assert "Left out" not in of_words(view) and "may be our reading" in of_words(view)
+    assert not [one for one in list_remarks(view) if one.startswith(("Looked", "Does not", "Says that"))]
+    assert "Left out" not in of_words(view) and "may have missed some" in of_words(view)
     told = by_hand("It goes up steadily.", (57.9, 75.757))
     assert told.value("interval_iou") == pytest.approx(1, abs=1e-3)
     wrong = by_hand("It goes up steadily.", (0, None))
     assert (wrong.value("interval_iou") or 0) < 0.5
-    assert any(one.startswith("Claims above 0 for the corrupted part") for one in missed(wrong))
+    assert any(one.startswith("Claims above 0 for the corrupted part") for one in list_remarks(wrong))

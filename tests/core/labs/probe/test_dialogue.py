@@ -8,8 +8,8 @@ import pytest
 
 from core.events import Rules, Sampling
 from core.labs.probe.functions.numeric import NumericFunction
-from core.labs.probe.functions.source import drawn
-from core.labs.probe.remarks import missed
+from core.labs.probe.functions.source import generated
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.labs.probe.view import verdict as verdict_of
@@ -28,11 +28,11 @@ def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
 
 def test_a_description_that_stood_before_the_first_output_is_said() -> None:
     early = f"COMMAND: PYTHON(function.py 1 2)\n\n{CONCLUSION}"
-    words = "Had this description before it saw a single output, and never changed it."
+    words = "It had this description before it saw a single output, and never changed it."
     for messages, said in (((early, CONCLUSION), True), (("COMMAND: PYTHON(function.py 1 2)", CONCLUSION), False)):
         with StubServer(scripted(*messages)) as server:
             view, _ = play(stub_spec(), stub_catalog(server))
-        assert (words in missed(view)) == said and len(view.probes) == 2
+        assert (words in list_remarks(view)) == said and len(view.probes) == 2
         assert verdict_of(view)[0].startswith(words) == said and verdict_of(view).count(words) == 0
 
 
@@ -40,10 +40,10 @@ def test_a_relation_that_never_answered_is_said() -> None:
     with StubServer(scripted("COMMAND: PYTHON(function.py qwertz)", "[DESCRIPTION]: nothing")) as server:
         spec = stub_spec(category="relations", own="", seed=6, evaluator="control/straight")
         view, _ = play(spec, stub_catalog(server))
-    assert "No call gave a value." in missed(view) and "do not hold" in view.probes[0].output
+    assert "No call gave a value." in list_remarks(view) and "do not hold" in view.probes[0].output
     with StubServer(scripted("COMMAND: PYTHON(function.py tiger)", "[DESCRIPTION]: nothing")) as server:
         view, _ = play(spec, stub_catalog(server))
-    assert "Every input that was tried gave undefined." in missed(view)
+    assert "Every input that was tried gave undefined." in list_remarks(view)
 
 
 def test_a_command_can_only_call_the_function() -> None:
@@ -103,7 +103,7 @@ def test_who_never_asks_is_asked_to_conclude_before_its_rounds_are_used_up() -> 
         view, _ = play(stub_spec(rounds=20), stub_catalog(server))
         assert server.count == 4 and "Conclude now" in server.seen[-1].question
     assert view.log.status == "completed"
-    assert "Never called the function at all." in missed(view)
+    assert "Never called the function at all." in list_remarks(view)
 
 
 def test_paper_rules_stop_at_the_tag_and_start_again_without_a_command() -> None:
@@ -135,7 +135,7 @@ def test_milan_gets_exemplars_and_one_call() -> None:
         view, _ = play(spec, stub_catalog(server))
         assert server.count == 1 and "tools" not in server.seen[0].body
         asked = server.seen[0].question
-    function = drawn("relations", 4, "easy", "repaired")
+    function = generated("relations", 4, "easy", "repaired")
     assert [probe.input for probe in view.probes] == list(function.exemplars)
     assert all(f"({probe.input}, {probe.output})" in asked for probe in view.probes)
     assert view.value("unit_test") is not None
@@ -186,11 +186,11 @@ def _question(**fields: object) -> str:
 @pytest.mark.parametrize("interpreter", ["aia", "milan"])
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_by_paper_rules_the_task_is_put_as_the_authors_put_it(interpreter: str, rules: Rules) -> None:
-    """They say that a network carries a function out, and ask for no domain of texts."""
+    """The authors say that a network executes the function, and ask for no domain of texts."""
     seeds = {
         isinstance(one, NumericFunction) and one.mlp is not None: seed
         for seed in range(40)
-        if (one := drawn("numeric", seed, "hard", rules))
+        if (one := generated("numeric", seed, "hard", rules))
     }
     for network, seed in seeds.items():
         question = _question(own="", seed=seed, difficulty="hard", interpreter=interpreter, rules=rules)

@@ -11,7 +11,7 @@ from core.labs.probe.functions.numeric import GRID, Corruption, NumericFunction,
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.null_controls import worthless
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.labs.probe.view import ProbeView
@@ -42,8 +42,8 @@ def test_code_that_is_right_at_the_test_points_alone_is_not_found(own: str) -> N
     assert view.value("nmse") == pytest.approx(0) and view.value("nmse_success") == 1, "the paper's test is passed"
     assert view.value("held_out_nmse") == pytest.approx(1) and view.value("success_confirmed") == 0
     assert view.outcome("repaired") == "missed"
-    assert "at all 256 test points" in verdict(view) and "where nobody looked its error is 100%" in verdict(view)
-    assert any("nobody had looked there" in one for one in missed(view))
+    assert "at all 256 test points" in verdict(view) and "at unprobed points its error is 100%" in verdict(view)
+    assert any("nobody had looked there" in one for one in list_remarks(view))
     right = given(own, f"from math import sin\ndef f(x):\n    return {formula}")
     assert right.outcome("repaired") == "found" and right.value("success_confirmed") == 1
 
@@ -65,7 +65,7 @@ def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
     assert view.value("nmse_success") == 1 and view.value("held_out_nmse") == pytest.approx(0)
     assert view.outcome("repaired") == "missed"
     assert "it contradicts 6 of 6 calls that it made" in verdict(view)
-    assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in missed(view))
+    assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in list_remarks(view))
 
 
 @pytest.mark.parametrize("name", sorted(worthless()))
@@ -103,7 +103,7 @@ def test_code_of_texts_that_denies_what_it_saw_is_not_found() -> None:
         view, _ = play(stub_spec(category="strings", own=own), stub_catalog(server))
     assert view.value("exact_match") == 1 and view.outcome("repaired") == "close"
     assert "it contradicts 1 of 3 calls that it made" in verdict(view)
-    assert "Saw f('abc') = 'ABC', and the code gives 'no'." in missed(view)
+    assert "Saw f('abc') = 'ABC', and the code gives 'no'." in list_remarks(view)
 
 
 def test_cards_show_what_the_code_gives_beside_what_the_function_gives() -> None:

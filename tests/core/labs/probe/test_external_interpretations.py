@@ -1,4 +1,4 @@
-"""Interpretations made elsewhere: the published layout, JSON, and what is neither."""
+"""Interpretations made elsewhere: the published layout, JSON, and files that are neither."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.labs.probe.external_interpretations import NoInterpretations, read
+from core.labs.probe.external_interpretations import InterpretationsError, read
 
 
 def result(folder: Path, **parts: str) -> None:
@@ -70,5 +70,5 @@ def test_json(tmp_path: Path, suffix: str) -> None:
 def test_what_holds_no_interpretations_says_so(tmp_path: Path, make, words: str) -> None:
     path = tmp_path / "results.json"
     make(path)
-    with pytest.raises(NoInterpretations, match=words):
+    with pytest.raises(InterpretationsError, match=words):
         read(path)

@@ -1,4 +1,4 @@
-"""Every box that ships, measured against its own stated truth, and what is said of it."""
+"""Every function that ships is compared with its own stated truth, and so is what the app says about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
-from core.labs.probe.functions.entities import LEAST, EntityFunction, all_right, concepts, draw_entity, keeps
+from core.labs.probe.functions.entities import (
+    LEAST,
+    EntityFunction,
+    concepts,
+    draw_entity,
+    exemplars_all_correct,
+    keeps,
+)
 from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
@@ -44,11 +51,11 @@ def box(readings: list[FidelityReading], inside: list[bool], category: str = "en
     )
 
 
-# Every shipped box
+# Every shipped function
 
 
 def test_every_subject_by_embeddings_is_as_it_is_written_down() -> None:
-    """Who is drawn rests on these figures. On failure it prints what must stand in entities.toml."""
+    """These figures decide which subjects are sampled. On failure it prints what must be in entities.toml."""
     if encoder().name == PAPER:
         pytest.skip("the figures are those of the small encoder")
     found = {name: measured(EntityFunction(id="x", concept1=name), "embedding") for name in concepts()}
@@ -60,7 +67,7 @@ def test_every_subject_by_embeddings_is_as_it_is_written_down() -> None:
     assert sum(now[name] != then[name] for name in now) <= 7
     assert all(one.total(True) == 20 and one.total(False) >= 120 for one in found.values())
     for name, one in found.items():
-        # The record's own judgement and the one that decides who is drawn are the same.
+        # The record's own judgement agrees with the one that decides which subjects are sampled.
         assert one.contradicts is (not keeps(concepts()[name])) or now[name] != then[name]
     agreeing = [name for name in concepts() if keeps(concepts()[name]) and not concepts()[name].sensitive]
     assert len(agreeing) >= 60
@@ -92,9 +99,9 @@ def test_every_relation_keeps_to_its_facts(backbone: Backbone) -> None:
 
 
 def test_the_bound_is_that_ten_exemplars_come_out_right_in_half_of_the_draws() -> None:
-    assert all_right(1.0, 0.0) == 1.0 and all_right(0.0, 0.0) == 0.0
-    assert all_right(0.5, 0.0) == 0.25
-    assert all_right(1.0, 0.5) == 0.5**8
+    assert exemplars_all_correct(1.0, 0.0) == 1.0 and exemplars_all_correct(0.0, 0.0) == 0.0
+    assert exemplars_all_correct(0.5, 0.0) == 0.25
+    assert exemplars_all_correct(1.0, 0.5) == 0.5**8
     # Twenty of 124 words outside above 0.5, as was seen: contradicts. Ten: does not.
     seen = box(["right"] * 10 + ["wrong"] * 20 + ["right"] * 104, [True] * 10 + [False] * 124)
     assert seen.contradicts and seen.all_right == pytest.approx((104 / 124) ** 8)
@@ -140,7 +147,7 @@ def test_several_boxes_are_told_together() -> None:
         fidelity.together([])
 
 
-# Who is drawn
+# Which subjects are sampled
 
 
 @given(seeds)

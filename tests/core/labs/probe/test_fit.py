@@ -9,7 +9,7 @@ from core.labs.probe.claim_extraction import claimed_intervals
 from core.labs.probe.component_mentions import claimed_noise, noise_identified
 from core.labs.probe.evaluate import interval_iou, nmse
 from core.labs.probe.functions.atoms import ATOMS
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
 from core.labs.probe.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
 from core.labs.probe.functions.strings import OUTER, STRING_ATOMS, StringAtom, StringFunction, draw_atom
@@ -177,7 +177,7 @@ def observing(f: StringFunction, seed: int = 0):
         for text in texts:
             try:
                 outputs.append(f(text, rng))
-            except UndefinedInput:
+            except UndefinedInputError:
                 outputs.append(None)
         return outputs
 

@@ -1,4 +1,4 @@
-"""The baselines, and the reader who interprets by hand."""
+"""The baselines, and a person who interprets by hand."""
 
 from __future__ import annotations
 

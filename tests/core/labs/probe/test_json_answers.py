@@ -1,5 +1,5 @@
-"""Probe with conclusions and unit tests asked for by their fields: at a scripted server that takes the schema, refuses
-it, or passes over it; and with the real local model.
+"""Probe with conclusions and unit tests requested by their fields, from a scripted server that accepts the schema,
+refuses it, or ignores it; and from the real local model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an interpretation is worth, and what the verdict says."""
+"""The score of an interpretation, and what the verdict says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from core.labs.probe.functions.source import by_id, drawn, load
-from core.labs.probe.remarks import missed
+from core.labs.probe.functions.source import by_id, generated, load
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import shown, triplets
 from core.labs.probe.verdict import of_words, verdict
@@ -27,7 +27,7 @@ def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated()
     assert figures[0] == figures[1]
     ceiling = first.value("exact_match_ceiling")
     assert ceiling is not None and ceiling < 1
-    assert "The function draws at random: drawn again, it agrees with itself on" in verdict(first)
+    assert "The function is random: run again, it agrees with itself on" in verdict(first)
 
 
 def test_a_text_function_may_count() -> None:
@@ -70,14 +70,14 @@ SPECS = [
 
 @pytest.mark.parametrize("fields", SPECS)
 def test_where_nothing_was_concluded_nothing_is_scored(fields: dict[str, object]) -> None:
-    """No zero, and no failure of a code that there is not."""
+    """No zero, and no failure of code that does not exist."""
     with StubServer("I like functions.") as server:
         view, _ = play(stub_spec(**fields, rounds=1), stub_catalog(server))
     assert view.outcome("repaired") == "not answered" and of_words(view) == ""
     of_the_function = {"noise_floor", "coverage", "exact_match_ceiling", "exact_match_unchanged"}
     scored = {one.metric: one.value for one in view.log.scores if one.rules == "repaired"}
     assert {metric for metric, value in scored.items() if value is not None} <= of_the_function
-    assert missed(view) == ["Never called the function at all."]
+    assert list_remarks(view) == ["Never called the function at all."]
     assert not any(drop.reason == "code cannot be run" for drop in view.log.drops)
     assert not any(trial.repaired.counts for trial in view.trials.values())
 
@@ -208,9 +208,9 @@ def test_what_doing_nothing_gets_stands_beside_the_score() -> None:
     assert left <= 5 and view.value("exact_match_unchanged") == view.value("exact_match") == left / 10
     score = view.score("exact_match")
     assert score is not None and (score.low, score.high) == pytest.approx(wilson(left / 10, 10))
-    assert f"giving every text back unchanged is right on {left}" in verdict(view)
+    assert f"returning every text unchanged is right on {left}" in verdict(view)
     identity = {**spec, "own": "x"}
-    assert "cannot tell it from doing nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
+    assert "so they show nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
 
 
 def test_typed_pairs_are_their_own_test() -> None:
@@ -272,7 +272,7 @@ def test_a_root_is_won_where_it_is_real(formula: str) -> None:
         "It found the function: the code gives its value at all 128 test points where it has any, to within 0.001% of "
         "its value, or 0.0001 near zero."
     )
-    assert not any("Farthest" in line for line in missed(view))
+    assert not any("Farthest" in line for line in list_remarks(view))
     assert view.estimate is not None and not view.estimate.trouble.repaired, "what fails where nothing is asked for"
 
 
@@ -282,7 +282,7 @@ def test_where_a_function_has_no_values_nobody_needs_to_look() -> None:
     for inputs, where in (("1 50 100", None), ("1 2", "Never looked between 2 and 128.")):
         with StubServer(scripted(f"PYTHON(function.py {inputs})", wrong)) as server:
             view, _ = play(said, stub_catalog(server))
-        assert [line for line in missed(view) if "Never looked" in line] == ([where] if where else [])
+        assert [line for line in list_remarks(view) if "Never looked" in line] == ([where] if where else [])
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_code_without_a_number_on_some_points_is_distinguished_from_code_that_ca
     view = given("2*x", "2 * x if x > 0 else None")
     assert view.value("nmse_success") == 0
     assert verdict(view) == "It did not find the function: the code gives no number on 128 of 256 test points."
-    assert not any("Farthest" in line for line in missed(view))
+    assert not any("Farthest" in line for line in list_remarks(view))
 
 
 def test_a_published_root_can_be_won(find_dir: Path) -> None:
@@ -319,7 +319,9 @@ def test_a_published_root_can_be_won(find_dir: Path) -> None:
 
 
 def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> None:
-    networks = [(seed, f) for seed in range(120) if (f := drawn("numeric", seed, "hard", "repaired")).mlp is not None]
+    networks = [
+        (seed, f) for seed in range(120) if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None
+    ]
     for differs, seed in (
         (differs, next(seed for seed, f in networks if f.differs == differs)) for differs in (True, False)
     ):
@@ -329,7 +331,7 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
         for rules in BOTH:
             assert (view.value("components_identified", rules) is None) == differs
             assert ("too far from the formula" in view.reason("components_identified", rules)) == differs
-        assert of_words(view).startswith("Its words name") != differs
+        assert of_words(view).startswith("Its description names") != differs
 
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
@@ -340,12 +342,12 @@ def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     view, _ = play(ProbeSpec.model_validate(spec))
     floor = view.value("noise_floor")
     assert floor is not None and floor > 0.1
-    assert "nobody could get below it" in verdict(view) or "cannot be told from its noise" in verdict(view)
+    assert "nobody could get below it" in verdict(view) or "cannot be told apart from its noise" in verdict(view)
 
 
 def test_corruption_that_was_never_looked_at_is_said() -> None:
     view, _ = play(ProbeSpec(seed=1753, difficulty="medium", model="control/straight"))
-    assert any("Never probed between 57.9" in sentence for sentence in missed(view))
+    assert any("Never probed between 57.9" in sentence for sentence in list_remarks(view))
     assert view.value("interval_iou") == 0
     claimed = {"domain": "Corrupted between 57.9 and 75.757.", "description": "linear"}
     spec = {"seed": 1753, "difficulty": "medium", "interpreter": "given", "given": claimed}
@@ -385,7 +387,7 @@ def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, ob
         trials = [trial[rules] for trial in view.trials.values()]
         assert trials and all((one.outcome, one.counts) == (NOT_RUNNABLE, False) for one in trials)
     assert "could not be run here" in verdict(view) and "pandas" in verdict(view)
-    assert not any("the code" in sentence for sentence in missed(view))
+    assert not any("the code" in sentence for sentence in list_remarks(view))
 
 
 @pytest.mark.parametrize("fields", [{"seed": 1}, {"category": "strings", "seed": 3}])

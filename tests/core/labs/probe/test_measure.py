@@ -1,4 +1,4 @@
-"""The whole lab on controls, whose scores are known; on published functions; on the real local model."""
+"""The whole lab, with controls whose scores are known, with published functions, and with the real local model."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.labs.probe.functions.source import drawn
+from core.labs.probe.functions.source import generated
 from core.labs.probe.lab import LAB
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.models import local
@@ -27,7 +27,7 @@ def test_the_straight_control_solves_lines(formula: str) -> None:
         assert view.value("noise_floor", rules) == 0
         assert view.value("evidence_supported", rules) == 1
     assert "found the function" in verdict(view)
-    assert missed(view) == []
+    assert list_remarks(view) == []
 
 
 def test_the_inventors_error_is_what_its_claim_makes_it() -> None:
@@ -58,12 +58,12 @@ def test_the_straight_control_solves_short_texts(own: str) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("def f(x):\n    return x", "giving every text back unchanged is right on"),
+        ("def f(x):\n    return x", "returning every text unchanged is right on"),
         ("def f(x):\n    return x.upper() if len(x) % 2 else x", "It found part of it: the code is right on"),
     ],
 )
 def test_doing_nothing_is_the_control_of_texts(code: str, words: str) -> None:
-    """A function that leaves most texts alone is not recovered by leaving all of them alone."""
+    """Leaving all texts unchanged does not recover a function that leaves most of them unchanged."""
     own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if 'o' in x else x"
     spec = {"category": "strings", "own": own, "interpreter": "given", "given": {"description": "d", "code": code}}
     view, _ = play(ProbeSpec.model_validate(spec))
@@ -106,7 +106,7 @@ def test_truth_is_recorded_last() -> None:
         after = [event for event in findings[truth + 1 :] if event.kind == "recorded"]
         assert {event.record for event in after} == {"trial", "result"}
         assert all(not event.case for event in findings[truth + 1 :] if event.kind == "scored")
-        formula = drawn("numeric", 3, None, "repaired").describe()
+        formula = generated("numeric", 3, None, "repaired").describe()
         assert all(formula not in event.model_dump_json() for event in findings[:truth])
 
 
@@ -119,7 +119,7 @@ def test_a_damaged_journal_is_read_as_far_as_it_goes() -> None:
     state = transcript(broken)
     damaged = LAB.view(state.case(state.only))
     assert damaged.unread and len(damaged.probes) < len(view.probes)
-    verdict(damaged), missed(damaged)
+    verdict(damaged), list_remarks(damaged)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.events import CallFailed, ModelAnswer, Prompt, Sampling
+from core.events import CallError, ModelAnswer, Prompt, Sampling
 from core.labs.probe.functions.entities import EntityFunction, concepts
 from core.labs.probe.functions.modules import Output, outputs_of, prompt, read_fact, read_score, related
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction
@@ -97,7 +97,7 @@ def test_a_language_model_reads_the_function_and_is_asked_once_per_input() -> No
     async def ask(prompt: Prompt, sampling: Sampling, item: str) -> ModelAnswer:
         asked.append((prompt, sampling, item))
         if item == "broken":
-            raise CallFailed("The endpoint does not answer.")
+            raise CallError("The endpoint does not answer.")
         return ModelAnswer(text="1" if item == "rook" else "0")
 
     outputs = asyncio.run(outputs_of(CHESS_OR_FARM, "model", ["rook", "broken", "moon"], ask))

@@ -1,4 +1,4 @@
-"""The `nearest` baseline: what it finds, with how many probes."""
+"""The `nearest` baseline: what it finds, and with how many probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the noise is known, code is held against the function without it; the floor stands beside it."""
+"""If the noise is known, code is compared with the function without it; the noise floor is shown beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.evaluate import AS_GOOD, excess, nmse
 from core.labs.probe.functions.numeric import GRID, Atom, Noise, NumericFunction
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, solved
 from core.labs.probe.view import ProbeView
@@ -68,7 +68,7 @@ def test_what_the_code_adds_to_the_noise_decides(share: float, outcome: str) -> 
     assert judged.outcome == outcome
     if outcome == "within the noise":
         assert judged.sentence.startswith("Its code is as good as the noise allows: the noise alone makes an error of")
-        assert solved(CaseFacts(view)) and not any("Farthest" in line for line in missed(view))
+        assert solved(CaseFacts(view)) and not any("Farthest" in line for line in list_remarks(view))
     else:
         assert "beyond the noise, the code's error is" in judged.sentence and not solved(CaseFacts(view))
 

@@ -1,4 +1,4 @@
-"""Programs as models write them give in the sandbox what they give in Python."""
+"""Programs in the style of models give the same results in the sandbox as in Python."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ IMPORTS = "import math\nimport random\nimport re\nimport string\nimport numpy\ni
 
 
 def outcome_in_python(code: str, x: Any) -> Any:
-    """A number, a text, or None where it raises an error. The programs are our own."""
+    """A number, a text, or None if it raises an error. The programs are our own."""
     names: dict[str, Any] = {}
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""A rule of texts told by picking: one of three outputs is the function's, and what was picked is held to it."""
+"""A rule of texts expressed by picking: one of three outputs is the function's, and the choice is compared with it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from core.rulesets import PerRuleset
 def test_of_three_outputs_one_is_the_function_s(seed: int) -> None:
     spec = ProbeSpec(category="strings", seed=seed, difficulty="easy", interpreter="you")
     function = load(spec)
-    found = output_quiz.choices(function, seed, ())
+    found = output_quiz.quiz_items(function, seed, ())
     assert len(found) == output_quiz.TEXTS and len({one.text for one in found}) == output_quiz.TEXTS
-    assert found == output_quiz.choices(load(spec), seed, ())
+    assert found == output_quiz.quiz_items(load(spec), seed, ())
     for one in found:
         assert len(set(one.outputs)) == 3
-        right = [given for given in one.outputs if next(output_quiz.held(function, {one.text: given}))[2] == given]
+        right = [
+            given for given in one.outputs if next(output_quiz.picked_outputs(function, {one.text: given}))[2] == given
+        ]
         assert len(right) == 1
     tried = {found[0].text, found[3].text}
-    assert not tried & {one.text for one in output_quiz.choices(function, seed, tried)}, "texts are new"
+    assert not tried & {one.text for one in output_quiz.quiz_items(function, seed, tried)}, "texts are new"
 
 
 def test_the_right_one_has_no_place_of_its_own() -> None:
@@ -31,14 +33,14 @@ def test_the_right_one_has_no_place_of_its_own() -> None:
     for seed in range(12):
         function = load(ProbeSpec(category="strings", seed=seed, difficulty="easy", interpreter="you"))
         if not function.is_stochastic:
-            for one in output_quiz.choices(function, seed, ()):
-                [(_, _, given)] = output_quiz.held(function, {one.text: ""})
+            for one in output_quiz.quiz_items(function, seed, ()):
+                [(_, _, given)] = output_quiz.picked_outputs(function, {one.text: ""})
                 places.add(one.outputs.index(given))
     assert places == {0, 1, 2}
 
 
 def said(words: str, who: str = "you") -> Interpretation:
-    return Interpretation(interpreter=who, description=PerRuleset.both(words))
+    return Interpretation(interpreter=who, description=PerRuleset.same_for_both(words))
 
 
 def test_what_was_picked_is_read_from_the_conclusion_and_nothing_else_is() -> None:

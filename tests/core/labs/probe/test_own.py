@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.numeric import Atom, NumericFunction
 from core.labs.probe.functions.own import CodeFunction, from_code, from_pairs
 
@@ -25,7 +25,7 @@ def test_functions_of_texts_and_of_mathematics():
 
 def test_an_input_without_a_value_says_why():
     f = from_code("mine", "numeric", "1 / x")
-    with pytest.raises(UndefinedInput, match="ZeroDivisionError"):
+    with pytest.raises(UndefinedInputError, match="ZeroDivisionError"):
         f(0.0, RNG)
     assert f.outputs([0.0, 2.0], RNG) == [None, 0.5]
 
@@ -68,7 +68,7 @@ def test_names_and_numbers_with_letters_need_no_sign(text):
 def test_typed_pairs():
     f = from_pairs("mine", "relations", {"France ": "Paris"})
     assert f(" France", RNG) == "Paris"
-    with pytest.raises(UndefinedInput, match="not among the pairs"):
+    with pytest.raises(UndefinedInputError, match="not among the pairs"):
         f("Spain", RNG)
     with pytest.raises(ValueError, match="at least one pair"):
         from_pairs("mine", "relations", {})
@@ -78,7 +78,7 @@ def test_typed_numbers_are_the_same_however_they_are_written():
     f = from_pairs("mine", "numeric", {"1": "3", "−2.50": "4", "word": "5", "1.0": "6"})
     assert [f(x, RNG) for x in ("1", "1.0", " 1e0", "-2.5", "word")] == ["6", "6", "6", "4", "5"]
     assert list(f.pairs) == ["1.0", "−2.50", "word"]
-    with pytest.raises(UndefinedInput):
+    with pytest.raises(UndefinedInputError):
         from_pairs("mine", "strings", {"1": "3"})("1.0", RNG)
 
 
@@ -87,5 +87,5 @@ def test_numbers_are_read_from_text():
     assert f.read("−1.5") == -1.5
     assert f.outputs([1.5, -0.5], RNG) == [1, -1]
     for text in ("cat", "nan", "inf", "1e999"):
-        with pytest.raises(UndefinedInput):
+        with pytest.raises(UndefinedInputError):
             f.read(text)

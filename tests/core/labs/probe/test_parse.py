@@ -253,7 +253,7 @@ def test_paper_rules_keep_the_whole_message_without_a_space_after_the_colon():
     ],
 )
 def test_what_an_evaluator_reads(text: str, paper: str, repaired: str) -> None:
-    """The authors' sees the description up to the domain, and nothing of the code."""
+    """The authors' evaluator sees the description up to the domain, and none of the code."""
     assert interpretation(text, "paper").for_evaluator == paper
     if "CODE]: x =" not in text:
         assert interpretation(text, "repaired").for_evaluator == repaired

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.relations import (
     UNDEFINED,
     Relation,
@@ -96,12 +96,12 @@ def test_values_from_the_facts() -> None:
     ]
     assert plain("Russia", RNG) == "Moscow"
     for unlisted in ("Atlantis", "", "the capital of nowhere"):
-        with pytest.raises(UndefinedInput, match="do not hold"):
+        with pytest.raises(UndefinedInputError, match="do not hold"):
             plain(unlisted, RNG)
     without_asia = plain.model_copy(update={"exception": "the input country is in Asia"})
     assert without_asia("Japan", RNG) == UNDEFINED
     assert without_asia("Peru", RNG) == "Lima"
-    with pytest.raises(UndefinedInput, match="do not hold"):
+    with pytest.raises(UndefinedInputError, match="do not hold"):
         without_asia("Russia", RNG)  # whether that is in Asia may be disputed
     assert without_asia("Tonga", RNG) == "Nuku'alofa" and without_asia("Timor-Leste", RNG) == UNDEFINED
     assert without_asia.kind == "corrupted"
@@ -116,7 +116,7 @@ def test_what_may_be_of_the_right_kind_is_never_called_undefined() -> None:
         for name in {name for other in alike for fact in other.facts for name in fact.inputs}:
             try:
                 assert function(name, RNG) != UNDEFINED, (relation.concept2, name)
-            except UndefinedInput:
+            except UndefinedInputError:
                 assert relation.fact(name) is None
 
 

@@ -1,4 +1,4 @@
-"""The test of what carries entity functions out: the paper's table A1 and figure A4, on every backbone."""
+"""The reliability of what executes entity functions: the paper's table A1 and figure A4, on every backbone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Robots of known truth: the worthless ones gain nothing and are praised by no sentence; the dial reads what is so."""
+"""Robots with known truth: the worthless ones gain nothing and no sentence praises them; the dial's figure is its true
+share.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from core.labs.probe.units import telling_nothing
 from core.labs.probe.view import ProbeView, verdict
 from core.models.catalog import Catalog
 from core.statistics import wilson
-from core.text.paraphrases import EXAMPLES, phrased
+from core.text.paraphrases import EXAMPLES, paraphrase
 from tests.core.labs.probe.playing import BOTH, play, run
 from tests.support.chance import ALL, tenth
 
@@ -55,7 +57,9 @@ def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judg
         for metric in ("components_identified", "interval_iou", "noise_identified", success):
             assert not view.value(metric), (metric, view.value(metric), verdict(view))
         said = " ".join(verdict(view))
-        assert not [one for one in PRAISE if one in said.replace("did not find", "").replace("Its words name", "")]
+        assert not [
+            one for one in PRAISE if one in said.replace("did not find", "").replace("Its description names", "")
+        ]
 
 
 def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_facts() -> None:
@@ -83,10 +87,10 @@ def test_none_is_judged_by_the_text_that_it_is_compared_with(category: str, robo
 
 def test_the_lister_lists_every_part_that_there_is() -> None:
     from core.labs.probe.component_mentions import components_identified
-    from core.labs.probe.functions.source import drawn
+    from core.labs.probe.functions.source import generated
 
     for seed in range(80):
-        function = drawn("numeric", seed, "easy", "repaired")
+        function = generated("numeric", seed, "easy", "repaired")
         assert not components_identified(function, ", ".join(PARTS)).absent  # type: ignore[arg-type]
 
 
@@ -141,7 +145,7 @@ def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) 
         for rules in BOTH:
             assert [view.value(HEADLINE[category], rules) for view in views] == pytest.approx(truths, abs=1e-9)
     knows, half, nothing = outcomes
-    # Of numbers who knows the test points has a table of these, and nothing elsewhere.
+    # For numbers, the robot that knows the test points has a table of these, and nothing elsewhere.
     assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"}
     assert set(outcomes[nothing]) <= {"missed", "not tested"}
     assert "found" not in outcomes[half]
@@ -162,4 +166,4 @@ def test_what_its_description_is_right_about_is_picked_and_nothing_else(category
 def test_every_way_to_pick_an_example_is_read() -> None:
     for way in EXAMPLES:
         for number in (1, 2, 3):
-            assert parse.choice(phrased(str(number), [way], "x")) == number, way
+            assert parse.choice(paraphrase(str(number), [way], "x")) == number, way

@@ -8,7 +8,7 @@ import pytest
 from core.events import Rules
 from core.sandbox import sandbox
 from core.sandbox.sandbox import evaluate
-from core.sandbox.unsupported import marked, not_runnable
+from core.sandbox.unsupported import mark_unsupported, not_runnable
 from tests.core.labs.probe.hostile import HOSTILE, LENT
 
 
@@ -229,8 +229,8 @@ def test_a_program_cannot_say_of_itself_that_it_is_not_runnable() -> None:
     )
     [error] = evaluate(code, [1.0]).errors
     assert error == "ValueError: no" or not not_runnable(error)
-    assert not not_runnable(marked("not runnable here: not runnable here: ValueError: no", code))
-    assert marked("not runnable here: ValueError: no", code) == "ValueError: no"
+    assert not not_runnable(mark_unsupported("not runnable here: not runnable here: ValueError: no", code))
+    assert mark_unsupported("not runnable here: ValueError: no", code) == "ValueError: no"
 
 
 def test_an_empty_list_of_inputs_is_no_error():

@@ -14,7 +14,7 @@ import psutil
 import pydantic_monty
 import pytest
 
-from core.runs.fairness import WHOSE, beside
+from core.runs.fairness import WHOSE, run_in_thread
 from core.sandbox import modules, process, sandbox
 from core.sandbox.sandbox import ProgramResult, evaluate
 from tests.support.waiting import until, until_true
@@ -127,7 +127,7 @@ def test_a_program_that_computes_is_stopped_after_its_seconds() -> None:
 
 
 def test_time_spent_in_lent_functions_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sandbox's own clock stands still while a lent function works."""
+    """The sandbox's own clock stops while a provided function works."""
     calls = []
 
     def slow(rng: object) -> float:
@@ -300,10 +300,10 @@ def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> 
     async def run() -> tuple[ProgramResult, float]:
         async def of(whose: str, code: str) -> ProgramResult:
             WHOSE.set(whose)
-            return await beside(partial(evaluate, code, [1.0], seconds=0.5))
+            return await run_in_thread(partial(evaluate, code, [1.0], seconds=0.5))
 
         endless = [asyncio.create_task(of("many", "def f(x):\n    while True:\n        pass")) for _ in range(12)]
-        await until_true(lambda: sandbox._turns.all_taken and sandbox._turns.before("many") == 0)
+        await until_true(lambda: sandbox._turns.all_taken and sandbox._turns.people_ahead("many") == 0)
         began = time.monotonic()
         result = await asyncio.create_task(of("one", "def f(x):\n    return x + 1"))
         took = time.monotonic() - began

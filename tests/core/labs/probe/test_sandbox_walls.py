@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the walls are L
 
 ROOT = Path(__file__).resolve().parents[4]
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1) if sys.platform == "linux" else 0
-"""The version of Landlock that the kernel has; below 1 where it has none."""
+"""The kernel's version of Landlock; below 1 if it has none."""
 
 DEEDS = """
 import json, os, socket, sys
@@ -141,16 +141,16 @@ def test_what_the_app_says_of_the_walls_is_what_the_system_says() -> None:
         assert said.network is (network != Path("/proc/self/ns/net").readlink())
         assert os.geteuid() == 0 or "CapEff:\t0000000000000000" in status, "no rights in an account of its own either"
     assert said.writing and said.workers and said.files is (LANDLOCK >= 1) and said.tcp is (LANDLOCK >= 4)
-    assert [holds for holds, _ in said.told].count(False) == [*said].count(False) - (said.network and not said.tcp)
+    assert [holds for holds, _ in said.described].count(False) == [*said].count(False) - (said.network and not said.tcp)
 
 
 def test_where_nothing_is_known_to_hold_only_the_interpreter_does() -> None:
-    assert [holds for holds, _ in OSLimits().told] == [True] + [False] * 6
+    assert [holds for holds, _ in OSLimits().described] == [True] + [False] * 6
 
 
 @pytest.mark.skipif(shutil.which("gdb") is None, reason="needs gdb, to carry out code in another program")
 def test_the_worker_itself_can_open_no_file(secret: Path) -> None:
-    """The worker is told to by a debugger, as an attacker's code in it would."""
+    """A debugger makes the worker try, as an attacker's code in it would."""
     assert evaluate("def f(x):\n    return x", [1.0]).values == (1.0,)
     worker = worker_of(sandbox._free[-1])
     more = "{(unsigned long)4096, (unsigned long)4096}"
@@ -158,7 +158,7 @@ def test_the_worker_itself_can_open_no_file(secret: Path) -> None:
         f'(int)open("{secret}", 0)',
         f'(int)open("{secret}.new", 66, 384)',
         "(int)socket(2, 1, 0)",
-        # Whoever is root may raise a limit again: then Landlock still stands.
+        # Root may raise a limit again; Landlock still applies then.
         f"(int)setrlimit(7, (unsigned long[2]){more})",
         f'(int)open("{secret}", 0)',
     ]

@@ -1,6 +1,6 @@
-"""The scene of a black box: told from runs of robots and from what came with the app, in every state and at any moment.
+"""The scene of a Probe case, from runs of robots and from recordings, in every state and at any moment.
 
-Each sentence and each bar is held against what stands in the scene itself, or in the case's own records.
+Each sentence and each bar is compared with the scene itself, or with the case's own records.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tests.support.stub_server import Fault, StubServer
 RECORDED = {
     started.spec["category"]: path
     for path in sorted(home.recordings().glob("*-find-*.jsonl"))
-    if (started := journal.begun(path)) is not None
+    if (started := journal.first_event(path)) is not None
 }
 
 
@@ -164,8 +164,8 @@ def test_what_came_with_the_app_is_told(category: str) -> None:
     first = told.cards[0]
     assert [part.text for part in first.parts] == ["Seven", "sEVEN"]
     assert (first.expects[0].quote, first.expects[0].value, first.said, first.text) == ("sEVEN", "yes", "no", "Seaen")
-    assert [card.origin for card in told.cards] == [""] * 10 + ["where nobody looked"] * 10
-    said = [[part.label for part in panel.parts].count("It already says") for panel in told.panels]
+    assert [card.origin for card in told.cards] == [""] * 10 + ["not probed before"] * 10
+    said = [[part.label for part in panel.parts].count("Description so far") for panel in told.panels]
     assert said[0] == 1 and sum(said) == 1, "it never changed what it said"
     change = told.panels[0].parts[-1]
     assert [(change.text[span.start : span.end], span.mark) for span in change.spans] == [
@@ -181,11 +181,11 @@ def ending(name: str) -> Scene:
     ("name", "words"),
     [
         ("a line found", "code gives the function's value at all 256 test points."),
-        ("made up", "The function gives something else at every one of 256 test points."),
-        ("close", "From 120.5 to 127.5 the function gives something else than its code."),
-        ("two holes", "From -9.5 to -5.5 and from 20.5 to 24.5 the function gives something else than its code."),
+        ("made up", "The function gives something else at each of 256 test points."),
+        ("close", "From 120.5 to 127.5 its code differs from the function."),
+        ("two holes", "From -9.5 to -5.5 and from 20.5 to 24.5 its code differs from the function."),
         ("texts found", "Its code gives what the function gives, on all 10 test texts."),
-        ("a subject", "guessing gets one of three."),
+        ("a subject", "guessing gets one in three."),
     ],
 )
 def test_the_verdict_is_told_in_what_was_said(name: str, words: str) -> None:
@@ -289,8 +289,8 @@ def test_each_round_is_a_panel_with_what_it_made_up() -> None:
     assert first.title == "Round 1" and first.note == "It made up outputs before it had them."
     assert first.parts[0].label == "Made up in its message" and first.calls
     assert ("f(1)", "2") in [(part.label, part.text) for part in first.parts]
-    quoted = next(panel for panel in told.panels if panel.title == "What its words quote")
-    assert quoted.answer == "0 of 2 calls that it quotes came out as it says."
+    quoted = next(panel for panel in told.panels if panel.title == "Calls that its description quotes")
+    assert quoted.answer == "0 of 2 quoted calls correct."
     assert {part.text for part in quoted.parts} == {"not what it was shown", "never tried"}
 
 
@@ -308,8 +308,8 @@ def test_unit_tests_have_every_arm_and_the_true_description_is_the_limit() -> No
     told = ending("a subject")
     assert told.verdict is not None
     assert [bar.label for bar in told.verdict.bars] == [
-        "Its description", "Guessing", "A description that says nothing", "A description that may mean anything",
-        "A description that names all there is", "The true description",
+        "Its description", "Guessing", "An uninformative description", "A description that could mean anything",
+        "A description that lists everything", "The true description",
     ]  # fmt: skip
     assert [bar.limit for bar in told.verdict.bars] == [False] * 5 + [True]
     for card in told.cards:
@@ -319,7 +319,7 @@ def test_unit_tests_have_every_arm_and_the_true_description_is_the_limit() -> No
         arms = [one.arm for one in card.expects]
         assert arms[0] == "" and {bar.label for bar in told.verdict.bars[2:]} <= set(arms[1:])
     box = told.panels[0]
-    assert box.title == "The box against its own truth" and box.parts and box.answer.startswith("Measured")
+    assert box.title == "How well the box computes its function" and box.parts and box.answer.startswith("Measured")
     highest = told.panels[-1]
     values = [float(part.text) for part in highest.parts]
     assert values == sorted(values, reverse=True) and len(values) <= 12
@@ -337,7 +337,7 @@ def test_what_paper_rules_come_to_is_said_where_it_is_something_else() -> None:
     view, _ = made(**by_hand("2*x", code="2*x", answers="schema"))
     told = scene(view)
     assert (view.outcome("repaired"), view.outcome("paper")) == ("found", "not tested")
-    assert told.differs == judge(view, "paper").sentence and told.differs.startswith("By paper rules nothing")
+    assert told.differs == judge(view, "paper").sentence and told.differs.startswith("With the original parser nothing")
     assert ending("close").differs == ""
 
 
@@ -399,7 +399,7 @@ def test_a_thousand_calls_are_told() -> None:
     is_true(told, view)
     assert told.plot and len(told.plot.points) == sum(len(panel.parts) for panel in told.panels) == 1_000
     assert told.verdict and told.verdict.words.startswith("You said: It doubles. Your code gives")
-    assert told.claim and told.claim.note == "Behaves otherwise below 3, in two numbers."
+    assert told.claim and told.claim.note == "Exception, given as two numbers: below 3."
     claimed = [(one.low, one.high) for one in told.plot.intervals if one.kind == "claimed"]
     assert claimed == [(-128.0, 3.0)], "an open end is the picture's"
 

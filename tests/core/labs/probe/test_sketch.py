@@ -1,4 +1,4 @@
-"""A curve drawn by hand: the code that it becomes goes through what was drawn, and its tiles say how near it lies."""
+"""A curve drawn by hand: its code goes through what was drawn, and its tiles say how close it is."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_flat_function_is_near_within_a_tenth_of_its_value() -> None:
 
 def test_only_a_person_s_drawing_is_one() -> None:
     def said(who: str, words: str) -> Interpretation:
-        return Interpretation(interpreter=who, description=PerRuleset.both(words))
+        return Interpretation(interpreter=who, description=PerRuleset.same_for_both(words))
 
     assert sketch.is_drawn(said("you", sketch.WORDS))
     assert not sketch.is_drawn(said("control/straight", sketch.WORDS)) and not sketch.is_drawn(said("you", "a line"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.labs.probe.exemplars import pairs_for_testing
 from core.labs.probe.functions import string_atoms
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.generate import generate
 from core.labs.probe.functions.own import from_code
 from core.labs.probe.functions.strings import (
@@ -107,7 +107,7 @@ def test_a_composition_applies_the_inner_atom_first():
     ],
 )
 def test_an_input_without_a_value_is_reported_in_words(name, text, why):
-    with pytest.raises(UndefinedInput, match=why):
+    with pytest.raises(UndefinedInputError, match=why):
         StringFunction(id="x", outer=StringAtom(name=name))(text, RNG)
 
 
@@ -115,7 +115,7 @@ def test_an_input_without_a_value_is_reported_in_words(name, text, why):
 @given(st.sampled_from(OUTER), st.integers(0, 2**32), st.text(max_size=40))
 def test_any_text_gives_a_text_or_a_reason(name, seed, text):
     f = StringFunction(id="x", outer=draw_atom(name, np.random.default_rng(seed)))
-    with contextlib.suppress(UndefinedInput):
+    with contextlib.suppress(UndefinedInputError):
         assert isinstance(f(text, RNG), str)
     assert "{" not in f.describe()
 

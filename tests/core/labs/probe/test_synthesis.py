@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.base import UndefinedInput
+from core.labs.probe.functions.base import UndefinedInputError
 from core.labs.probe.functions.generate import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
 from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from tests.core.labs.probe.playing import play
 
@@ -23,7 +23,7 @@ def pairs_of(function: StringFunction) -> list[tuple[str, str]]:
     for text in TEXTS:
         try:
             pairs.append((text, function(text, rng)))
-        except UndefinedInput:
+        except UndefinedInputError:
             continue
     return pairs
 
@@ -161,4 +161,4 @@ def test_a_pair_that_is_recorded_wrongly_counts_by_paper_rules_alone(tmp_path: P
     assert view.outcome("repaired") == "found" and view.outcome("paper") == "close"
     [odd] = [one for one in view.trials.values() if one.about == "my name"]
     assert (odd.repaired.outcome, odd.repaired.counts, odd.paper.outcome) == ("not tested", False, "wrong")
-    assert not [one for one in missed(view) if "my name" in one]
+    assert not [one for one in list_remarks(view) if "my name" in one]

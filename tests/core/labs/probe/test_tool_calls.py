@@ -95,7 +95,7 @@ def test_where_an_endpoint_has_no_tools_the_agent_goes_on_in_text() -> None:
 
 
 def test_tools_that_are_refused_midway_lose_nothing() -> None:
-    """Some servers take no replies to tool calls once there are no tools: here when it is asked to conclude."""
+    """Some servers refuse replies to tool calls once there are no tools, here when the agent is asked to conclude."""
     refusal = Fault("bad_request", words="Requests with tool results must define tools")
     with StubServer(scripted(look(1), CONCLUSION), faults={2: refusal}) as server:
         view, _ = play(stub_spec(tools=True, rounds=1), stub_catalog(server))

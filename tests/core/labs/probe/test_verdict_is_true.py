@@ -1,4 +1,4 @@
-"""Every sentence that Probe says of a run is held against the run's own numbers, counted here once more."""
+"""Every sentence that Probe shows about a run is compared with the run's own numbers, counted here again."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from core.labs.probe.functions.base import as_number
 from core.labs.probe.functions.numeric import GRID, NumericFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.records import TELL_NOTHING, Probe
-from core.labs.probe.remarks import REMARKS, missed
+from core.labs.probe.remarks import REMARKS, list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import BOTH, play, stub_catalog, stub_spec
 from tests.support.stub_server import StubServer
 
-# What is drawn
+# Random functions and code
 
 
 def _numeric_code(function: Any, kind: str, rng: np.random.Generator) -> str:
@@ -188,7 +188,7 @@ class Counted:
     @property
     def parts(self) -> tuple[int, int, int]:
         """Parts named, of how many, and named though not there, by the record of what was read."""
-        [claims] = self.view.log.of("claims").values()
+        [claims] = self.view.log.of_type("claims").values()
         named, left_out = len(claims["named_repaired"]), len(claims["left_out_repaired"])
         return named, named + left_out, len(claims.get("wrong_repaired", ()))
 
@@ -298,7 +298,7 @@ def _elsewhere(c: Counted, m: re.Match[str]) -> bool:
     passed = c.value("exact_match") == 1 if "texts" in m[0] or not c.points else tests
     held_out = [one for one in c.view.predictions.values() if one.kind == "held out"]
     wrong = sum(one[c.rules] != one.truth for one in held_out)
-    own = c.view.log.of("checked").get("checked", {})
+    own = c.view.log.of_type("checked").get("checked", {})
     calls = (
         [row for row in zip(*(own[name] for name in ("probed", "truth", c.rules)), strict=True) if row[0]]
         if own
@@ -323,8 +323,8 @@ _TESTED = (
     r"the code gives its output on all \d+ test texts.*?",
 )
 _NOBODY = (
-    rf"where nobody looked its error is {SIZE.replace('(', '(?P<size>', 1)}",
-    r"where nobody looked it does not give a number everywhere",
+    rf"at unprobed points its error is {SIZE.replace('(', '(?P<size>', 1)}",
+    r"at unprobed points it does not always give a number",
     r"it is wrong on (?P<wrong>\d+) of (?P<of>\d+) texts that nobody probed",
 )
 _OWN = r"it contradicts (?P<denied>\d+) of (?P<calls>\d+) calls? that it made"
@@ -353,7 +353,7 @@ CODE: dict[str, Check] = {
         and math.isclose(float(m[1]), c.value("noise_floor"), rel_tol=0.06)
         and bool(m[3]) == (c.value("noise_floor") >= 0.1)
     ),
-    r"The function cannot be told from its noise: .*": lambda c, m: 1.1 * c.value("noise_floor") >= 1,
+    r"The function cannot be told apart from its noise: .*": lambda c, m: 1.1 * c.value("noise_floor") >= 1,
     rf"It came close: the code's error is {SIZE}, and it gives the function's value at (\d+) of (\d+) test points\.": (
         lambda c, m: (
             c.is_share(m[1], "nmse")
@@ -371,7 +371,7 @@ CODE: dict[str, Check] = {
     rf"It did not find the function: beyond the noise, the code's error is {SIZE}\.(.*)": lambda c, m: (
         c.is_share(m[1], "excess") and c.value("excess") >= 0.1 and bool(m[2]) == (c.value("noise_floor") >= 0.1)
     ),
-    r"It was right everywhere but (.*), where the values are replaced\.": lambda c, m: (
+    r"It was right everywhere except (.*), where we altered the function\.": lambda c, m: (
         all(c.near(y, g) for x, y, g in c.points if not c.inside(m[1])(x))
         and not all(c.near(y, g) for _, y, g in c.points)
     ),
@@ -387,11 +387,11 @@ CODE: dict[str, Check] = {
     r"It did not find the function: the code's error is too large to be computed\.": lambda c, m: (
         all(g is not None for _, _, g in c.points) and c.scores["nmse"].value is None
     ),
-    r"It gave no code that can be run on the test points, .*": lambda c, m: all(g is None for _, _, g in c.points),
+    r"It gave no code that runs on the test points, .*": lambda c, m: all(g is None for _, _, g in c.points),
     r"The conclusion was (cut .+), so there is nothing to judge\. Allow more tokens\.": lambda c, m: (
         c.view.log.calls[c.view.interpretation.call].answered.cut_note == m[1]
     ),
-    r"(?:It) gave no conclusion in the form that was asked for.*": lambda c, m: (
+    r"(?:It) gave no conclusion in the requested form.*": lambda c, m: (
         (
             c.view.interpretation is not None
             and not c.view.interpretation.description.repaired
@@ -407,17 +407,17 @@ CODE: dict[str, Check] = {
         c.left_alone == c.scores["exact_match"].n == int(m[1])
         and round(c.value("exact_match") * int(m[1])) == int(m[2])
     ),
-    r"The function draws at random: drawn again, it agrees with itself on (\d+)% .* right on (\d+)%(?: \(giving .*\))?\.": lambda c, m: (  # noqa: E501
+    r"The function is random: run again, it agrees with itself on (\d+)% .* right on (\d+)%(?: \(returning .*\))?\.": lambda c, m: (  # noqa: E501
         abs(c.value("exact_match_ceiling") - int(m[1]) / 100) < 0.0051
         and abs(c.value("exact_match") - int(m[2]) / 100) < 0.0051
     ),
     r"It did not find the function: the code is wrong on all (\d+) test texts\.": lambda c, m: (
         c.value("exact_match") == 0 and (c.rules == "paper" or c.right() == 0)
     ),
-    r"It did not find the function: the code is right on (\d+) of (\d+) test texts, and giving .* right on (\d+)\.": (
+    r"It did not find the function: the code is right on (\d+) of (\d+) test texts, and returning .* right on (\d+)\.": (  # noqa: E501
         lambda c, m: 0 < int(m[1]) <= int(m[3]) == c.left_alone and (c.rules == "paper" or c.right() == int(m[1]))
     ),
-    r"It found part of it: .* right on (\d+) of (\d+) test texts(?: \(giving .*: on (\d+)\))?\.": lambda c, m: (
+    r"It found part of it: .* right on (\d+) of (\d+) test texts(?: \(returning .*: on (\d+)\))?\.": lambda c, m: (
         int(m[1]) > int(m[3] or 0) == c.left_alone
         and int(m[1]) < int(m[2])
         and (c.rules == "paper" or c.right() == int(m[1]))
@@ -441,7 +441,7 @@ CODE: dict[str, Check] = {
             and not ("not even" in m[4] and c.surely_beats("truth"))
         )
     ),
-    r"From the description, .* in (\d+) of (\d+) tests.*A description that tells nothing gets (\d+)%, (.*)": lambda c, m: (  # noqa: E501
+    r"From the description, .* in (\d+) of (\d+) tests.*An uninformative description gets (\d+)%, (.*)": lambda c, m: (
         _guess(c, m, False, True)
         and abs((c.control or 0) - int(m[3]) / 100) < 0.0051
         and not c.surely_beats("interpretation")
@@ -462,28 +462,28 @@ CODE: dict[str, Check] = {
 LEFT_OUT = re.compile(r"(.*) On (\d+) of (\d+) test texts it could not be run here; they do not count\.")
 
 SAID: dict[str, Check] = {
-    r"Its words: there are none, only code\.": lambda c, m: not c.view.interpretation.description.repaired,  # type: ignore[union-attr]
-    r"Its words: our checks cannot say .*": lambda c, m: (
+    r"Its description: none, only code\.": lambda c, m: not c.view.interpretation.description.repaired,  # type: ignore[union-attr]
+    r"Its description: our checks cannot judge .*": lambda c, m: (
         "components_identified" not in c.scores or c.scores["components_identified"].value is None
     ),
-    r"Its words name (?:all )?(\d+) parts? of the function: [^.]*(?:\.[^A-Z]*)*?\.(?: Named, and not there: (.*)\.)?": (
+    r"Its description names (?:all )?(\d+) parts? of the function: [^.]*(?:\.[^A-Z]*)*?\.(?: Named but not there: (.*)\.)?": (  # noqa: E501
         lambda c, m: (
             c.parts == (int(m[1]), int(m[1]), _wrong(m[2])) and (c.value("components_identified") == 1) != bool(m[2])
         )
     ),
-    r"Your words: our checks find (\d+) of the (\d+) parts .*? with the function\.(?: Named, and not there: (.*)\.)?": (
+    r"Your description: our checks find (\d+) of the (\d+) parts .*? with the function\.(?: Named but not there: (.*)\.)?": (  # noqa: E501
         lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3])) and c.view.spec.interpreter == "you"  # type: ignore[union-attr]
     ),
-    r"Its words name no part of the function\. Left out: .*?(?:\. Named, and not there: (.*))?\.": lambda c, m: (
+    r"Its description names no part of the function\. Left out: .*?(?:\. Named but not there: (.*))?\.": lambda c, m: (
         c.value("components_identified") == 0 and (c.parts[0], c.parts[2]) == (0, _wrong(m[1]))
     ),
-    r"Its words name (\d+) of the (\d+) parts of the function: .*\. Left out: .*?(?:\. Named, and not there: (.*))?\.": (  # noqa: E501
+    r"Its description names (\d+) of the (\d+) parts of the function: .*\. Left out: .*?(?:\. Named but not there: (.*))?\.": (  # noqa: E501
         lambda c, m: c.parts == (int(m[1]), int(m[2]), _wrong(m[3]))
     ),
 }
 
 NOTED: dict[str, Check] = {
-    r"Had this description before it saw a single output, .*": lambda c, m: bool(c.view.probes),
+    r"It had this description before it saw a single output, .*": lambda c, m: bool(c.view.probes),
     r"Made up outputs before it had them, in rounds? ([\d, ]+)\.": lambda c, m: all(
         c.view.exchanges[int(one)].invented for one in m[1].split(", ")
     ),
@@ -492,7 +492,7 @@ NOTED: dict[str, Check] = {
     ),
     r"Quotes f\((.*)\) = (.*), which it never tried\.": lambda c, m: not _exact(c, m[1]),
     r"Never called the function at all\.": lambda c, m: not c.view.probes,
-    r"Never probed (.*), where the values are replaced\.": lambda c, m: not any(map(c.inside(m[1]), c.probed)),
+    r"Never probed (.*), where we altered the function\.": lambda c, m: not any(map(c.inside(m[1]), c.probed)),
     r"Looked (between \S+ and \S+|above \S+|below \S+) (once|\d+ times) and still .*": lambda c, m: (
         sum(map(c.inside(m[1]), c.probed)) == (1 if m[2] == "once" else int(m[2].split()[0]))
         and not all(re.search(rf"(?<![\d.]){re.escape(end)}", c.words) for end in re.findall(r"[-\d.]+", m[1]))
@@ -507,7 +507,7 @@ NOTED: dict[str, Check] = {
         and c.value("noise_identified") == 0
         and not re.search(r"(?<!no )\bnoise\b", c.words)
     ),
-    r"Says that there is noise, and not of which kind: (.*)\.": lambda c, m: (
+    r"Says that there is noise, but not which kind: (.*)\.": lambda c, m: (
         c.view.truth is not None and c.view.truth.noise == m[1] and "nois" in c.words
     ),
     r"Names (.*) noise; it is (.*)\.": lambda c, m: (
@@ -566,7 +566,7 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
         counted = Counted(view, "repaired")
         if words := of_words(view):
             seen.add(held(words, SAID, counted))
-        seen.update(held(sentence, NOTED, counted) for sentence in missed(view))
+        seen.update(held(sentence, NOTED, counted) for sentence in list_remarks(view))
     assert len(seen) >= 31, "the drawn runs say little"
     assert any("could not be run here" in pattern for pattern in seen)
     assert any(LEFT_OUT.fullmatch(judge(view, rules).sentence) for view in views for rules in BOTH)

@@ -1,4 +1,4 @@
-"""Over random records, small and huge, with ties and with what is undefined: each sentence holds by its predicate."""
+"""Over random records, small and huge, with ties and undefined values, each sentence is true by its own predicate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.events import Rules, Scored
 from core.labs.probe import evaluate
 from core.labs.probe.case_data import HEADLINE
 from core.labs.probe.records import Audit, Estimate, Interpretation, Prediction, Truth, UnitTest
-from core.labs.probe.remarks import missed
+from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import judge, of_words
 from core.labs.probe.view import ProbeView
@@ -57,7 +57,7 @@ def hold(view: ProbeView) -> None:
             assert judgement.outcome in GOOD, judgement
     if words := of_words(view):
         held(words, SAID, Counted(view, "repaired"))
-    for sentence in missed(view):
+    for sentence in list_remarks(view):
         held(sentence, NOTED, Counted(view, "repaired"))
 
 

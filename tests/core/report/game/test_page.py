@@ -10,13 +10,13 @@ import pytest
 from core.__main__ import main
 from core.report import case_html
 from core.report.game import page
-from core.report.game.pack import BadPack, named, written
+from core.report.game.pack import GamePackError, load_pack, pack_text
 
 
 def test_the_command_writes_a_file_that_asks_nobody(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "talk.html"
     assert main(["game", "-o", str(file)]) == 0
-    assert f"{len(named('first').cards)} cards of first written to {file}" in capsys.readouterr().out
+    assert f"{len(load_pack('first').cards)} cards of first written to {file}" in capsys.readouterr().out
     text = file.read_text(encoding="utf-8")
     policy = re.search(r'Policy" content="([^"]*)"', text)
     scripts = re.findall(r"<script type=\"module\">(.*?)</script>", text, re.DOTALL)
@@ -29,7 +29,7 @@ def test_a_pack_of_one_s_own_is_played_and_what_is_none_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own, file = tmp_path / "mine.json", tmp_path / "mine.html"
-    own.write_text(written(named("robots").model_copy(update={"name": "mine", "title": "Of one's own"})))
+    own.write_text(pack_text(load_pack("robots").model_copy(update={"name": "mine", "title": "Of one's own"})))
     assert main(["game", "--pack", str(own), "-o", str(file)]) == 0
     assert "<title>Of one&#39;s own</title>" in file.read_text()
     own.write_text("{")
@@ -40,6 +40,6 @@ def test_a_pack_of_one_s_own_is_played_and_what_is_none_refused(
 
 
 def test_the_app_serves_the_same_with_its_ways_on() -> None:
-    assert page.of_app("") == page.of_app("first") == page.html(named("first"), in_app=True)
-    with pytest.raises(BadPack, match=r"There are: .*first"):
+    assert page.of_app("") == page.of_app("first") == page.html(load_pack("first"), in_app=True)
+    with pytest.raises(GamePackError, match=r"There are: .*first"):
         page.of_app("../first")
