@@ -99,7 +99,7 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
         jobs.cancel(begun[0])
-        with pytest.raises(QuotaExceededError, match="going on"):
+        with pytest.raises(QuotaExceededError, match="in progress"):
             jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
         for run in begun:
             jobs.cancel(run)
