@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable
 from difflib import get_close_matches
 from hmac import compare_digest
+from ipaddress import IPv4Address
 from typing import NamedTuple
 
 from . import package_data
@@ -112,8 +113,17 @@ def requires_code() -> bool:
     return bool(_set_code("participant"))
 
 
-_OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS", "EXPLAIN_DATA_MIRROR")
-"""Variables that may hold any text."""
+def class_address() -> str:
+    """Return the address of this machine at which phones may join a class while the app is not hosted, from
+    EXPLAIN_CLASS_ADDRESS; empty if none is set.
+    """
+    return os.environ.get(_CLASS_ADDRESS, "").strip()
+
+
+_CLASS_ADDRESS = "EXPLAIN_CLASS_ADDRESS"
+
+_OTHERS = ("EXPLAIN_HOME", "EXPLAIN_HOSTS", "EXPLAIN_MODELS", "EXPLAIN_DATA_MIRROR", _CLASS_ADDRESS)
+"""Variables that hold text."""
 
 
 def faults() -> list[str]:
@@ -136,9 +146,19 @@ def faults() -> list[str]:
             found.append(f"{name} has to be yes or no.")
         elif name in limits and value and not _is_whole(value):
             found.append(f"{name} has to be a whole number of at most nine digits.")
+        elif name == _CLASS_ADDRESS and value and not _is_own_address(value):
+            found.append(f"{name} has to be an IPv4 address of this machine, such as 192.168.1.20.")
         elif 0 < len(value) < codes.get(name, 0):
             found.append(f"{name} is too short and easily guessed: it needs {codes[name]} characters.")
     return found
+
+
+def _is_own_address(text: str) -> bool:
+    """Whether it may be the address of one network of this machine: 0.0.0.0 would be all of them."""
+    try:
+        return not (IPv4Address(text).is_unspecified or text in LOOPBACK)
+    except ValueError:
+        return False
 
 
 def _set_code(role: str) -> str:

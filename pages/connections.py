@@ -84,10 +84,12 @@ def end_of(scope: Mapping[str, Any]) -> Callable[[], None]:
 
 
 def bound() -> None:
-    """Make this process's server, which has not started yet, limit its connections, and raise the number of files that
-    the process may open as far as the system allows.
+    """Make the servers of this process that have not started yet limit their connections, and raise the number of files
+    that the process may open as far as the system allows.
     """
     global _files
+    if _files is not None:
+        return
     _files = _raised()
     start = uvicorn.Server.startup
 

@@ -117,6 +117,12 @@ _METRICS = "/_stcore/metrics"
 MOST_STREAMS = 2_000
 """Event streams that may be open at the same time."""
 
+STREAMS_OF_PHONE = 20
+"""Event streams that one visitor may have open where phones reach a class on a person's own machine."""
+
+PHONES = "explain_phones_at"
+"""Key in the scope of a request from the listener for phones (`pages.viewer.phones`): the name to which it answers."""
+
 _TABS = Places(lambda: policy.limit("tabs_of_all"))
 _STREAMS = Places(lambda: MOST_STREAMS)
 
@@ -170,20 +176,24 @@ def _closed(tab: str) -> None:
 
 
 class Door:
-    """The ASGI middleware that applies these rules to every request."""
+    """The ASGI middleware that applies these rules to every request. With `phones_at` it guards the listener for
+    phones: that one answers to this name alone, and takes and gives no token.
+    """
 
-    def __init__(self, app: App) -> None:
-        self._app = app
+    def __init__(self, app: App, phones_at: str = "") -> None:
+        self._app, self._phones_at = app, phones_at
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or refuse it with a message."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
+        if self._phones_at:
+            scope[PHONES] = self._phones_at
         if words := refusal(scope):
             await _refuse(scope, receive, send, words)
             return
-        if not await _has_access(scope, receive, send):
+        if not self._phones_at and not await _has_access(scope, receive, send):
             return
         with ExitStack() as places:
             try:
@@ -228,13 +238,16 @@ def _take_places(scope: Scope, places: ExitStack) -> None:
     is_tab, is_stream = scope["type"] == "websocket", path.startswith(STREAMS)
 
     def is_reserved() -> bool:
+        if PHONES in scope or not policy.is_hosted():
+            # Phones never take the place of the person whose machine it is.
+            return PHONES not in scope
         return path == _HEALTH or roles.role_of(_visitor(scope)) in (roles.HOST, roles.TEACHER)
 
     if is_tab and policy.is_hosted() and not _NEW_TABS.take(address) and not is_reserved():
         raise NoFreePlaceError("Too many tabs were opened from your network. Try again in a minute.")
     if is_stream:
         visitor = _visitor(scope)
-        most = roles.limit("tabs", visitor)
+        most = STREAMS_OF_PHONE if PHONES in scope else roles.limit("tabs", visitor)
         if most is not None and _streams[visitor] >= _SURPLUS * most:
             raise NoFreePlaceError("You are watching too many runs at once. Close some tabs of this app.")
     end, files = end_of(scope), FILES_OF_TAB if is_tab else 1
@@ -287,7 +300,9 @@ def refusal(scope: Scope) -> str:
     headers = _headers(scope)
     asked = headers.get("host", "")
     host = _name(f"//{asked}")
-    if host not in policy.allowed_hosts():
+    if PHONES in scope and host != scope[PHONES]:
+        return "This page has another address: the one on the screen."
+    if PHONES not in scope and host not in policy.allowed_hosts():
         return (
             f"This app is not served under the name {host[:100]!r}. If it should, start it with that name in "
             "EXPLAIN_HOSTS."
@@ -296,6 +311,8 @@ def refusal(scope: Scope) -> str:
     changes = scope["type"] == "websocket" or scope.get("method") not in ("GET", "HEAD", "OPTIONS")
     if changes and origin and urlsplit(origin).netloc.lower() != asked.lower():
         return "Only this app's own pages may use it, and this request comes from another page."
+    if PHONES in scope:
+        return ""  # The listener has routes for phones alone.
     path = str(scope.get("path", ""))
     if _AGENTS in path:
         return "Only this app's own pages may use it."
@@ -332,7 +349,7 @@ def _introduced(scope: Scope, reply: dict[bytes, bytes]) -> dict[str, str]:
     if scope["type"] != "http" or not reply.get(b"content-type", b"").startswith(b"text/html"):
         return {}
     given = _given(scope)
-    if code_in(given) or (policy.is_hosted() and not _NEW_COOKIES.take(_address(scope))):
+    if code_in(given) or ((policy.is_hosted() or PHONES in scope) and not _NEW_COOKIES.take(_address(scope))):
         return {}
     # Earlier versions did not sign the code, and a key may be lost. A browser keeps its code, and with it the person's
     # runs.

@@ -208,6 +208,11 @@ function Wall() {
     if (status === 200) set(now);
     say(status === 200 ? "" : why);
   };
+  const letIn = async () => {
+    const { status, why, ...now } = await fetched("/room/let-in", { code: picture.code });
+    if (status === 200) set(now);
+    say(status === 200 ? "" : why);
+  };
   useEffect(() => { if (!code) open(false); }, []);
   useEffect(() => {
     const press = (event) => {
@@ -235,11 +240,13 @@ function Wall() {
   return html`<div class="room wall">
     <header><span>${phase === "lobby" ? html`<b>Explain Yourself</b>` : html`<b>${picture.code}</b> · ${address}`}</span>
       <span>${phase === "lobby" ? picture.title : phase === "over" ? "Result" : `Card ${at + 1} of ${of}`}</span></header>
-    ${phase === "lobby" ? html`<${Lobby} ...${{ picture, areHidden }} />`
+    ${phase === "lobby" ? html`<${Lobby} ...${{ picture, areHidden, letIn }} />`
       : phase === "over" ? html`<${ClassResult} picture=${picture} />` : html`<${OnWall} ...${{ picture, left }} />`}
     <footer><span role="status">${trouble || (isLost && "The connection is lost. Trying again…")
         || (phase === "revealed" ? soFar(picture.score) : phase === "over" ? summary(picture) : `${joined} joined`)}</span>
       <div class="options">
+        ${picture.offer && !["lobby", "over"].includes(phase)
+          && html`<button onClick=${letIn}>Let phones in at ${picture.offer}</button>`}
         ${phase === "lobby" && html`<button onClick=${() => hide(!areHidden)}>${areHidden ? "Show names" : "Hide names"}
           <kbd>H</kbd></button>`}
         ${phase === "voting" && !left && html`<button onClick=${() => count(SECONDS)}>${SECONDS} seconds<kbd>T</kbd></button>`}
@@ -250,17 +257,28 @@ function Wall() {
           : html`<button class="primary" onClick=${() => go()}>${words}<kbd>space</kbd></button>`}</div></footer></div>`;
 }
 
-function Lobby({ picture: { code, address, names, unnamed, qr, kind, joined, is_reached: isReached }, areHidden }) {
+/** Where phones join; where they cannot yet, the question whether to let them in. */
+function Where({ picture: { address, is_reached: isReached, offer }, letIn }) {
+  if (isReached) return html`<p class="where">On your phone: <b>${address}</b></p>`;
+  if (!offer) {
+    return html`<p class="where">Only this computer reaches <b>${address}</b>. Connect it to the network that the phones are
+      in, or start the app with make serve (docs/host.md).</p>`;
+  }
+  return html`<div><p class="where">Phones on this network will reach the class page at <b>${offer}</b>, and nothing else of
+      this computer. Open it?</p>
+    <div class="options"><button class="primary" onClick=${letIn}>Open it for phones</button></div></div>`;
+}
+
+function Lobby({ picture, areHidden, letIn }) {
+  const { code, names, unnamed, qr, kind, joined, is_reached: isReached } = picture;
   const head = { plant: "Find the hint.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
   return html`<div class="lobby"><div><h1>${head ?? "Predict what the model will say."}</h1>
-      ${isReached ? html`<p class="where">On your phone: <b>${address}</b></p>`
-        : html`<p class="where">Only this computer reaches <b>${address}</b>. For phones, start the app with
-            make serve (docs/host.md).</p>`}
+      <${Where} ...${{ picture, letIn }} />
       <p class="code" aria-label=${`Code ${[...code].join(" ")}`}>${code}</p>
       ${!areHidden && joined > 0 && html`<ul class="people" aria-label="Joined">
         ${names.map((name) => html`<li dir="auto">${name}</li>`)}${unnamed > 0 && html`<li>+ ${unnamed}</li>`}</ul>`}</div>
-    <svg class="qr" viewBox=${`0 0 ${qr.size} ${qr.size}`} role="img" aria-label="QR code to join" shape-rendering="crispEdges">
-      <path d=${qr.path} fill="#111" /></svg></div>`;
+    ${isReached && html`<svg class="qr" viewBox=${`0 0 ${qr.size} ${qr.size}`} role="img" aria-label="QR code to join" shape-rendering="crispEdges">
+      <path d=${qr.path} fill="#111" /></svg>`}</div>`;
 }
 
 function OnWall({ picture, left }) {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import policy
 from core.labs.base.lab import Lab
 from core.report.game import pack
 from core.report.game.page import FIRST
@@ -23,5 +22,5 @@ def links(lab: Lab) -> None:
 
 
 def _to_a_class(pack: str) -> str:
-    """A link to a room with cards of that pack, where phones reach the app."""
-    return f" ([for a class](/wall?pack={pack}))" if policy.is_hosted() and session.visitor().takes_part else ""
+    """A link to a room with cards of that pack."""
+    return f" ([for a class](/wall?pack={pack}))" if session.visitor().takes_part else ""

@@ -280,8 +280,8 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
 
 
 def _to_a_class(run_id: str) -> None:
-    """The link to a room with the run's cards, where phones reach the app."""
-    if policy.is_hosted() and session.visitor().takes_part:
+    """The link to a room with the run's cards."""
+    if session.visitor().takes_part:
         st.link_button(
             "Present to a class",
             f"/wall?{urlencode({'run': run_id})}",

@@ -31,6 +31,7 @@ from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
 from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
+from pages.viewer import phones
 from pages.viewer.routes import OF_ADDRESS, OF_VISITOR, visit
 
 LONGEST = 2_000
@@ -69,6 +70,7 @@ _STATUS: dict[type[Exception], int] = {
     JournalInUseError: 503,
     JournalFullError: 503,
     DataDirError: 503,
+    phones.NotOpenedError: 503,
 }
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -106,6 +108,12 @@ class Going(Frozen):
     phase: Annotated[str, Field(max_length=20)]
     place: int
     to: Literal["next", "end"] = "next"
+
+
+class LettingIn(Frozen):
+    """The teacher lets phones of the local network in."""
+
+    code: Annotated[str, Field(max_length=20)]
 
 
 def _refused(answer: Answer) -> Answer:
@@ -233,6 +241,16 @@ async def _go(request: Request) -> Response:
 
 
 @_refused
+async def _let_in(request: Request) -> Response:
+    live = await _own_room(request, (await _body(request, LettingIn)).code)
+    if policy.is_hosted():
+        raise Impossible("Phones reach this app already.")
+    await phones.let_in(phones.address(_port(request)), PHONE_ROUTES)
+    live.notify()
+    return JSONResponse(_wall(live, request), headers=_FRESH)
+
+
+@_refused
 async def _now(request: Request) -> Response:
     return JSONResponse((await _view(request))[1](), headers=_FRESH)
 
@@ -249,7 +267,7 @@ async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]
     RoomNotFound for who may not see it, and what `_room` raises.
     """
     code, visitor = request.path_params["code"], _visitor(request)
-    if request.path_params["screen"] == "wall":
+    if request.url.path.split("/")[3] == "wall":
         live = await _own_room(request, code)
         return live, lambda: _wall(live, request), True
     live = await _room(request, code)
@@ -291,14 +309,22 @@ def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
     """The wall, with where people join."""
     now = live.view(Room.wall)
     address, is_reached = _address(request)
-    now |= {"address": address.partition("://")[2], "is_reached": is_reached}
+    offer = "" if is_reached else phones.address(_port(request))
+    now |= {"address": address.partition("://")[2], "is_reached": is_reached, "offer": offer}
     return now | {"qr": page.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
+
+
+def _port(request: Request) -> int:
+    """The port on which the request arrived."""
+    return int((request.scope.get("server") or ("", 0))[1] or 0)
 
 
 def _address(request: Request) -> tuple[str, bool]:
     """Where people join, and whether other machines reach that address. Somebody who opened the app under a name of
     loopback is given the name under which others reach it.
     """
+    if phones.is_open(place := phones.address(_port(request))):
+        return f"http://{place}/join", True
     asked = urlsplit(f"//{request.headers.get('host', '')}")
     name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
     if name in policy.LOOPBACK and (public := sorted(policy.allowed_hosts() - policy.LOOPBACK)):
@@ -332,16 +358,19 @@ PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
     Route("/room/vote", _vote, methods=["POST"]),
-    Route("/room/now/{screen:str}/{code:str}", _now),
-    Route("/room/events/{screen:str}/{code:str}", _events),
+    Route("/room/now/phone/{code:str}", _now),
+    Route("/room/events/phone/{code:str}", _events),
 ]
-"""What a phone needs."""
+"""What a phone needs; the listener for phones (`pages.viewer.phones`) has nothing else."""
 
 ROOM_ROUTES: list[BaseRoute] = [
     *PHONE_ROUTES,
     Route("/wall", _page),
     Route("/room/open", _open, methods=["POST"]),
+    Route("/room/let-in", _let_in, methods=["POST"]),
     Route("/room/go", _go, methods=["POST"]),
+    Route("/room/now/wall/{code:str}", _now),
+    Route("/room/events/wall/{code:str}", _events),
     Route("/room/kept/{code:str}.{form:str}", _kept),
 ]
 """These, and what a teacher needs."""

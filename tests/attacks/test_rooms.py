@@ -5,26 +5,32 @@ revealed.
 from __future__ import annotations
 
 import asyncio
+import http.client
+import json
+import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import pytest
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from core import entry, home, journal
+from core import entry, home, journal, policy
 from core.rooms import room
 from core.rooms.cards import Source
 from core.rooms.rooms import LETTERS, Rooms
+from core.server import access_token
 from core.server.access import cookie_of, name_of_visitor
 from core.server.rate_limits import NoFreePlaceError, Rate
-from pages import middleware
-from pages.middleware import COOKIE, Door
-from pages.viewer import room_routes
-from pages.viewer.room_routes import ROOM_ROUTES
+from pages import connections, middleware
+from pages.middleware import ACCESS, COOKIE, Door
+from pages.viewer import phones, room_routes
+from pages.viewer.room_routes import PHONE_ROUTES, ROOM_ROUTES
+from pages.viewer.routes import ROUTES as OTHER_ROUTES
 from tests.support.sealed_runs import laid
 
 APP = Starlette(routes=ROOM_ROUTES, middleware=[Middleware(Door)])
@@ -337,3 +343,234 @@ def test_a_visitor_holds_few_streams_of_a_class(monkeypatch: pytest.MonkeyPatch)
             middleware._take_places(scope, places)
         with pytest.raises(NoFreePlaceError, match="too many runs"):
             middleware._take_places(scope, places)
+
+
+OWN = "127.0.0.2"
+"""Stands for the machine's address on the local network."""
+
+
+class Own:
+    """The app on a person's own machine, whose address has a token, and the port of its listener for phones."""
+
+    def __init__(self, port: int, teacher: TestClient) -> None:
+        self.port, self.teacher = port, teacher
+        self.code = opened(teacher)
+
+    def let_in(self) -> Any:
+        return self.teacher.post("/room/let-in", json={"code": self.code})
+
+    def phone(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[int, str, dict[str, str]]:
+        """The status, the text and the headers of what the listener for phones answers."""
+        sent = json.dumps({"code": self.code, **body}) if body is not None else None
+        connection = http.client.HTTPConnection(OWN, self.port, timeout=20)
+        try:
+            connection.request(method, path, sent, headers)
+            reply = connection.getresponse()
+            heard = {name.lower(): value for name, value in reply.getheaders()}
+            return reply.status, reply.read().decode("utf-8", "replace"), heard
+        finally:
+            connection.close()
+
+
+@pytest.fixture
+def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[Own]:
+    monkeypatch.setenv("EXPLAIN_TOKEN", "yes")
+    monkeypatch.setenv("EXPLAIN_CLASS_ADDRESS", OWN)
+    for name in ("startup", "shutdown"):
+        monkeypatch.setattr(uvicorn.Server, name, getattr(uvicorn.Server, name))
+    monkeypatch.setattr(connections, "_files", None)
+    monkeypatch.setattr(connections, "_raised", lambda: 4096)
+    with socket.socket() as free:
+        free.bind((OWN, 0))
+        port = free.getsockname()[1]
+    app = Starlette(routes=[*OTHER_ROUTES, *ROOM_ROUTES], middleware=[Middleware(Door)])
+    cookies = {COOKIE: cookie_of("teacher"), f"{ACCESS}_{port - 1}": access_token.cookie()}
+    with TestClient(app, f"http://127.0.0.1:{port - 1}", cookies=cookies, client=("127.0.0.1", 5000)) as teacher:
+        yield Own(port, teacher)
+        assert teacher.portal is not None
+        teacher.portal.call(phones.close)
+
+
+def test_phones_join_a_class_on_ones_own_machine_once_they_are_let_in(own: Own) -> None:
+    wall = own.teacher.get(f"/room/now/wall/{own.code}").json()
+    assert (wall["is_reached"], wall["offer"]) == (False, f"{OWN}:{own.port}")
+    with pytest.raises(ConnectionRefusedError):
+        own.phone("GET", "/join")
+    wall = own.let_in().json()
+    assert (wall["is_reached"], wall["address"], wall["offer"]) == (True, f"{OWN}:{own.port}/join", "")
+    assert own.let_in().status_code == 200, "twice is once"
+    status, _, headers = own.phone("GET", "/join")
+    cookie = headers["set-cookie"].partition(";")[0]
+    assert status == 200 and cookie.startswith(COOKIE) and ACCESS not in headers["set-cookie"]
+    assert own.phone("POST", "/room/join", {}, cookie=cookie)[0] == 200
+    go(own.teacher, own.code)
+    assert own.phone("POST", "/room/vote", {"place": 0, "value": "yes"}, cookie=cookie)[0] == 200
+    assert own.phone("GET", f"/room/now/phone/{own.code}", cookie=cookie)[0] == 200
+    assert own.teacher.get(f"/room/now/wall/{own.code}").json()["voted"] == 1
+    assert not policy.is_hosted()
+
+
+def test_the_listener_for_phones_serves_nothing_else_to_anybody(own: Own) -> None:
+    own.let_in()
+    for_phones = {route.path for route in PHONE_ROUTES}  # type: ignore[attr-defined]
+    paths = {route.path for route in (*OTHER_ROUTES, *ROOM_ROUTES)} - for_phones  # type: ignore[attr-defined]
+    assert "/wall" in paths and "/room/now/wall/{code:str}" in paths and len(paths) > 8
+    of_streamlit = (
+        "/",
+        "/_stcore/stream",
+        "/_stcore/health",
+        "/_stcore/metrics",
+        "/_stcore/upload_file/a/b",
+        "/media/a",
+    )
+    tricks = (
+        "/index",
+        "/join/",
+        "//join",
+        "/join/../wall",
+        "/JOIN",
+        "/join%2f..%2fwall",
+        "/static/../app.py",
+        "/app/static/a",
+    )
+    known = "; ".join(f"{name}={value}" for name, value in own.teacher.cookies.items())
+    for path in (*paths, *of_streamlit, *tricks):
+        asked = path.replace("{code:str}", own.code).replace("{form:str}", "csv").replace("{", "").replace("}", "")
+        for method in ("GET", "POST", "PUT", "DELETE"):
+            for cookie in ("", known):
+                status, words, headers = own.phone(method, asked, {} if method != "GET" else None, cookie=cookie)
+                assert (status, words) == (404, "Not Found"), (method, asked)
+                assert "set-cookie" not in headers and "location" not in headers and "server" not in headers
+
+
+def test_the_listener_for_phones_answers_to_its_own_name_and_pages_alone(own: Own) -> None:
+    own.let_in()
+    for host in ("127.0.0.1", f"localhost:{own.port}", "evil.example", "", "[", f"{OWN}.evil.example"):
+        status, _, headers = own.phone("GET", "/join", host=host)
+        assert status in (400, 403) and "set-cookie" not in headers, host
+    assert own.phone("POST", "/room/join", {}, origin="http://evil.example")[0] == 403
+    assert own.phone("POST", "/room/join", {}, origin=f"http://127.0.0.1:{own.port - 1}")[0] == 403
+
+
+def test_the_listener_for_phones_takes_no_token_and_gives_no_right_in_the_app(own: Own) -> None:
+    own.let_in()
+    token = access_token.address("").partition("=")[2]
+    status, _, headers = own.phone("GET", f"/join?token={token}")
+    assert status == 200 and ACCESS not in headers["set-cookie"] and "location" not in headers
+    name, _, value = headers["set-cookie"].partition(";")[0].partition("=")
+    stranger = TestClient(own.teacher.app, f"http://127.0.0.1:{own.port - 1}", cookies={name: value})
+    for path in ("/join", "/wall", f"/room/now/wall/{own.code}", "/play"):
+        assert stranger.get(path).status_code == 403, path
+    assert stranger.post("/room/let-in", json={"code": own.code}).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/_stcore/stream", "/join"])
+def test_the_listener_for_phones_opens_no_websocket(own: Own, path: str) -> None:
+    own.let_in()
+    upgrade = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13"}
+    status, _, _ = own.phone("GET", path, **upgrade, **{"sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="})
+    assert status == (200 if path == "/join" else 404)
+
+
+def test_phones_are_limited_by_their_own_address(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room_routes, "JOINS", Rate(1, 0.001))
+    own.let_in()
+    cookie = f"{COOKIE}={cookie_of('phone')}"
+    replies = [
+        own.phone("POST", "/room/join", {}, cookie=cookie, **{"x-forwarded-for": f"10.0.0.{n}"}) for n in range(2)
+    ]
+    assert [status for status, *_ in replies] == [200, 429]
+    monkeypatch.setattr(middleware, "_NEW_COOKIES", Rate(1, 0.001))
+    assert ["set-cookie" in own.phone("GET", "/join")[2] for _ in range(2)] == [True, False]
+
+
+def test_a_phone_that_stalls_is_cut_off(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "UNFINISHED_SECONDS", 0.1)
+    monkeypatch.setattr(connections, "_PACE", 0.05)
+    own.let_in()
+    for part in (
+        b"",
+        b"GET /join HTTP/1.1\r\nHost:",
+        b"POST /room/join HTTP/1.1\r\nHost: 127.0.0.2\r\nContent-Length: 90\r\n\r\n{",
+    ):
+        with socket.create_connection((OWN, own.port), timeout=20) as slow:
+            slow.sendall(part)
+            with suppress(ConnectionResetError):
+                assert slow.recv(100) == b""
+
+
+def test_phones_never_take_the_place_of_the_person_whose_machine_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(middleware, "STREAMS_OF_PHONE", 1)
+    monkeypatch.setattr(connections, "_files", 8)
+    page = {"type": "http", "path": "/", "headers": [], "client": ("127.0.0.1", 1)}
+    with ExitStack() as places:
+        for number in range(3):
+            phone = {**page, "path": "/join", middleware.PHONES: OWN, "client": (f"10.0.0.{number}", 1)}
+            middleware._take_places(phone, places)
+        with pytest.raises(NoFreePlaceError):
+            middleware._take_places({**phone, "path": "/_stcore/health", "client": ("10.0.0.9", 1)}, places)
+        middleware._take_places(page, places)
+    stream = {**phone, "path": "/room/events/phone/KTMV"}
+    with ExitStack() as places:
+        for _ in range(2):
+            middleware._take_places(stream, places)
+        with pytest.raises(NoFreePlaceError, match="too many runs"):
+            middleware._take_places(stream, places)
+
+
+def test_only_the_teacher_lets_phones_in_and_a_hosted_app_needs_no_listener(
+    own: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXPLAIN_TOKEN", "no")
+    member = TestClient(own.teacher.app, f"http://127.0.0.1:{own.port - 1}", cookies={COOKIE: cookie_of("bo")})
+    join(member, own.code)
+    assert member.post("/room/let-in", json={"code": own.code}).status_code == 404
+    monkeypatch.setenv("EXPLAIN_HOSTS", "class.example.org")
+    assert own.let_in().status_code == 409
+    assert own.teacher.get(f"/room/now/wall/{own.code}").json()["offer"] == ""
+    with pytest.raises(ConnectionRefusedError):
+        own.phone("GET", "/join")
+
+
+def test_where_phones_cannot_be_let_in_the_wall_says_why(own: Own, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as other:
+        other.bind((OWN, own.port))
+        other.listen()
+        reply = own.let_in()
+    assert reply.status_code == 503 and "another program uses it" in reply.json()["why"]
+    assert own.let_in().status_code == 200, "once the other program has ended"
+    monkeypatch.setenv("EXPLAIN_CLASS_ADDRESS", "203.0.113.7")
+    assert own.let_in().status_code == 503, "an address of another machine"
+    assert own.phone("GET", "/join")[0] == 200
+    monkeypatch.setattr(policy, "class_address", lambda: "127.0.0.1")
+    assert "in no network" in own.let_in().json()["why"]
+
+
+def test_the_listener_for_phones_stops_with_the_app(own: Own) -> None:
+    own.let_in()
+
+    async def stop() -> None:
+        server = uvicorn.Server(uvicorn.Config(APP, lifespan="off"))
+        server.servers, server.force_exit = [], True
+        await server.shutdown()
+
+    with socket.create_connection((OWN, own.port), timeout=20) as waiting:
+        cookie = f"{COOKIE}={cookie_of('phone')}"
+        own.phone("POST", "/room/join", {}, cookie=cookie)
+        waiting.sendall(
+            f"GET /room/events/phone/{own.code} HTTP/1.1\r\nHost: {OWN}\r\nCookie: {cookie}\r\n\r\n".encode()
+        )
+        assert waiting.recv(10_000).startswith(b"HTTP/1.1 200")
+        assert own.teacher.portal is not None
+        own.teacher.portal.call(stop)
+        with pytest.raises(ConnectionRefusedError):
+            own.phone("GET", "/join")
+        with suppress(ConnectionResetError):
+            while waiting.recv(10_000):
+                pass
+
+
+def test_the_address_of_a_class_is_found_without_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("EXPLAIN_CLASS_ADDRESS", raising=False)
+    found = phones.address(8501)
+    assert (found == "" or found.endswith(":8502")) and not found.startswith(("127.", "0."))

@@ -171,3 +171,37 @@ def test_a_run_is_presented_from_its_page(serve: Callable[..., Server], screens:
         link.click()
     expect(popup.value.locator(".code")).to_be_visible()
     expect(popup.value.locator("header")).to_contain_text("Can a penguin fly?")
+
+
+def test_a_class_on_ones_own_machine(serve: Callable[..., Server], screens: Callable[..., Page]) -> None:
+    server = serve(EXPLAIN_CLASS_ADDRESS="127.0.0.2")
+    place = f"127.0.0.2:{server.port + 1}"
+    teacher, phone = screens((1280, 800)), screens(PHONES[0])
+    teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    with teacher.expect_popup() as popup:
+        teacher.get_by_role("link", name="Present to a class").click()
+    wall = popup.value
+    expect(wall.locator(".where")).to_contain_text(
+        f"Phones on this network will reach the class page at {place}, and nothing"
+    )
+    expect(wall.get_by_role("img", name="QR code")).to_have_count(0)
+    assert lasting(wall) == [] and lasting(wall, COLOURS) == []
+    wall.get_by_role("button", name="Open it for phones").click()
+    expect(wall.locator(".where")).to_have_text(f"On your phone: {place}/join")
+    expect(wall.get_by_role("img", name="QR code")).to_be_visible()
+    join(phone, f"http://{place}/join#{wall.locator('.code').inner_text()}")
+    expect(wall.locator("footer")).to_contain_text("1 joined")
+    wall.keyboard.press(" ")
+    options(phone).first.click()
+    expect(wall.locator(".voted")).to_contain_text("1 of 1")
+
+    # After a restart phones stay out until they are let in again.
+    server.stop(signal.SIGKILL)
+    server.start()
+    expect(phone.get_by_text("The connection is lost")).to_be_visible()
+    wall.get_by_role("button", name=f"Let phones in at {place}").click()
+    expect(phone.get_by_text("The connection is lost")).to_have_count(0)
+    options(phone).last.click()
+    wall.keyboard.press(" ")
+    wall.keyboard.press(" ")
+    expect(phone.locator(".turned h2")).to_be_visible()

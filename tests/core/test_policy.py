@@ -207,6 +207,9 @@ def test_no_process_that_we_start_is_given_a_key() -> None:
     assert int(done.stdout) == 4
 
 
+OWN_ADDRESS = "an IPv4 address of this machine, such as 192.168.1.20."
+
+
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
@@ -216,6 +219,10 @@ def test_no_process_that_we_start_is_given_a_key() -> None:
         ("EXPLAIN_TABS", "-1", "EXPLAIN_TABS has to be a whole number of at most nine digits."),
         ("EXPLAIN_FILES", "true", "EXPLAIN_FILES has to be yes or no."),
         ("EXPLAIN_HOST_CODE", "short", "EXPLAIN_HOST_CODE is too short and easily guessed: it needs 12 characters."),
+        ("EXPLAIN_CLASS_ADDRESS", "0.0.0.0", f"EXPLAIN_CLASS_ADDRESS has to be {OWN_ADDRESS}"),
+        ("EXPLAIN_CLASS_ADDRESS", "127.0.0.1", f"EXPLAIN_CLASS_ADDRESS has to be {OWN_ADDRESS}"),
+        ("EXPLAIN_CLASS_ADDRESS", "laptop", f"EXPLAIN_CLASS_ADDRESS has to be {OWN_ADDRESS}"),
+        ("EXPLAIN_CLASS_ADDRESS", "192.168.1.20", ""),
         ("EXPLAIN_TABS", " 50 ", ""),
         ("EXPLAIN_FILES", "No", ""),
         ("EXPLAIN_MODELS", "", ""),
