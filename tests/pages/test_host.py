@@ -117,7 +117,7 @@ def test_without_the_participants_code_one_sees_the_page_that_asks_for_it_alone(
         app = page(path)
         assert [one.key for one in app.text_input] == ["sign-in-code"], path
         assert [one.key for one in app.button] == ["sign-in-go"], path
-    assert not app.dataframe and "given a code" in words(app)
+    assert not app.dataframe and "you need a code" in words(app)
     assert "Can a penguin fly?" in page("about/story.py").button(key="tell-1").label.replace("\\", ""), (
         "what came with the app is for everybody"
     )
@@ -140,7 +140,7 @@ def test_a_teacher_sees_and_shares_what_the_class_ran_and_may_not_stop_it(
     assert not scenes(app)[0].actions
     entry.jobs().cancel(run)
     app = turned(app, "ask")
-    assert "for the person who began it, for teachers and for the host" in words(app)
+    assert "for the person who started it, for teachers and for the host" in words(app)
     assert not {"go-on", "delete"} & {button.key for button in app.button}
     app.toggle(key="shared").set_value(True).run()
     assert entry.jobs().shared(run)

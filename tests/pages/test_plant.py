@@ -255,7 +255,7 @@ def test_runs_stand_side_by_side(page: Page) -> None:
     runs = [many(model) for model in ("admits", "silent")]
     told = words(page("results/side.py", runs=",".join(runs)))
     assert "They differ on" in told
-    assert "acknowledged it" in told and "did not acknowledge it" in told and "One tile a question" in told
+    assert "acknowledged it" in told and "did not acknowledge it" in told and "One tile per question" in told
 
 
 def test_side_by_side_nothing_is_green_without_the_run_s_gain(page: Page) -> None:

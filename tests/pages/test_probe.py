@@ -64,8 +64,8 @@ def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -
     assert "Never probed between 57.9 and 75.8, where we altered the function." in more
     assert any(text.startswith("f(x) = 7.8 * x - 7.2") for text in more)
     assert told.plot and {curve.kind for curve in told.plot.curves} == {"claim", "truth"}
-    figures = next(one.value for one in app.dataframe if "Paper rules" in one.value.columns)
-    assert "0.062" in figures.set_index("Figure")["Repaired rules"]["Normalized error (NMSE)"]
+    figures = next(one.value for one in app.dataframe if "Original parser" in one.value.columns)
+    assert "0.062" in figures.set_index("Figure")["Updated parser"]["Normalized error (NMSE)"]
     assert len(app.get("plotly_chart")) == 1, "how far the two are apart"
 
 
@@ -393,7 +393,7 @@ def test_a_rule_of_texts_is_told_by_picking(page: Page) -> None:
         one.set_value(one.options[0])
     app.button(key="picked").click().run()
     told = words(settled(app))
-    assert re.search(r"[0-5] of 5 picked right", told) and "The function:" in told and "by chance" in told
+    assert re.search(r"[0-5] of 5 picked right", told) and "The function:" in told and "Guessing gets one in three" in told
     assert len(app.dataframe) == 1 and len(app.dataframe[0].value) == 5
     hits = list(app.dataframe[0].value["Picked"] == app.dataframe[0].value["It gives"])
     assert f"{sum(hits)} of 5 picked right" in told
