@@ -54,11 +54,14 @@ _MAIN = sys.modules["__main__"]
 
 
 @pytest.fixture
-def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    """A folder for this test. pytest's own fixture of this name searches all earlier folders each time."""
+def tmp_path(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A folder for this test, deleted after it: thousands of homes with an index take gigabytes. pytest's own fixture
+    of this name searches all earlier folders each time.
+    """
     path = tmp_path_factory.getbasetemp() / f"{next(_folders)}-{request.function.__name__[:30]}"
     path.mkdir()
-    return path
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
