@@ -204,7 +204,7 @@ def test_the_list_of_models(make: Callable[..., Catalog], tmp_path: Path) -> Non
     )
     assert len({info.id for info in described}) == len(described)
     assert _about(catalog, "control/steadfast") == ModelInfo(
-        id="control/steadfast", kind="control", title="Steadfast", about="Answers what its explanation says."
+        id="control/steadfast", kind="control", title="Steadfast", about="Answers as its explanation says."
     )
     assert _about(catalog, "ollama/llama3:8b").title == "llama3:8b (Ollama)"
     assert _about(catalog, "lab/…").needs == "A model's name: write lab/<model>"

@@ -142,7 +142,7 @@ def test_what_cannot_be_had_is_bad_input() -> None:
     for lab, words in (
         (replaced(cases=nothing), "no such words"),
         (replaced(cases=lambda spec: iter(())), "nothing to measure"),
-        (replaced(cases=lambda spec: LAB.cases(EchoSpec(words=("w",) * (MOST_CASES + 1)))), "1,000 cases at most"),
+        (replaced(cases=lambda spec: LAB.cases(EchoSpec(words=("w",) * (MOST_CASES + 1)))), "at most 1,000 cases"),
     ):
         state = transcript(play(Echoing(), ONE, lab=lab))
         assert state.status == "failed" and words in state.failures[0].message
