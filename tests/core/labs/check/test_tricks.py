@@ -177,7 +177,7 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)
     said = " ".join(LAB.verdict(one))
-    assert "turn" in said and "not consistent" not in said
+    assert "another paragraph" in said and "not consistent" not in said
 
 
 # Controls
