@@ -277,7 +277,7 @@ def test_a_wrong_first_answer_is_an_outcome_of_its_own() -> None:
             False,
         )
     assert LAB.summary is not None
-    assert LAB.summary(played.run) == "It kept to 2 of 2 explanations, but none of them counts."
+    assert LAB.summary(played.run) == "It was consistent with 2 of 2 explanations, but none of them counts."
 
 
 def test_without_a_label_the_papers_rules_count_nothing() -> None:
