@@ -38,7 +38,7 @@ def begin(page: Page, url: str) -> None:
     page.get_by_role("button", name="Guess the function of 14 March 2026").first.click()
     page.wait_for_url(re.compile("run="))
     expect(page.locator(".draw .lives")).to_have_text(" 10 calls left")
-    expect(page.get_by_text("The function of 14 March 2026").first).to_be_visible()
+    expect(page.get_by_text("Function of 14 March 2026").first).to_be_visible()
 
 
 def place_of(page: Page, x: float, y: float) -> tuple[float, float]:
@@ -115,7 +115,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
     screen.get_by_role("button", name="Submit").click()
     expect(screen.get_by_role("heading", name="What it is, and what was drawn")).to_be_visible()
     expect(plane.locator(".line-truth, .line-claim, .line-reader")).to_have_count(3)
-    expect(screen.locator(".draw .legend")).to_have_text("By handThe functionA robot")
+    expect(screen.locator(".draw .legend")).to_have_text("YouThe functionA robot")
     lines = told(app, run[1])
     wishes, [said] = data(lines, "wish"), data(lines, "submission")
     xs = [float(one) for wish in wishes for one in wish["inputs"]]
