@@ -127,7 +127,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
         highest = max(range(65), key=ys.__getitem__)
         assert abs(highest - 32) <= 1, "what was drawn highest in the middle is highest there"
     shown = screen.get_by_test_id("stCode").inner_text()
-    assert "I drew the box of 14 March 2026" in shown and f"/probe?box={BOX}" in shown
+    assert "I drew the function of 14 March 2026" in shown and f"/probe?box={BOX}" in shown
     assert re.search(r"[■◧□]{16} \d+ of 16, 2 calls", shown)
     # The same after the page is reloaded.
     screen.reload()
