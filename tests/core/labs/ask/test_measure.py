@@ -494,7 +494,7 @@ def test_a_run_whose_questions_all_failed_is_not_completed_and_goes_on_once_that
     server.faults = {1: None}
     with server:
         failed = play(stub_spec(arms=("none",)), stub_catalog(server, retries=0))
-        assert failed.run.status == "failed" and "each of the 6 questions failed" in failed.run.failures[0].message
+        assert failed.run.status == "failed" and "all 6 questions failed" in failed.run.failures[0].message
         server.always = None
         mended = play(stub_spec(arms=("none",)), stub_catalog(server, retries=0), failed.events)
     assert mended.run.status == "completed" and mended.run.score("precision", "repaired").n > 0
