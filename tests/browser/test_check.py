@@ -108,7 +108,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
     expect(grid.get_by_text("…").first).to_be_visible()
     expect(grid.get_by_text("yes").first).to_be_visible()
     expect(page.locator(".stage .verdict.kept h3")).to_be_visible()
-    expect(page.get_by_text("It was consistent in 6 of 6 that count.")).to_be_visible()
+    expect(page.get_by_text("It was consistent with 6 of 6 that count.")).to_be_visible()
 
 
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
