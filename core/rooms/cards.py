@@ -22,7 +22,7 @@ MOST_CARDS = 10
 """Cards of a room: about twenty minutes of a lesson."""
 
 
-class Source(NamedTuple):
+class CardSource(NamedTuple):
     """All cards that a room may have. `has_arms`: a reason may be hidden on them, since one can predict without it.
     `is_selected`: somebody chose them, so that they are no sample.
     """
@@ -34,13 +34,13 @@ class Source(NamedTuple):
     is_selected: bool = False
 
 
-def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
+def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
     """The cards of that run, or of that pack where no run is named. Raises GamePackError where there are none."""
     if run:
         return _of_run(run, labs, folders)
     found = load_pack(pack)
     lab = next((one for one in labs.values() if one.path == found.kind), None)
-    return Source(
+    return CardSource(
         found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
     )
 
@@ -49,7 +49,7 @@ def _has_arms(lab: Lab) -> bool:
     return lab.guessed is not None
 
 
-def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Source:
+def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
     path = journal.find(run, *folders)
     if path is None:
         raise GamePackError(f"There is no run named {run[:100]!r}.")
@@ -66,7 +66,7 @@ def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Sourc
     cards = _with_a_choice(cards)
     if not cards:
         raise GamePackError("There is nothing to predict in this run.")
-    return Source(state.cases[state.only].title, lab.path, cards, _has_arms(lab))
+    return CardSource(state.cases[state.only].title, lab.path, cards, _has_arms(lab))
 
 
 def _with_a_choice(cards: Sequence[PackCard]) -> tuple[PackCard, ...]:
@@ -107,7 +107,7 @@ def _read(path: Path) -> making.Truths:
         return {}
 
 
-def sampled(found: Source, seed: int, most: int = MOST_CARDS) -> tuple[PackCard, ...]:
+def sampled(found: CardSource, seed: int, most: int = MOST_CARDS) -> tuple[PackCard, ...]:
     """At most `most` of the cards, by `seed`: of as many explanations as there are, those of one explanation together.
     Cards that somebody chose are balanced by answer and outcome.
     """
@@ -127,7 +127,7 @@ def sampled(found: Source, seed: int, most: int = MOST_CARDS) -> tuple[PackCard,
     return tuple(sorted(taken, key=lambda card: order.index((card.run, card.case))))
 
 
-def how_chosen(found: Source, taken: Sequence[PackCard]) -> str:
+def how_chosen(found: CardSource, taken: Sequence[PackCard]) -> str:
     """How the cards of a room were chosen, in a sentence."""
     if found.is_selected:
         return "We picked these cards. They are examples, not evidence."
@@ -141,7 +141,7 @@ def refs(cards: Sequence[PackCard]) -> tuple[CardRef, ...]:
     return tuple(CardRef(run=card.run, case=card.case, trial=card.card.id) for card in cards)
 
 
-def found_again(found: Source, wanted: Sequence[CardRef]) -> tuple[PackCard, ...]:
+def found_again(found: CardSource, wanted: Sequence[CardRef]) -> tuple[PackCard, ...]:
     """The cards that these name. Raises GamePackError where one is gone."""
     known = dict(zip(refs(found.cards), found.cards, strict=True))
     try:

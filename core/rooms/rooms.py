@@ -122,11 +122,11 @@ class Rooms:
         self._paths = {path.stem.rpartition("-")[2]: path for path in journal.list_journals(folder)}
         """The journals of rooms by code."""
 
-    def source(self, run: str, pack: str) -> cards.Source:
+    def source(self, run: str, pack: str) -> cards.CardSource:
         """The cards of the run or of the pack. It may take seconds, and is safe on any thread. Raises GamePackError."""
         return cards.source(run, pack, self._labs, self._folders)
 
-    def open(self, owner: str, run: str, pack: str, found: cards.Source, again: bool = False) -> LiveRoom:
+    def open(self, owner: str, run: str, pack: str, found: cards.CardSource, again: bool = False) -> LiveRoom:
         """A room of that owner with cards of `found`, which are those of the run or of the pack: the room that is going
         on or, if there is none or `again`, a new one. Raises QuotaExceededError, JournalFullError and DataDirError.
         """

@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 
 from core import entry, home, journal, policy
 from core.rooms import room
-from core.rooms.cards import Source
+from core.rooms.cards import CardSource
 from core.rooms.rooms import LETTERS, Rooms
 from core.server import access_token
 from core.server.access import cookie_of, name_of_visitor
@@ -165,7 +165,7 @@ async def first_event(code: str, visitor: str, screen: str) -> str:
         await stream.aclose()
 
 
-def marked(found: Source) -> Source:
+def marked(found: CardSource) -> CardSource:
     """The same cards, whose answers hold a word of their own."""
     cards = (
         one.model_copy(update={"card": one.card.model_copy(update={"text": f"canary-{number}-", "came": ""})})

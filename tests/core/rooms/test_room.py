@@ -251,12 +251,12 @@ def test_the_page_to_keep_and_the_table_hold_counts_and_run_nothing() -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_cards_are_sampled_from_many_explanations_and_keep_those_of_one_together(seed: int, is_selected: bool) -> None:
     few = [card(number, f"c{number // 5}", said="yes" if number % 2 else "no") for number in range(20)]
-    taken = cards.sampled(cards.Source("t", "ask", tuple(few), True, is_selected), seed)
+    taken = cards.sampled(cards.CardSource("t", "ask", tuple(few), True, is_selected), seed)
     cases = [one.case for one in taken]
     assert len(set(cases)) == 4 and len(set(cards.refs(taken))) == len(taken) <= 10
     assert is_selected or len(taken) == 10
     assert sum(here != before for here, before in zip(cases, ["", *cases], strict=False)) == 4
-    many = cards.Source("t", "ask", tuple(card(number) for number in range(30)), True)
+    many = cards.CardSource("t", "ask", tuple(card(number) for number in range(30)), True)
     assert len({one.case for one in cards.sampled(many, seed)}) == 10
     taken = cards.sampled(many, seed)
     assert cards.found_again(many, cards.refs(taken)) == taken
