@@ -1,4 +1,4 @@
-"""What a run of 1,000 cases costs whoever looks at it: a viewer's polls while it goes on, and opening one of its cases.
+"""What viewing a run of 1,000 cases costs: a viewer's polls while it goes on, and opening one of its cases.
 
 The run is made by the command line against a scripted server on loopback; the app serves one viewer in Chromium. The
 viewer's share of a core is what the server's process uses with the viewer less what it uses without, which is what the

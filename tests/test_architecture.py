@@ -354,7 +354,7 @@ def test_pages_that_are_no_lab_s_room_name_no_lab():
         'WORDS = {{"{}": "kept"}}\ndef f(lab): return WORDS[lab.name]',
         'def f(lab): return {{"{}": 1}}.get(lab.name, 0)',
         'def f(): return entry.labs()["{}"]',
-        'rooms.ROOMS.get("{}")',
+        'lab_page.LAB_PAGES.get("{}")',
         'match lab.name:\n    case "{}": pass',
         'runs = query(lab="{}")',
         'entry.jobs().start("{}", spec)',

@@ -172,8 +172,8 @@ def key_of(request: Request, model: str, account: str, sent: Mapping[str, Any] |
 
 
 def content_of(asked: Request | Asked) -> str:
-    """A hash (64 hexadecimal digits) of what a request asks, whoever asks it, from the request or from its journal
-    event.
+    """Return a hash (64 hexadecimal digits) of what a request asks, from the request or from its journal event. It does
+    not depend on who asks.
     """
     content = asked.model_dump(mode="json", include=_SENT)
     # A journal leaves out empty fields.

@@ -149,7 +149,7 @@ def people_ahead(whose: str) -> int | None:
 
 
 class CallsPausedError(Exception):
-    """The call was not made: whoever started this group of calls has stopped it."""
+    """The call was not made, because this group of calls was stopped."""
 
 
 class Leave:

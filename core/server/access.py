@@ -75,20 +75,20 @@ class Visitor(NamedTuple):
         return self.is_in and (self.is_known or self.is_host)
 
 
-def whoever_has(code: str, is_known: bool) -> Visitor:
+def visitor_with_code(code: str, is_known: bool) -> Visitor:
     """The visitor with that code, in the role they signed in with."""
     name = name_of_visitor(code)
     role = roles.role_of(name)
     return Visitor(name, role == roles.HOST, is_known, role == roles.TEACHER, bool(role))
 
 
-def visitor_with(cookie: str) -> Visitor:
+def visitor_with_cookie(cookie: str) -> Visitor:
     """The visitor whose browser sent that cookie. Where the app is hosted, each request without a cookie is a new
     visitor: strangers must not count as one person, who could see what the others have guessed.
     """
     code = code_in(cookie)
     is_known = bool(code) or not policy.is_hosted()
-    return whoever_has(code if is_known else secrets.token_urlsafe(24), is_known)
+    return visitor_with_code(code if is_known else secrets.token_urlsafe(24), is_known)
 
 
 def name_of_visitor(code: str) -> str:

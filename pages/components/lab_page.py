@@ -98,14 +98,14 @@ def with_form(form: ModuleType, **more: Any) -> LabPage:
     return LabPage(drawn=form.DRAWN, **there, **more)
 
 
-ROOMS: dict[str, LabPage] = {}
+LAB_PAGES: dict[str, LabPage] = {}
 """The page of each lab, by the lab's name. `pages/labs` fills it in, because those modules use this one."""
 
 
 def page_of(lab: Lab) -> LabPage:
     """Return the page of a lab; if it has none, one that draws what the lab declares."""
-    if lab.name in ROOMS or not issubclass(lab.spec, OnData):
-        return ROOMS.get(lab.name) or LabPage()
+    if lab.name in LAB_PAGES or not issubclass(lab.spec, OnData):
+        return LAB_PAGES.get(lab.name) or LabPage()
     return LabPage(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
 
 

@@ -15,7 +15,7 @@ from core.events import CallError
 from core.models.catalog import Catalog
 from core.models.settings import EndpointConfig
 from core.server import roles
-from core.server.access import OwnRun, ReadableRun, RunAccess, Visitor, code_in, whoever_has
+from core.server.access import OwnRun, ReadableRun, RunAccess, Visitor, code_in, visitor_with_code
 from pages import middleware
 
 FILE_MB = 50
@@ -61,7 +61,7 @@ def visitor() -> Visitor:
     code = code_in(st.context.cookies.to_dict().get(middleware.COOKIE, ""))
     is_known = bool(code) or not policy.is_hosted()
     code = code or str(st.session_state.setdefault("visitor", secrets.token_urlsafe(24)))
-    return whoever_has(code, is_known)
+    return visitor_with_code(code, is_known)
 
 
 def role() -> str:

@@ -27,7 +27,7 @@ from core.runs.guesses import Played
 from core.runs.library import RunNotFoundError
 from core.scene import Scene, as_json
 from core.server import instance
-from core.server.access import CookiesNeededError, RunAccess, visitor_with
+from core.server.access import CookiesNeededError, RunAccess, visitor_with_cookie
 from core.server.quotas import QuotaExceededError
 from core.server.rate_limits import Rate
 from core.store.store import QueryRefusedError, StoreError
@@ -58,7 +58,7 @@ _waiting: set[Future[dict[str, object]]] = set()
 
 def visit(request: Request) -> RunAccess:
     """Return the runs with the visitor's permissions."""
-    return RunAccess(entry.jobs(), visitor_with(request.cookies.get(COOKIE, "")))
+    return RunAccess(entry.jobs(), visitor_with_cookie(request.cookies.get(COOKIE, "")))
 
 
 def _refused(answer: Answer) -> Answer:

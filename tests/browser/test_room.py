@@ -98,7 +98,7 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
     options(noor).nth(1).click()
     expect(wall.locator(".voted")).to_contain_text("2 of 2")
 
-    # Whoever reloads is where they were, and a phone that comes late is at the current card.
+    # A phone that reloads keeps its place, and one that joins late starts at the current card.
     ada.reload()
     expect(options(ada).nth(1)).to_have_attribute("aria-pressed", "true")
     wall.reload()

@@ -16,7 +16,7 @@ from streamlit.util import calc_hash
 
 from core import entry
 from core.scene import RunScene, Scene
-from core.server.access import RunAccess, whoever_has
+from core.server.access import RunAccess, visitor_with_code
 from pages import labs
 from pages.viewer import routes
 
@@ -114,7 +114,7 @@ def staged(app: AppTest) -> list[dict[str, Any]]:
 def stopped(app: AppTest) -> AppTest:
     """Stop the page's run as the viewer's button does, and draw the page again."""
     (action,) = [one for one in scenes(app)[0].actions if one.name == "cancel"]
-    who = RunAccess(entry.jobs(), whoever_has("", False))
+    who = RunAccess(entry.jobs(), visitor_with_code("", False))
     routes.save_annotation(who, routes.Saying(id="stopped", what="cancel", run=action.on))
     return settled(app)
 

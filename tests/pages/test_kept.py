@@ -22,7 +22,7 @@ from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.runs.recordings import list_recordings
-from core.server.access import RunAccess, name_of_visitor, whoever_has
+from core.server.access import RunAccess, name_of_visitor, visitor_with_code
 from core.store import queries
 from tests.pages.conftest import staged, turned, words
 from tests.support.waiting import until
@@ -230,7 +230,7 @@ def test_a_sealed_run_is_drawn(page: Page, monkeypatch: pytest.MonkeyPatch) -> N
     run = entry.jobs().start("find", line, owner=name_of_visitor("ann"))
     assert entry.jobs().wait(run, 120)
     entry.jobs().keeping.share(run, True)
-    RunAccess(entry.jobs(), whoever_has("ann", True)).seal(run, True)
+    RunAccess(entry.jobs(), visitor_with_code("ann", True)).seal(run, True)
     for who in ("ann", "bob"):
         app = page("models.py")
         app.query_params["run"] = run

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.labs.ask.tasks import AskSpec
 from core.runs.labels import Label
-from core.server.access import AccessDeniedError, RunAccess, name_of_visitor, whoever_has
+from core.server.access import AccessDeniedError, RunAccess, name_of_visitor, visitor_with_code
 from pages.viewer.routes import Saying, save_annotation
 from tests.pages.conftest import scenes, staged, turned, words
 from tests.support.stub_server import StubServer
@@ -78,8 +78,8 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
         assert [one.name for one in scenes(ann)[0].actions] == ["cancel"]
         saying = {"id": "1", "what": "cancel", "run": run}
         with pytest.raises(AccessDeniedError):
-            save_annotation(RunAccess(entry.jobs(), whoever_has("bob", True)), Saying.model_validate(saying))
-        save_annotation(RunAccess(entry.jobs(), whoever_has("ann", True)), Saying.model_validate(saying))
+            save_annotation(RunAccess(entry.jobs(), visitor_with_code("bob", True)), Saying.model_validate(saying))
+        save_annotation(RunAccess(entry.jobs(), visitor_with_code("ann", True)), Saying.model_validate(saying))
         until(lambda: not entry.jobs().active(run))
     assert "go-on" in {button.key for button in turned(ann, "ask").button}
     assert "go-on" not in {button.key for button in turned(bob, "ask").button}

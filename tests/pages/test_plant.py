@@ -18,7 +18,7 @@ from core.report import evidence
 from core.report.scenes import of_case
 from core.runs.labels import Label
 from core.scene import Panel
-from core.server.access import RunAccess, whoever_has
+from core.server.access import RunAccess, visitor_with_code
 from tests.core.labs.plant.played import play
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, words
 from tests.support.plausible import prompt_of
@@ -284,7 +284,7 @@ def test_labels_on_all_explanations_that_count_give_a_verdict_to_the_person(page
     app = page("plant", run=run)
     before = run_scene(app).verdict
     assert before.mark == "not settled" and "By words alone" in before.headline.text
-    who = RunAccess(entry.jobs(), whoever_has(app.session_state["visitor"], True)).labeller
+    who = RunAccess(entry.jobs(), visitor_with_code(app.session_state["visitor"], True)).labeller
     for case in (case for case, one in made.views.items() if one.seen().moved):
         for arm, word in (("planted", NAMES), ("agreeing", NAMES_NOT)):
             label = Label(verdicts={"acknowledges": word})

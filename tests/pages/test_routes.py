@@ -16,7 +16,7 @@ from core.report.game.pack import load_pack
 from core.runs.guesses import guesses as guesses_of
 from core.runs.guesses import journals
 from core.runs.labels import Foretold
-from core.server.access import RunAccess, cookie_of, name_of_visitor, whoever_has
+from core.server.access import RunAccess, cookie_of, name_of_visitor, visitor_with_code
 from core.server.rate_limits import Rate
 from pages.middleware import COOKIE
 from pages.viewer import routes
@@ -110,7 +110,7 @@ def test_verdicts_and_guesses_are_kept_and_what_is_none_is_refused(run: str, mon
 
 
 def guesses(run: str) -> list[Any]:
-    return RunAccess(entry.jobs(), whoever_has("ann", True)).run(run).guesses("ada")
+    return RunAccess(entry.jobs(), visitor_with_code("ann", True)).run(run).guesses("ada")
 
 
 def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +137,7 @@ def test_of_a_sealed_run_a_guess_opens_its_card(run: str, monkeypatch: pytest.Mo
 
 
 def guesser(run: str) -> str:
-    return RunAccess(entry.jobs(), whoever_has("bob", True)).guesser
+    return RunAccess(entry.jobs(), visitor_with_code("bob", True)).guesser
 
 
 def test_the_first_and_the_last_card_of_a_pack_can_be_guessed_and_none_beside() -> None:
@@ -190,7 +190,7 @@ def test_what_one_without_a_cookie_guessed_opens_nothing_for_another(run: str, h
 
 def test_the_author_is_who_the_cookie_names(run: str, hosted: None) -> None:
     entry.jobs().keeping.share(run, True)
-    ann, bob = (RunAccess(entry.jobs(), whoever_has(code, True)) for code in ("ann", "bob"))
+    ann, bob = (RunAccess(entry.jobs(), visitor_with_code(code, True)) for code in ("ann", "bob"))
     guess = {"run": run, "case": "question", "trial": "cf-01", "what": "guess", "value": "yes"}
     for reader in (ann.labeller, ann.guesser, "ada"):
         assert say(client("bob"), {**guess, "reader": reader})["kept"] == ["1"]

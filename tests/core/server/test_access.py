@@ -29,7 +29,7 @@ from core.server.access import (
     code_in,
     cookie_of,
     name_of_visitor,
-    visitor_with,
+    visitor_with_cookie,
 )
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
@@ -161,12 +161,14 @@ def test_of_whom_nobody_knows_who_it_is_nothing_is_kept(jobs: JobRunner, hosted:
 def test_where_others_are_served_each_request_without_a_cookie_is_of_another_visitor(
     own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert visitor_with("") == visitor_with("no cookie of ours") and visitor_with("").takes_part, "alone"
+    assert visitor_with_cookie("") == visitor_with_cookie("no cookie of ours") and visitor_with_cookie("").takes_part, (
+        "alone"
+    )
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
-    strangers = [visitor_with(cookie) for cookie in ("", "", "no cookie of ours", f"x.{cookie_of('ann')}")]
+    strangers = [visitor_with_cookie(cookie) for cookie in ("", "", "no cookie of ours", f"x.{cookie_of('ann')}")]
     assert len({one.name for one in strangers}) == 4 and not any(one.takes_part for one in strangers)
-    ann = visitor_with(cookie_of("ann"))
-    assert ann == visitor_with(cookie_of("ann")) and ann.takes_part
+    ann = visitor_with_cookie(cookie_of("ann"))
+    assert ann == visitor_with_cookie(cookie_of("ann")) and ann.takes_part
 
 
 def test_a_cookie_is_known_by_the_home_s_own_key(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,7 +263,7 @@ def ways(spec: CheckSpec) -> dict[str, dict[str, Any]]:
 SIDE = Side(ways=ways)
 
 
-ROOM = with_form(
+PAGE = with_form(
     form,
     verb="Hide words",
     choose=choose,

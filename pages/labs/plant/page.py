@@ -47,7 +47,7 @@ def _methods() -> None:
     st.markdown(f"- `{known.id}` {known.title}. {known.about} {unseen}")  # type: ignore[attr-defined]
 
 
-ROOM = with_form(
+PAGE = with_form(
     form,
     verb="Slip it a hint",
     choose=choose,

@@ -244,7 +244,7 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
                 st.rerun()
 
 
-ROOM = with_form(
+PAGE = with_form(
     form,
     verb="Predict answers",
     offers=_offers,

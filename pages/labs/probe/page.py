@@ -176,7 +176,7 @@ def _other(run_id: str) -> ProbeView | None:
     return view
 
 
-ROOM = with_form(
+PAGE = with_form(
     form,
     verb="Guess the function",
     begin=drawn.begin,
