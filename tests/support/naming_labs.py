@@ -9,7 +9,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping
 from typing import NamedTuple
 
-KEYED = {"labs", "rooms"}
+KEYED = {"labs", "lab_pages"}
 """Names, in small letters, of mappings whose keys are lab names."""
 
 
