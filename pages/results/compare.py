@@ -338,7 +338,8 @@ def main() -> None:
     wanted, now = address.wanted(), example.state(looked)
     if now == "open" and wanted == Filter() and not {"of", "runs"} & query.keys():
         wanted = EXAMPLE
-        query |= EXAMPLE.query()
+        # It asks one model, so that what can be compared is how it explains itself.
+        query = {"by": ["how"], **query, **EXAMPLE.query()}
     example.draw(looked, wanted, now)
     try:
         by, subjects = comparing.subjects(store, query)
