@@ -19,10 +19,12 @@ from core.studies import plan, tables
 from core.studies.plan import Study
 from core.studies.run_status import is_completed
 from core.studies.table_cells import Row
+from pages import labs
 from pages.study.results import called
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = ROOT / "docs" / "results.md"
+labs.register()
 BLOCK = re.compile(r"(?<=<!-- table: )(\w+)( -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -44,8 +46,8 @@ def written(text: str) -> str:
 
 def markdown(study: Study, journals: Path) -> dict[str, str]:
     """The study's tables by title: a line for each row, a column for each figure."""
-    labs = entry.labs()
-    cells = tables.rows(study, labs, tables.measured(study, labs, journals))
+    known = entry.labs()
+    cells = tables.rows(study, known, tables.measured(study, known, journals))
     wanted = [cell for cell in cells if cell["table"].partition(": ")[0] in {one.title for one in study.tables}]
     wanted = [cell for cell in wanted if not cell["table"].endswith(tables.DIFFERENCES)]
     return {title: _table(list(some)) for title, some in groupby(wanted, lambda cell: cell["table"].partition(": ")[0])}
@@ -58,7 +60,8 @@ def _table(cells: list[Row]) -> str:
         lines.setdefault(called(cell["row"]), {})[cell["column"]] = _value(cell)
     head = ["", *(figure.lower() for figure in figures)]
     rows = [[name, *(row.get(figure, "–") for figure in figures)] for name, row in lines.items()]
-    return "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *rows))
+    lines_of = "".join(f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *rows))
+    return f"\n{lines_of}\n"
 
 
 def _value(cell: Mapping[str, object]) -> str:

@@ -338,8 +338,8 @@ def main() -> None:
     wanted, now = address.wanted(), example.state(looked)
     if now == "open" and wanted == Filter() and not {"of", "runs"} & query.keys():
         wanted = EXAMPLE
-        # It asks one model, so that what can be compared is how it explains itself.
-        query = {"by": ["how"], **query, **EXAMPLE.query()}
+        # It has only one model.
+        query = {"by": ["rules"], **query, **EXAMPLE.query()}
     example.draw(looked, wanted, now)
     try:
         by, subjects = comparing.subjects(store, query)
