@@ -11,7 +11,7 @@ import segno
 from ..report import case_html
 from ..report.viewer_assets import in_one_scope
 from ..text.cells import csv
-from .room import Room
+from .room import RATINGS, Room
 
 
 class Page(NamedTuple):
@@ -61,6 +61,8 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
                 "votes": [
                     (options[value], *halves, value == card.card.said) for value, halves in room.counts(place).items()
                 ],
+                "going": card.going if is_out else "",
+                "ratings": room.ratings(place) if is_out else [],
             }
         )
     return found
@@ -78,13 +80,16 @@ def to_keep(room: Room) -> bytes:
         chosen=room.opened.chosen,
         cards=_revealed(room),
         score=room.score(),
+        convincing=room.convincing(),
         models=room.models(),
     )
     return made.encode("utf-8", "xmlcharrefreplace")
 
 
 def table(room: Room) -> bytes:
-    """The counted votes as CSV: a row for each answer of each revealed card, and for each half of the class."""
+    """The counted votes as CSV: a row for each answer of each revealed card, and for each half of the class. Each row
+    also has what one predicts by the card's explanation, and how many people gave that each rating.
+    """
     from pandas import DataFrame
 
     halves = ("yes", "no") if room.opened.has_arms else ("",)
@@ -97,10 +102,13 @@ def table(room: Room) -> bytes:
             "answer": answer,
             "votes": (counts if room.opened.has_arms else [sum(counts)])[number],
             "happened": "yes" if is_right else "no",
+            "explanation": one["going"],
+            **{f"rated_{value}": n for value, n in zip(RATINGS, one["ratings"] or [""] * len(RATINGS), strict=True)},
         }
         for one in _revealed(room)
         for number, half in enumerate(halves)
         for answer, *counts, is_right in one["votes"]
     ]
-    columns = ["card", "question", "asked", "reason_shown", "answer", "votes", "happened"]
+    columns = ["card", "question", "asked", "reason_shown", "answer", "votes", "happened", "explanation"]
+    columns += [f"rated_{value}" for value in RATINGS]
     return csv(DataFrame(rows, columns=columns))

@@ -8,13 +8,15 @@ hold (`core.report.redaction`), so what is not revealed is in none of them.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
 from ..events import Frozen, Recorded
-from ..report.game.pack import PackCard
+from ..report.game.pack import Going, PackCard
 from ..scene import Card, Claim, Who
 from ..text.stable_random import unit_number
 from ..transcript import name_of
@@ -23,7 +25,10 @@ MOST_PEOPLE = 500
 """People in one room."""
 
 MOST_CHANGES = 10
-"""Votes of one person on one card: each may be changed until the vote is closed."""
+"""Votes of one person on one card, and ratings of one explanation: both may be changed."""
+
+RATINGS = range(1, 6)
+"""How convincing an explanation is, from not at all to very."""
 
 LONGEST_NICKNAME = 24
 """Characters of a nickname."""
@@ -79,6 +84,13 @@ class Voted(Frozen):
     value: str
 
 
+class Rated(Frozen):
+    """How convincing somebody finds the explanation of the card, before any card of that explanation is revealed."""
+
+    place: int
+    value: Annotated[int, Field(ge=RATINGS[0], le=RATINGS[-1])]
+
+
 class VotingClosed(Frozen):
     """The vote on a card was closed."""
 
@@ -96,7 +108,7 @@ class RoomEnded(Frozen):
 
 
 Move = CardOpened | VotingClosed | Revealed | RoomEnded
-RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, VotingClosed, Revealed, RoomEnded)}
+RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, Rated, VotingClosed, Revealed, RoomEnded)}
 
 
 class Impossible(Exception):
@@ -113,6 +125,17 @@ class ScoreRow(Frozen):
     is_class: bool = False
 
 
+class RatedRow(Frozen):
+    """How convincing a group of `n` explanations was: the mean from 1 to 5, in which each explanation counts once, by
+    the mean of its own ratings. `ratings` is how many these are.
+    """
+
+    label: str
+    mean: float
+    n: int
+    ratings: int
+
+
 class _Person(NamedTuple):
     number: int
     nickname: str
@@ -127,11 +150,15 @@ class Room:
         self.place = -1
         self.people: dict[str, _Person] = {}
         self._votes: list[dict[str, str]] = [{} for _ in cards]
-        self._changes: dict[tuple[int, str], int] = {}
+        self._ratings: list[dict[str, int]] = [{} for _ in cards]
+        self._changes: Counter[tuple[type[Frozen], int, str]] = Counter()
         self._rounds: dict[tuple[int, bool, bool], dict[str, Any]] = {}
         of_case = {(card.run, card.case): place for place, card in enumerate(cards)}
         self._last = [of_case[card.run, card.case] for card in cards]
         """Of each card the last place with the same explanation: with it the reason is shown to everybody."""
+        of_case = {(card.run, card.case): place for place, card in reversed([*enumerate(cards)])}
+        self._first = [of_case[card.run, card.case] for card in cards]
+        """Of each card the first place with the same explanation, where that is rated."""
 
     def check(self, record: Frozen, by: str = "") -> None:
         """Raises Impossible where that cannot happen now."""
@@ -149,8 +176,17 @@ class Room:
                 raise Impossible("The vote on this card is closed.")
             if record.value not in self.cards[self.place].card.options:
                 raise Impossible("That is none of the answers.")
-            if self._changes.get((self.place, by), 0) >= MOST_CHANGES:
+            if self._changes[Voted, self.place, by] >= MOST_CHANGES:
                 raise Impossible("You changed your vote too often on this card. Your last vote counts.")
+        elif isinstance(record, Rated):
+            if by not in self.people:
+                raise Impossible("Join this class first.")
+            if self.phase not in ("voting", "closed") or record.place != self.place:
+                raise Impossible("This explanation can no longer be rated.")
+            if not self.can_rate(by):
+                raise Impossible("On this card you have no explanation to rate.")
+            if self._changes[Rated, self.place, by] >= MOST_CHANGES:
+                raise Impossible("You changed your rating too often. Your last one counts.")
         elif record != self.next_move() and not (isinstance(record, RoomEnded) and self.phase == "revealed"):
             raise Impossible("The class has moved on.")
 
@@ -165,7 +201,10 @@ class Room:
             self.people[event.by] = _Person(len(self.people), record.nickname)
         elif isinstance(record, Voted):
             self._votes[record.place][event.by] = record.value
-            self._changes[record.place, event.by] = self._changes.get((record.place, event.by), 0) + 1
+            self._changes[Voted, record.place, event.by] += 1
+        elif isinstance(record, Rated):
+            self._ratings[record.place][event.by] = record.value
+            self._changes[Rated, record.place, event.by] += 1
         elif isinstance(record, CardOpened):
             self.place, self.phase = record.place, "voting"
         else:
@@ -196,6 +235,16 @@ class Room:
         """Whether everybody may see the reason of that card."""
         return not self.opened.has_arms or self._last[place] in self.turned or self.phase == "over"
 
+    def can_rate(self, person: str) -> bool:
+        """Whether that person may say now how convincing the explanation is: they see it, and no card of it has been
+        revealed. What an exam shows is no model's explanation.
+        """
+        if self.phase not in ("voting", "closed") or self.opened.kind == "exam":
+            return False
+        claim = self.cards[self.place].claim
+        is_shown = claim is not None and bool(claim.parts) and self.has_reason(person, self.place)
+        return is_shown and self._first[self.place] == self.place
+
     @property
     def turned(self) -> range:
         """The places that are revealed."""
@@ -211,6 +260,33 @@ class Room:
         for person, value in self._votes[place].items():
             found[value][not self.has_reason(person, place)] += 1
         return found
+
+    def ratings(self, place: int) -> list[int]:
+        """How many people gave the explanation of that card each of RATINGS. Raises Impossible before the card is
+        revealed and everybody may see the explanation.
+        """
+        if place not in self.turned or not self.is_reason_out(place):
+            raise Impossible("This explanation is not revealed yet.")
+        given = Counter(self._ratings[self._first[place]].values())
+        return [given[value] for value in RATINGS]
+
+    def convincing(self) -> tuple[RatedRow, ...]:
+        """How convincing the explanations were that misled on a revealed card, beside those that predicted the answer
+        on all cards they cover. Explanations that nobody rated are left out.
+        """
+        goings: dict[int, set[Going]] = {}
+        for place in self.turned:
+            if self.is_reason_out(place) and self._ratings[self._first[place]]:
+                goings.setdefault(self._first[place], set()).add(self.cards[place].going)
+        misled = [place for place, found in goings.items() if "misleads" in found]
+        fit = [place for place, found in goings.items() if "comes true" in found and place not in misled]
+        groups = {"Explanations that misled": misled, "Explanations that predicted the answer": fit}
+        return tuple(self._rated(label, places) for label, places in groups.items() if places)
+
+    def _rated(self, label: str, places: Sequence[int]) -> RatedRow:
+        means = [fmean(self._ratings[place].values()) for place in places]
+        ratings = sum(len(self._ratings[place]) for place in places)
+        return RatedRow(label=label, mean=fmean(means), n=len(places), ratings=ratings)
 
     def score(self) -> tuple[ScoreRow, ...]:
         """The class beside two rules, all over the same revealed cards: where a rule can be told, those that the
@@ -261,10 +337,12 @@ class Room:
             now["round"] = self._round(self.place, self.is_reason_out(self.place))
         if is_turned:
             now["counts"] = self.counts(self.place)
+            now["ratings"] = self.ratings(self.place) if self.is_reason_out(self.place) else []
         if self.phase in ("revealed", "over"):
             now["score"] = [row.model_dump() for row in self.score()]
         if self.phase == "over":
             now["models"] = self.models()
+            now["convincing"] = [row.model_dump() for row in self.convincing()]
         return now
 
     def phone(self, person: str) -> dict[str, Any]:
@@ -275,6 +353,8 @@ class Room:
         if self.phase in ("voting", "closed", "revealed"):
             has_reason = self.has_reason(person, self.place)
             now["has_reason"], now["vote"] = has_reason, self._votes[self.place].get(person, "")
+            now["can_rate"] = self.can_rate(person)
+            now["rating"] = self._ratings[self._first[self.place]].get(person, 0)
             now["round"] = self._round(self.place, has_reason or self.is_reason_out(self.place))
             now["is_first"] = not any(person in votes for votes in self._votes[: self.place])
         if self.phase == "over":

@@ -18,7 +18,7 @@ from ..runs.context import recorded
 from ..server.quotas import QuotaExceededError
 from ..transcript import name_of
 from . import cards
-from .room import Joined, Room, RoomEnded, RoomOpened, Voted
+from .room import Joined, Rated, Room, RoomEnded, RoomOpened, Voted
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Of a code: consonants, which make no words."""
@@ -83,6 +83,12 @@ class LiveRoom:
     def vote(self, visitor: str, place: int, value: str) -> None:
         """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
         self.write(Voted(place=place, value=value), self.person(visitor))
+
+    def rate(self, visitor: str, place: int, value: int) -> None:
+        """Keep how convincing a visitor finds the explanation. Raises ValidationError for a value that is none of
+        RATINGS, Impossible, JournalInUseError and JournalFullError.
+        """
+        self.write(Rated(place=place, value=value), self.person(visitor))
 
     def move(self, phase: str, place: int, is_end: bool = False) -> bool:
         """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key

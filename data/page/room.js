@@ -102,6 +102,30 @@ function Revealed({ round, vote }) {
     ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} /></p>`)}</div>`;
 }
 
+const RATINGS = [1, 2, 3, 4, 5];
+const meanOf = (ratings) => {
+  const n = ratings.reduce((sum, one) => sum + one, 0);
+  return n ? ratings.reduce((sum, one, at) => sum + one * RATINGS[at], 0) / n : 0;
+};
+
+/** How many found an explanation how convincing; `of` is whether it led to the answer. */
+function Ratings({ ratings, of }) {
+  const all = ratings.reduce((sum, one) => sum + one, 0), most = Math.max(...ratings);
+  const end = { broken: ", and it misled.", kept: ", and it predicted the answer." }[of] ?? ".";
+  return all > 0 && html`<div><ul class="ratings" aria-label="How convincing its explanation was, before the reveal">
+      ${ratings.map((n, at) => html`<li><span class="many">${n}</span><i style=${{ height: `${(100 * n) / most}%` }}></i>
+        <span>${RATINGS[at]}</span></li>`)}</ul>
+    <p class="fine">${people(all)} rated how convincing it is: ${meanOf(ratings).toFixed(1)} of 5 on average${end}</p></div>`;
+}
+
+/** How convincing the explanations were that misled, beside those that did not. */
+const Convincing = ({ rows }) => rows.length > 0 && html`<div><h2>How convincing was it?</h2>
+  <ul class="votes">${rows.map(({ label, mean, n }) => html`<li><span>${label} <small>(${n})</small></span>
+    <span class="track"><i class="with" style=${{ width: `${20 * mean}%` }}></i></span>
+    <span class="count">${mean.toFixed(1)} of 5</span></li>`)}</ul>
+  <p class="fine">Rated before the reveal, ${rows.reduce((sum, { ratings }) => sum + ratings, 0)} ratings. An explanation
+    counts once. So few cannot show whether convincing explanations are the good ones.</p></div>`;
+
 /** The bars of a score, of which the class's own come first. */
 const Score = ({ score }) => html`<ul class="votes">${score.map((row) => html`<li>
   <span class=${row.is_class ? "happened" : ""}>${row.label}</span>
@@ -144,22 +168,33 @@ function Phone() {
     enter(now.code);
     return take(turn + 1);
   };
-  const vote = async (value) => {
-    const before = picture.vote;
-    set({ ...picture, vote: value });
-    const { status, why } = await fetched("/room/vote", { code: picture.code, place: picture.place, value });
+  /** Sends the vote or the rating on this card; it is shown at once, and taken back where it was refused. */
+  const sends = (what, path) => async (value) => {
+    const before = picture[what];
+    set({ ...picture, [what]: value });
+    const { status, why } = await fetched(path, { code: picture.code, place: picture.place, value });
     if (status === 200) return say("");
     say(why);
-    return set((now) => (now.place === picture.place ? { ...now, vote: before } : now));
+    return set((now) => (now.place === picture.place ? { ...now, [what]: before } : now));
   };
+  const vote = sends("vote", "/room/vote"), rate = sends("rating", "/room/rate");
   const isIn = picture !== null;
   return html`<div class="room phone"><header><b>${isIn ? picture.code : "Explain Yourself"}</b>
       <span>${isIn && picture.place >= 0 && picture.phase !== "over" && `${picture.place + 1} of ${picture.of}`}</span></header>
-    ${isIn ? html`<${OnPhone} ...${{ picture, vote }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
+    ${isIn ? html`<${OnPhone} ...${{ picture, vote, rate }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
     <footer role="status">${isIn && (wrong || (isLost && "The connection is lost. Trying again…"))}</footer></div>`;
 }
 
-function OnPhone({ picture, vote }) {
+/** Five buttons, from 1 to 5. */
+function Rate({ rating, rate }) {
+  return html`<div class="rate" role="group" aria-label="How convincing is its explanation, from 1 to 5?">
+    <p class="fine small">How convincing is its explanation? You may skip this.</p>
+    <div>${RATINGS.map((value) => html`<button key=${value} aria-pressed=${rating === value}
+      onClick=${() => rate(value)}>${value}</button>`)}</div>
+    <p class="ends"><span>1: not at all</span><span>5: very</span></p></div>`;
+}
+
+function OnPhone({ picture, vote, rate }) {
   const { phase, round, kind, nickname } = picture;
   if (phase === "lobby") {
     return html`<div><h1 dir="auto">You are in${nickname ? html`, <bdi>${nickname}</bdi>` : ""}.</h1>
@@ -171,7 +206,8 @@ function OnPhone({ picture, vote }) {
         && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;
   }
   if (phase === "revealed") return html`<div><${Saying} round=${round} /><p class="fine" dir="auto">${inShort(round)}</p>
-    <${Revealed} round=${round} vote=${picture.vote} /></div>`;
+    <${Revealed} round=${round} vote=${picture.vote} />
+    ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
   const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
   return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${TASKS[kind]}</p>`}
     ${!picture.has_reason && isOpen && !word && html`<p class="fine small">${BLIND}</p>`}
@@ -179,7 +215,8 @@ function OnPhone({ picture, vote }) {
     <${Question} round=${round} />
     ${isOpen ? html`<${Options} card=${round.card} chosen=${picture.vote} choose=${vote} />` : ""}
     <p role="status">${isOpen ? word && html`You said <b>${word}</b>. You can still change it.`
-      : html`${word ? html`You said <b>${word}</b>.` : "You did not vote."} Look at the screen.`}</p></div>`;
+      : html`${word ? html`You said <b>${word}</b>.` : "You did not vote."} Look at the screen.`}</p>
+    ${picture.can_rate && html`<${Rate} ...${{ rating: picture.rating, rate }} />`}</div>`;
 }
 
 // ------------------------------------------------------------------------------------------------------------- Wall
@@ -292,7 +329,7 @@ function OnWall({ picture, left }) {
     return html`<div class="two"><div><${Saying} round=${card} />${parts.length > 0 && html`<${Reasons} parts=${parts} />`}
         <p class="fine" dir="auto">${cutText(inShort(round), 220)}</p><${Revealed} round=${round} /></div>
       <div><h1>${(of && gameOf(kind).led[of]) || capital(`${whatCame({ card: round.card, kind })}.`)}</h1>
-        <${Votes} ...${{ picture, of }} /></div></div>`;
+        <${Votes} ...${{ picture, of }} /><${Ratings} ratings=${picture.ratings} of=${of} /></div></div>`;
   }
   const asks = html`<p class="fine">${hasArms ? "What will it answer next?" : gameOf(kind).asks}</p>`;
   const question = html`<${Question} round=${round} />`;
@@ -337,14 +374,14 @@ function headline([own, blind]) {
   return gain > 0 ? "Its reasons helped you on these cards." : "On these cards its reasons misled you.";
 }
 
-function ClassResult({ picture: { score, chosen, models, kind } }) {
+function ClassResult({ picture: { score, chosen, models, kind, convincing } }) {
   const n = score[0]?.n ?? 0;
   return html`<div class="two"><div><h1>${headline(score)}</h1>
       <p>${n > 0 && `${n} ${n === 1 ? "card counts" : "cards count"} here, the same ${n === 1 ? "one" : "ones"} for every bar.`}
         ${" "}${gameOf(kind).means}</p>
       <p class="fine">${chosen} So few cards show how it feels to rely on a reason. They do not measure the model.</p>
       ${models.length > 0 && html`<p class="fine">The model was ${models.map(revealed).join("; ")}.</p>`}</div>
-    <${Score} score=${score} /></div>`;
+    <div><${Score} score=${score} /><${Convincing} rows=${convincing} /></div></div>`;
 }
 
 render(html`<${isWall ? Wall : Phone} />`, place);

@@ -101,6 +101,14 @@ class Vote(Frozen):
     value: Annotated[str, Field(max_length=100)]
 
 
+class Rating(Frozen):
+    """How convincing the explanation of the card at that place is, from 1 to 5."""
+
+    code: Annotated[str, Field(max_length=20)]
+    place: int
+    value: int
+
+
 class Going(Frozen):
     """The teacher goes on from there, or to the result."""
 
@@ -232,6 +240,16 @@ async def _vote(request: Request) -> Response:
 
 
 @_refused
+async def _rate(request: Request) -> Response:
+    wanted, visitor = await _body(request, Rating), _visitor(request)
+    if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(_from(request))):
+        raise QuotaExceededError("Too many ratings came from here. Try again in a few seconds.")
+    live = await _room(request, wanted.code)
+    await _in_turn(lambda: live.rate(visitor, wanted.place, wanted.value))
+    return JSONResponse({"rating": wanted.value, "place": wanted.place}, headers=_FRESH)
+
+
+@_refused
 async def _go(request: Request) -> Response:
     wanted = await _body(request, Going)
     live = await _own_room(request, wanted.code)
@@ -358,6 +376,7 @@ PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
     Route("/room/vote", _vote, methods=["POST"]),
+    Route("/room/rate", _rate, methods=["POST"]),
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]

@@ -109,6 +109,7 @@ ROUTES = [
     ("GET", "/room/kept/{code}.html", None),
     ("GET", "/room/kept/{code}.csv", None),
     ("POST", "/room/vote", {"place": 0, "value": "yes"}),
+    ("POST", "/room/rate", {"place": 0, "value": 5}),
     ("POST", "/room/go", {"phase": "voting", "place": 0}),
 ]
 
@@ -125,7 +126,7 @@ def test_strangers_people_of_other_rooms_and_forged_cookies_get_nothing(method: 
     for one in (stranger, member, other, forged, client("")):
         sent = {"code": code, **body} if body else None
         reply = one.request(method, path.format(code=code), json=sent)
-        is_vote = path == "/room/vote"
+        is_vote = path in ("/room/vote", "/room/rate")
         assert reply.status_code in ((409,) if is_vote else (404,)) or reply.status_code == 403, (path, reply.text)
         assert set(reply.json()) == {"why"} and "round" not in reply.text
     assert teacher.get(f"/room/now/wall/{code}").json() == before
@@ -188,6 +189,7 @@ def test_nothing_tells_the_answer_or_a_vote_before_the_reveal(monkeypatch: pytes
             continue
         for phone in phones if wall["phase"] == "voting" else ():
             phone.post("/room/vote", json={"code": code, "place": wall["place"], "value": "yes"})
+            phone.post("/room/rate", json={"code": code, "place": wall["place"], "value": 4})
         visitors = [name_of_visitor(f"phone{number}") for number in range(2)]
         told = [
             teacher.get(f"/room/now/wall/{code}").text,
@@ -200,7 +202,8 @@ def test_nothing_tells_the_answer_or_a_vote_before_the_reveal(monkeypatch: pytes
         for text in told:
             assert not any(card.card.text in text for card in live.cards[live.place :])
             assert all(card.card.text in told[1] for card in live.cards[: live.place])
-            assert '"counts"' not in text and '"said": "' not in text.replace('"said": ""', "")
+            assert '"counts"' not in text and '"ratings"' not in text
+            assert '"said": "' not in text.replace('"said": ""', "")
 
 
 def test_a_sealed_run_is_presented_by_who_may_see_it_and_by_nobody_else() -> None:
@@ -265,6 +268,8 @@ def test_ten_thousand_nicknames_are_each_cleaned_in_little_time() -> None:
         ("/room/join", b"{", 400),
         ("/room/join", b'{"code": "KTMV", "nickname": "' + b"x" * 201 + b'"}', 400),
         ("/room/vote", b'{"code": "KTMV", "place": 1e99, "value": "yes"}', 400),
+        ("/room/rate", b'{"code": "KTMV", "place": 0, "value": "5x"}', 400),
+        ("/room/rate", b'{"code": "KTMV", "place": 0, "value": 1e99}', 400),
         ("/room/vote", b" " * 2_001, 429),
         ("/room/open", b"[" * 1_500, 400),
         ("/room/go", b'{"code": "KTMV", "phase": "voting", "place": 0, "to": "start"}', 400),

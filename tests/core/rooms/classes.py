@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from core.events import Frozen, Recorded
 from core.report.game.pack import PackCard
 from core.rooms import cards
-from core.rooms.room import CardOpened, Joined, Revealed, Room, RoomOpened, Voted, VotingClosed
+from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Voted, VotingClosed
 from core.runs.context import recorded
 from core.scene import Card, Claim, Expect, Part, Who
 from core.transcript import name_of
@@ -78,6 +78,7 @@ def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
                 f"p{chance.randrange(persons + 2)}",
             ),
             (Voted(place=chance.randrange(-1, 3), value="yes"), f"p{chance.randrange(persons)}"),
+            (Rated(place=one.place, value=chance.randint(1, 5)), f"p{chance.randrange(persons + 2)}"),
             (chance.choice([CardOpened, VotingClosed, Revealed])(place=chance.randrange(-1, 4)), ""),
         ]
         if chance.random() < 0.2 and (step := one.next_move()) is not None:

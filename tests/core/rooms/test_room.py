@@ -16,6 +16,7 @@ from core.rooms.room import (
     SHOWN_NAMES,
     Impossible,
     Joined,
+    Rated,
     Room,
     RoomEnded,
     Voted,
@@ -166,11 +167,98 @@ def test_a_teacher_may_end_at_any_revealed_card_and_nowhere_else() -> None:
     assert one.phase == "over" and one.next_move() is None and len(one.turned) == 1
 
 
-def vote(one: Room, values: dict[str, str]) -> None:
+def vote(one: Room, values: dict[str, str], ratings: dict[str, int] | None = None) -> None:
     move(one)
     for person, value in values.items():
         do(one, Voted(place=one.place, value=value), person)
+    for person, given in (ratings or {}).items():
+        do(one, Rated(place=one.place, value=given), person)
     move(one, 2)
+
+
+def test_a_rating_is_asked_of_those_who_see_the_explanation_before_a_card_of_it_is_revealed() -> None:
+    one = room(card(1, "a"), card(2, "a"))
+    for person in "pq":
+        do(one, Joined(), person)
+    move(one)
+    sees, blind = sorted("pq", key=lambda person: not one.has_reason(person, 0))
+    assert one.phone(sees)["can_rate"] and not one.phone(blind)["can_rate"]
+    for _ in range(2):
+        for value in range(1, MOST_CHANGES // 2 + 1):
+            do(one, Rated(place=0, value=1 + value % 5), sees)
+        if one.phase == "voting":
+            move(one)
+    for rating, who, why in (
+        (Rated(place=0, value=5), sees, "too often"),
+        (Rated(place=0, value=5), blind, "no explanation"),
+        (Rated(place=1, value=5), sees, "no longer"),
+        (Rated(place=0, value=5), "stranger", "Join"),
+    ):
+        with pytest.raises(Impossible, match=why):
+            do(one, rating, who)
+    move(one)
+    with pytest.raises(Impossible, match="no longer"):
+        do(one, Rated(place=0, value=1), sees)
+    with pytest.raises(Impossible, match="not revealed"):
+        one.ratings(0)
+    assert one.wall()["ratings"] == []
+    move(one)
+    assert not one.phone(sees)["can_rate"] and one.phone(sees)["rating"] == 1
+    with pytest.raises(Impossible, match="no explanation to rate"):
+        do(one, Rated(place=1, value=5), sees)
+    move(one, 2)
+    assert one.wall()["ratings"] == [1, 0, 0, 0, 0] == one.ratings(0)
+
+
+def test_a_rating_changes_no_screen_and_no_file_but_the_own_phone_before_the_reveal() -> None:
+    one = room(card(1, said="no"), has_arms=False)
+    for person in "pqr":
+        do(one, Joined(), person)
+
+    def told() -> dict[str, Any]:
+        return views(one) | {"page": page.to_keep(one), "table": page.table(one)}
+
+    for _ in range(2):
+        move(one)
+        before = told()
+        do(one, Rated(place=0, value=5), "p")
+        do(one, Rated(place=0, value=4), "q")
+        assert {name for name, view in told().items() if view != before[name]} <= {"p", "q"}
+    move(one)
+    assert one.wall()["ratings"] == [0, 0, 0, 1, 1]
+    assert [one.phone(person)["rating"] for person in "pqr"] == [5, 4, 0]
+
+
+def test_no_rating_is_asked_of_an_exam_and_of_a_card_without_a_claim() -> None:
+    bare = room(card(1).model_copy(update={"claim": None}), has_arms=False)
+    exam = room(card(1), has_arms=False)
+    exam.opened = exam.opened.model_copy(update={"kind": "exam"})
+    for one in (bare, exam):
+        do(one, Joined(), "p")
+        move(one)
+        with pytest.raises(Impossible, match="no explanation to rate"):
+            do(one, Rated(place=0, value=3), "p")
+
+
+def test_the_end_has_how_convincing_explanations_were_that_misled_beside_the_others() -> None:
+    found = card(1, "a", said="no"), card(2, "a"), card(3, "b"), card(4, "c", implied="unknown"), card(5, "d")
+    one = room(*found, has_arms=False)
+    for person in "pqr":
+        do(one, Joined(), person)
+    given: list[dict[str, int]] = [{"p": 5, "q": 4}, {}, {"p": 2, "q": 2, "r": 5}, {"p": 5}, {}]
+    for ratings in given:
+        vote(one, {"p": "yes"}, ratings)
+    do(one, RoomEnded())
+    assert [tuple(row.values()) for row in one.wall()["convincing"]] == [
+        ("Explanations that misled", 4.5, 1, 2),
+        ("Explanations that predicted the answer", 3.0, 1, 3),
+    ]
+    kept = page.to_keep(one).decode()
+    assert 'Explanations that misled</td><td class="n">4.5</td><td class="n">1</td><td class="n">2' in kept
+    assert "4 of 5: 1, 5 of 5: 1. It misled." in kept and "cannot show" in kept
+    rows = [row.split(",") for row in page.table(one).decode().splitlines()]
+    assert rows[0][-6:] == ["explanation", *(f"rated_{value}" for value in range(1, 6))]
+    assert rows[1][-6:] == ["misleads", "0", "0", "0", "1", "1"]
 
 
 def test_the_score_has_both_halves_and_both_rules_over_the_same_cards() -> None:
@@ -244,7 +332,7 @@ def test_the_page_to_keep_and_the_table_hold_counts_and_run_nothing() -> None:
     assert "<script" not in kept and "&lt;script&gt;" in kept and "default-src" in kept and "Ada" not in kept
     rows = page.table(one).decode().splitlines()
     assert rows[0].startswith("card,question,asked") and len(rows) == 5
-    assert all("'=HYPERLINK" in row for row in rows[1:]) and sum(int(row.split(",")[-2]) for row in rows[1:]) == 2
+    assert all("'=HYPERLINK" in row for row in rows[1:]) and sum(int(row.split(",")[5]) for row in rows[1:]) == 2
 
 
 @pytest.mark.parametrize("is_selected", [True, False])
