@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
 import segno
 
 from ..report import case_html
-from ..report.viewer_assets import in_one_scope
+from ..report.viewer_assets import drawing_class, drawing_files, in_one_scope
 from ..text.cells import csv
 from .room import RATINGS, Room
+from .sketches import SketchCard
 
 
 class Page(NamedTuple):
@@ -27,9 +29,9 @@ def of_app(is_wall: bool) -> Page:
     body = case_html.page(
         "room.html",
         f"{case_html.part('game.css')}main {{ max-width: none; padding: 0; }}\n",
-        f"{in_one_scope()}\n{case_html.part('room.js')}",
+        f"{in_one_scope(drawing=('parts.js', 'game.js'))}\n{drawing_class()}\n{case_html.part('room.js')}",
         title="Present to a class" if is_wall else "Join a class",
-        room_style=case_html.part("room.css"),
+        room_style=drawing_files()[0] + case_html.part("room.css"),
         screen="wall" if is_wall else "phone",
     )
     return Page(body, gzip.compress(body, 9, mtime=0))
@@ -48,6 +50,10 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
     for place in room.turned:
         card, is_out = room.cards[place], room.is_reason_out(place)
         options, claim = card.card.options, card.claim
+        votes = [(options[value], *halves, value == card.card.said) for value, halves in room.counts(place).items()]
+        if isinstance(card, SketchCard):
+            hits = Counter(room.hits(place).values())
+            votes = [(f"close on {n} of {card.parts} parts", hits[n], 0, False) for n in sorted(hits, reverse=True)]
         reason = " ".join(part.text for part in claim.parts) if claim is not None and is_out else ""
         found.append(
             {
@@ -56,12 +62,11 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
                 "answer": claim.answer if claim is not None else "",
                 "reason": reason,
                 "asked": [part for part in card.card.parts if part.text],
-                "said": options[card.card.said],
+                "said": options.get(card.card.said, ""),
                 "words": card.card.text,
-                "votes": [
-                    (options[value], *halves, value == card.card.said) for value, halves in room.counts(place).items()
-                ],
-                "going": card.going if is_out else "",
+                "votes": votes,
+                "is_sketch": isinstance(card, SketchCard),
+                "going": card.going if is_out and card.card.options else "",
                 "ratings": room.ratings(place) if is_out else [],
             }
         )

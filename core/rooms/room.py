@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -20,6 +20,7 @@ from ..report.game.pack import Going, PackCard
 from ..scene import Card, Claim, Who
 from ..text.stable_random import unit_number
 from ..transcript import name_of
+from .sketches import POINTS, TOP, SketchCard
 
 MOST_PEOPLE = 500
 """People in one room."""
@@ -84,6 +85,13 @@ class Voted(Frozen):
     value: str
 
 
+class Sketched(Frozen):
+    """Somebody's curve for the open card: whole numbers from 0 to TOP, evenly spaced over the range."""
+
+    place: int
+    ys: Annotated[tuple[Annotated[int, Field(ge=0, le=TOP)], ...], Field(min_length=POINTS, max_length=POINTS)]
+
+
 class Rated(Frozen):
     """How convincing somebody finds the explanation of the card, before any card of that explanation is revealed."""
 
@@ -108,7 +116,7 @@ class RoomEnded(Frozen):
 
 
 Move = CardOpened | VotingClosed | Revealed | RoomEnded
-RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, Rated, VotingClosed, Revealed, RoomEnded)}
+RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, Sketched, Rated, VotingClosed, Revealed, RoomEnded)}
 
 
 class Impossible(Exception):
@@ -150,6 +158,8 @@ class Room:
         self.place = -1
         self.people: dict[str, _Person] = {}
         self._votes: list[dict[str, str]] = [{} for _ in cards]
+        self._sketches: list[dict[str, tuple[int, ...]]] = [{} for _ in cards]
+        self._hits: dict[int, dict[str, int]] = {}
         self._ratings: list[dict[str, int]] = [{} for _ in cards]
         self._changes: Counter[tuple[type[Frozen], int, str]] = Counter()
         self._rounds: dict[tuple[int, bool, bool], dict[str, Any]] = {}
@@ -169,14 +179,17 @@ class Room:
                 raise Impossible(f"This class is full: {MOST_PEOPLE} people have joined.")
             if self.phase == "over":
                 raise Impossible("This class is over.")
-        elif isinstance(record, Voted):
+        elif isinstance(record, Voted | Sketched):
             if by not in self.people:
                 raise Impossible("Join this class first.")
             if self.phase != "voting" or record.place != self.place:
                 raise Impossible("The vote on this card is closed.")
-            if record.value not in self.cards[self.place].card.options:
+            card = self.cards[self.place]
+            if isinstance(record, Voted) and record.value not in card.card.options:
                 raise Impossible("That is none of the answers.")
-            if self._changes[Voted, self.place, by] >= MOST_CHANGES:
+            if isinstance(record, Sketched) and not isinstance(card, SketchCard):
+                raise Impossible("There is nothing to draw on this card.")
+            if self._changes[type(record), self.place, by] >= MOST_CHANGES:
                 raise Impossible("You changed your vote too often on this card. Your last vote counts.")
         elif isinstance(record, Rated):
             if by not in self.people:
@@ -202,6 +215,9 @@ class Room:
         elif isinstance(record, Voted):
             self._votes[record.place][event.by] = record.value
             self._changes[Voted, record.place, event.by] += 1
+        elif isinstance(record, Sketched):
+            self._sketches[record.place][event.by] = record.ys
+            self._changes[Sketched, record.place, event.by] += 1
         elif isinstance(record, Rated):
             self._ratings[record.place][event.by] = record.value
             self._changes[Rated, record.place, event.by] += 1
@@ -254,12 +270,32 @@ class Room:
         """Of a card the votes by answer: of those with the reason, and of those without it. Raises Impossible where the
         card is not revealed.
         """
-        if place not in self.turned:
-            raise Impossible("This card is not revealed yet.")
+        self._must_be_turned(place)
         found = {value: [0, 0] for value in self.cards[place].card.options}
         for person, value in self._votes[place].items():
             found[value][not self.has_reason(person, place)] += 1
         return found
+
+    def sketches(self, place: int) -> list[tuple[int, ...]]:
+        """The curves that were drawn on a card, in an order that says nothing of who drew them. Raises Impossible where
+        the card is not revealed.
+        """
+        self._must_be_turned(place)
+        return sorted(self._sketches[place].values())
+
+    def hits(self, place: int) -> dict[str, int]:
+        """Of a card with a function, by person, in how many parts of the range the curve is close to it. Raises
+        Impossible where the card is not revealed.
+        """
+        self._must_be_turned(place)
+        card = self.cards[place]
+        if place not in self._hits and isinstance(card, SketchCard):
+            self._hits[place] = {who: card.hits(card.line(ys)) for who, ys in self._sketches[place].items()}
+        return self._hits.get(place, {})
+
+    def _must_be_turned(self, place: int) -> None:
+        if place not in self.turned:
+            raise Impossible("This card is not revealed yet.")
 
     def ratings(self, place: int) -> list[int]:
         """How many people gave the explanation of that card each of RATINGS. Raises Impossible before the card is
@@ -291,8 +327,10 @@ class Room:
     def score(self) -> tuple[ScoreRow, ...]:
         """The class beside two rules, all over the same revealed cards: where a rule can be told, those that the
         reasons decide. A card counts once, by the share of its votes that were right. The two halves of the class are
-        apart where both voted on some card.
+        apart where both voted on some card. Curves that were drawn have a score of their own.
         """
+        if any(self._sketches):
+            return tuple(self._of_sketches())
         counts = {place: self.counts(place) for place in self.turned}
         halves = [place for place, found in counts.items() if all(_votes(found, half) for half in (0, 1))]
         apart = self.opened.has_arms and bool(halves)
@@ -310,6 +348,23 @@ class Room:
         if are_out and all(one.truth in one.card.options for one in cards):
             rows.append(_of_rule("The correct answer", [one.truth for one in cards], cards))
         return tuple(rows)
+
+    def _of_sketches(self) -> Iterator[ScoreRow]:
+        """The share of the range on which curves are close to the function: of the class, and of others on the same
+        functions, where all of them have such a curve.
+        """
+        drawn = {place: self.hits(place) for place in self.turned if self._sketches[place]}
+        cards = [(place, card) for place in drawn if isinstance(card := self.cards[place], SketchCard)]
+        if not cards:
+            return
+        shares = [fmean(drawn[place].values()) / card.parts for place, card in cards]
+        votes = sum(map(len, drawn.values()))
+        yield ScoreRow(label="You, on average", share=fmean(shares), n=len(cards), votes=votes, is_class=True)
+        found = [(card.baselines(), card.parts) for _, card in cards]
+        for label in found[0][0]:
+            if all(label in others for others, _ in found):
+                share = fmean(others[label] / parts for others, parts in found)
+                yield ScoreRow(label=label, share=share, n=len(cards))
 
     def _of_class(
         self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], halves: Sequence[int]
@@ -333,10 +388,12 @@ class Room:
             named = [one.nickname for one in self.people.values() if one.nickname]
             now["names"], now["unnamed"] = named[-SHOWN_NAMES:], len(self.people) - len(named[-SHOWN_NAMES:])
         if self.phase in ("voting", "closed", "revealed"):
-            now["voted"] = len(self._votes[self.place])
+            now["voted"] = len(self._votes[self.place]) + len(self._sketches[self.place])
             now["round"] = self._round(self.place, self.is_reason_out(self.place))
         if is_turned:
             now["counts"] = self.counts(self.place)
+            now["sketches"] = self.sketches(self.place)
+            now["hits"] = sorted(self.hits(self.place).values())
             now["ratings"] = self.ratings(self.place) if self.is_reason_out(self.place) else []
         if self.phase in ("revealed", "over"):
             now["score"] = [row.model_dump() for row in self.score()]
@@ -353,6 +410,9 @@ class Room:
         if self.phase in ("voting", "closed", "revealed"):
             has_reason = self.has_reason(person, self.place)
             now["has_reason"], now["vote"] = has_reason, self._votes[self.place].get(person, "")
+            now["sketch"] = self._sketches[self.place].get(person)
+            if self.phase == "revealed":
+                now["sketch_hits"] = self.hits(self.place).get(person, 0)
             now["can_rate"] = self.can_rate(person)
             now["rating"] = self._ratings[self._first[self.place]].get(person, 0)
             now["round"] = self._round(self.place, has_reason or self.is_reason_out(self.place))
@@ -361,6 +421,7 @@ class Room:
             own = [place for place, votes in enumerate(self._votes) if person in votes]
             hits = sum(self._votes[place][person] == self.cards[place].card.said for place in own)
             now |= {"hits": hits, "n": len(own), "models": self.models()}
+            now["drawn"] = [self.hits(place)[person] for place, some in enumerate(self._sketches) if person in some]
         return now
 
     def _now(self) -> dict[str, Any]:
@@ -404,9 +465,12 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
             text=one.text,
             came=one.came,
         )
+    plot = card.shown(is_turned) if isinstance(card, SketchCard) else None
     if claim is not None:
+        # Code would be drawn after, instead of the words.
+        code = "" if plot else claim.code
         claim = (
-            Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=claim.code)
+            Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=code)
             if has_reason
             else Claim(answer=claim.answer)
         )
@@ -416,6 +480,7 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
         "claim": claim and claim.model_dump(),
         "card": one.model_dump(),
         "after": [part.model_dump() for part in card.after] if is_turned and has_reason else [],
+        "plot": plot,
     }
 
 

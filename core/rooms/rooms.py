@@ -18,7 +18,7 @@ from ..runs.context import recorded
 from ..server.quotas import QuotaExceededError
 from ..transcript import name_of
 from . import cards
-from .room import Joined, Rated, Room, RoomEnded, RoomOpened, Voted
+from .room import Joined, Rated, Room, RoomEnded, RoomOpened, Sketched, Voted
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Of a code: consonants, which make no words."""
@@ -83,6 +83,12 @@ class LiveRoom:
     def vote(self, visitor: str, place: int, value: str) -> None:
         """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
         self.write(Voted(place=place, value=value), self.person(visitor))
+
+    def sketch(self, visitor: str, place: int, ys: tuple[int, ...]) -> None:
+        """Keep a visitor's curve. Raises ValidationError for what is no curve, Impossible, JournalInUseError and
+        JournalFullError.
+        """
+        self.write(Sketched(place=place, ys=ys), self.person(visitor))
 
     def rate(self, visitor: str, place: int, value: int) -> None:
         """Keep how convincing a visitor finds the explanation. Raises ValidationError for a value that is none of

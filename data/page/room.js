@@ -80,6 +80,7 @@ const TASKS = {
   check: `${IT} It said which words decide its answer. We hid them. Predict what it says now.`,
   plant: `${IT} We asked it twice and once slipped in a hint. Tell from its reasons which time that was.`,
   probe: `${IT} It studied a function and wrote code for it. Predict whether the code is right.`,
+  sketch: "A function is hidden. You see some of its points. Draw its curve with a finger.",
   exam: "Say what follows from the reason, whether or not it is true.",
 };
 const BLIND = "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.";
@@ -177,12 +178,49 @@ function Phone() {
     say(why);
     return set((now) => (now.place === picture.place ? { ...now, [what]: before } : now));
   };
-  const vote = sends("vote", "/room/vote"), rate = sends("rating", "/room/rate");
+  const does = {
+    vote: sends("vote", "/room/vote"), rate: sends("rating", "/room/rate"), draw: sends("sketch", "/room/sketch"),
+  };
   const isIn = picture !== null;
   return html`<div class="room phone"><header><b>${isIn ? picture.code : "Explain Yourself"}</b>
       <span>${isIn && picture.place >= 0 && picture.phase !== "over" && `${picture.place + 1} of ${picture.of}`}</span></header>
-    ${isIn ? html`<${OnPhone} ...${{ picture, vote, rate }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
+    ${isIn ? html`<${OnPhone} ...${{ picture, ...does }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
     <footer role="status">${isIn && (wrong || (isLost && "The connection is lost. Trying again…"))}</footer></div>`;
+}
+
+/** The chart of a function: what it shows is `data`, and `send` takes the values of a curve that was drawn on it. */
+function Chart({ data, ys, send }) {
+  const root = useRef(null), pad = useRef(null);
+  useLayoutEffect(() => {
+    pad.current ??= Object.assign(new Drawing(root.current), { ys });
+    pad.current.take({ data, setTriggerValue: (_, drawn) => send(drawn) });
+  });
+  return html`<div class="draw" ref=${root}></div>`;
+}
+
+/** What a chart shows of a card: its points, and `more`. */
+const chartOf = ({ points, x_ends, drawn_on: y_ends, many }, more) => ({
+  run: "", points, calls: points.length, left: 0, points_of_a_curve: many, x_ends, y_ends, is_over: false, ...more,
+});
+const inUnits = (ys, { drawn_on: [low, high], top }) => ys.map((y) => low + ((high - low) * y) / top);
+const inShares = (ys, { drawn_on: [low, high], top }) =>
+  ys.map((y) => Math.min(top, Math.max(0, Math.round((top * (y - low)) / (high - low)))));
+const curvesOf = (plot) => plot.curves.map((one) => (one.kind === "claim" ? { ...one, kind: "reader" } : one));
+const CLOSE = "Close means within 10 % of the function's height on most of a part.";
+
+/** A card on which the function is drawn, on a phone. */
+function Sketching({ picture: { phase, round, sketch, sketch_hits: hits, can_rate: canRate, rating }, draw, rate }) {
+  const { plot } = round, isOpen = phase === "voting", isTurned = phase === "revealed";
+  const own = sketch && inUnits(sketch, plot), [low, high] = plot.x_ends;
+  const line = { kind: "claim", label: "You", y: own, x: own?.map((_, at) => low + ((high - low) * at) / (plot.many - 1)) };
+  const curves = [...curvesOf(plot), ...(own ? [line] : [])];
+  const data = chartOf(plot, isOpen ? {} : { is_over: true, curves, y_ends: plot.y_ends });
+  return html`<div>${isOpen && !own && html`<p class="fine small">${TASKS.sketch}</p>`}<${Saying} round=${round} />
+    <h2>${!isTurned ? "Draw the function." : own ? `You are close on ${hits} of ${plot.parts} parts.` : "You drew no curve."}</h2>
+    <${Chart} ...${{ data, ys: own, send: (ys) => draw(inShares(ys, plot)) }} />
+    <p role="status" class=${isTurned ? "fine small" : ""}>${isTurned ? CLOSE
+      : isOpen ? own && "Your curve is in. You can still change it." : "Look at the screen."}</p>
+    ${canRate && html`<${Rate} ...${{ rating, rate }} />`}</div>`;
 }
 
 /** Five buttons, from 1 to 5. */
@@ -194,17 +232,19 @@ function Rate({ rating, rate }) {
     <p class="ends"><span>1: not at all</span><span>5: very</span></p></div>`;
 }
 
-function OnPhone({ picture, vote, rate }) {
+function OnPhone({ picture, vote, rate, draw }) {
   const { phase, round, kind, nickname } = picture;
   if (phase === "lobby") {
     return html`<div><h1 dir="auto">You are in${nickname ? html`, <bdi>${nickname}</bdi>` : ""}.</h1>
       <p>Look at the screen: it starts soon.</p><p class="fine">${TASKS[kind]}</p></div>`;
   }
   if (phase === "over") {
-    return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : "The class is over."}</h1>
+    const drawn = picture.drawn.map((hits) => `Your curve was close to the function on ${hits} of the parts.`).at(-1);
+    return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : drawn ?? "The class is over."}</h1>
       <p>The screen shows how the class did.</p>${picture.models.length > 0
         && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;
   }
+  if (round.plot) return html`<${Sketching} ...${{ picture, draw, rate }} />`;
   if (phase === "revealed") return html`<div><${Saying} round=${round} /><p class="fine" dir="auto">${inShort(round)}</p>
     <${Revealed} round=${round} vote=${picture.vote} />
     ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
@@ -308,7 +348,7 @@ function Where({ picture: { address, is_reached: isReached, offer }, letIn }) {
 
 function Lobby({ picture, areHidden, letIn }) {
   const { code, names, unnamed, qr, kind, joined, is_reached: isReached } = picture;
-  const head = { plant: "Find the hint.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
+  const head = { plant: "Find the hint.", sketch: "Draw the hidden function.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
   return html`<div class="lobby"><div><h1>${head ?? "Predict what the model will say."}</h1>
       <${Where} ...${{ picture, letIn }} />
       <p class="code" aria-label=${`Code ${[...code].join(" ")}`}>${code}</p>
@@ -318,8 +358,29 @@ function Lobby({ picture, areHidden, letIn }) {
       <path d=${qr.path} fill="#111" /></svg>`}</div>`;
 }
 
+/** A card on which the function is drawn: its points, and once it is revealed all curves, never whose. */
+function Sketches({ picture: { phase, round, voted, joined, sketches = [], hits, score, ratings }, left }) {
+  const { plot } = round, isTurned = phase === "revealed";
+  const mine = { kind: "sketch", label: "Your curves", x: [], y: [] };
+  const curves = isTurned ? [...curvesOf(plot), ...(sketches.length ? [mine] : [])] : [];
+  const data = chartOf(plot, {
+    is_over: true, curves, y_ends: plot.y_ends, sketches: sketches.map((ys) => inUnits(ys, plot)),
+  });
+  const mean = hits?.length && hits.reduce((sum, one) => sum + one, 0) / hits.length;
+  const side = isTurned ? html`<h1>${hits.length ? `You are close on ${mean.toFixed(1)} of ${plot.parts} parts.`
+      : "Nobody drew a curve."}</h1><${Score} score=${score} /><p class="fine">${CLOSE}</p><${Ratings} ratings=${ratings} />`
+    : html`${!round.claim && html`<h1>Draw the function on your phone.</h1>`}
+      <${Voted} ...${{ voted, joined, left, phase, did: "drawn a curve" }} />`;
+  return html`<div class="two sketched"><div><${Saying} round=${round} />${side}</div><${Chart} data=${data} /></div>`;
+}
+
+/** How many have voted, and how long they still can. */
+const Voted = ({ voted, joined, left, phase, did }) => html`<p class="voted" role="status">${voted} of ${joined}
+  <small>${`have ${did}${phase === "closed" ? ". The vote is closed." : left ? ` · ${left} s left` : ""}`}</small></p>`;
+
 function OnWall({ picture, left }) {
   const { phase, round, voted, joined, has_arms: hasArms, kind } = picture;
+  if (round.plot) return html`<${Sketches} ...${{ picture, left }} />`;
   const card = { ...round, cover: phase === "revealed" ? "Its reason comes later: other cards share it."
     : "Half of you see its reason on your phones." };
   const isOut = !round.isCovered && round.card.expects?.length > 0;
@@ -336,8 +397,7 @@ function OnWall({ picture, left }) {
   return html`<div class="two"><div class=${round.claim ? "" : "asked"}><${Saying} round=${card} />${asks}
       ${!round.claim && question}</div>
     <div class="asked">${round.claim && question}
-      <p class="voted" role="status">${voted} of ${joined}<small>${phase === "closed" ? "voted. The vote is closed."
-        : left ? `have voted · ${left} s left` : "have voted"}</small></p></div></div>`;
+      <${Voted} ...${{ voted, joined, left, phase, did: "voted" }} /></div></div>`;
 }
 
 /** What a revealed card asked, in a line, without what stands in the claim. */
@@ -366,8 +426,9 @@ const soFar = (score) => score.length > 0
 const summary = ({ joined, score }) => `${people(joined)} · ${score.reduce((sum, { votes }) => sum + votes, 0)} votes`;
 
 /** What the score says, in a sentence. A difference of less than a twentieth is none. */
-function headline([own, blind]) {
+function headline([own, blind], kind) {
   if (!own) return "Nobody voted.";
+  if (kind === "sketch") return `Your curves were close on ${percent(own.share)} of the range.`;
   if (!blind?.is_class) return `You predicted ${percent(own.share)} correctly.`;
   const gain = own.share - blind.share;
   if (Math.abs(gain) < 0.05) return "Its reasons made no difference on these cards.";
@@ -376,9 +437,9 @@ function headline([own, blind]) {
 
 function ClassResult({ picture: { score, chosen, models, kind, convincing } }) {
   const n = score[0]?.n ?? 0;
-  return html`<div class="two"><div><h1>${headline(score)}</h1>
+  return html`<div class="two"><div><h1>${headline(score, kind)}</h1>
       <p>${n > 0 && `${n} ${n === 1 ? "card counts" : "cards count"} here, the same ${n === 1 ? "one" : "ones"} for every bar.`}
-        ${" "}${gameOf(kind).means}</p>
+        ${" "}${gameOf(kind === "sketch" ? "probe" : kind).means}</p>
       <p class="fine">${chosen} So few cards show how it feels to rely on a reason. They do not measure the model.</p>
       ${models.length > 0 && html`<p class="fine">The model was ${models.map(revealed).join("; ")}.</p>`}</div>
     <div><${Score} score=${score} /><${Convincing} rows=${convincing} /></div></div>`;

@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from core import entry
 from core.events import Frozen, Recorded
 from core.report.game.pack import PackCard
 from core.rooms import cards
-from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Voted, VotingClosed
+from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Sketched, Voted, VotingClosed
+from core.rooms.sketches import POINTS, TOP, SketchCard
 from core.runs.context import recorded
-from core.scene import Card, Claim, Expect, Part, Who
+from core.scene import Card, Claim, Curve, Expect, Part, Plot, Point, Who
 from core.transcript import name_of
 
 
@@ -38,6 +40,30 @@ def card(number: int, case: str = "", said: str = "yes", implied: str = "yes", t
         truth=truth,
         after=(Part(text=f"answer-{number}"),),
     )
+
+
+def to_draw(number: int, code: float | None = 0.25) -> SketchCard:
+    """A function to draw that is 0 left of 50 and 3.14159 right of it, shown at three points; `code` is its code's."""
+    xs = tuple(x + 0.5 for x in range(100))
+    curves = [Curve(label="The function", kind="truth", x=xs, y=tuple(0.0 if x < 50 else 3.14159 for x in xs))]
+    if code is not None:
+        curves.append(Curve(label="Its code", kind="claim", x=xs, y=(code,) * 100))
+    asked = (Point(x=0, y=0, number=1), Point(x=40, y=0, number=2), Point(x=100, y=1, number=3))
+    return SketchCard(
+        run="run",
+        case=f"case{number}",
+        who=Who(shown="a model", name="Qwen"),
+        title=f"Function {number}",
+        claim=Claim(parts=(Part(text=f"It is a step {number}."),), code="def f(x): return 0.25", note="a note"),
+        card=Card(id="sketch", number=1, mark="waiting"),
+        plot=Plot(points=(*asked, Point(x=7, y=2.71828)), curves=tuple(curves), x_ends=(0, 100), y_ends=(-2, 9.87654)),
+        lab_curves=next(lab.drawn_curves for lab in entry.labs().values() if lab.drawn_curves),
+    )
+
+
+def curve(left: int, right: int) -> tuple[int, ...]:
+    """A drawn curve that is level on both halves."""
+    return (left,) * (POINTS // 2 + 1) + (right,) * (POINTS // 2)
 
 
 def room(*found: PackCard, has_arms: bool = True, seed: int = 1) -> Room:
@@ -78,6 +104,7 @@ def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
                 f"p{chance.randrange(persons + 2)}",
             ),
             (Voted(place=chance.randrange(-1, 3), value="yes"), f"p{chance.randrange(persons)}"),
+            (Sketched(place=one.place, ys=(chance.randint(0, TOP),) * POINTS), f"p{chance.randrange(persons + 2)}"),
             (Rated(place=one.place, value=chance.randint(1, 5)), f"p{chance.randrange(persons + 2)}"),
             (chance.choice([CardOpened, VotingClosed, Revealed])(place=chance.randrange(-1, 4)), ""),
         ]

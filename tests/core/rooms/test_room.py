@@ -19,10 +19,11 @@ from core.rooms.room import (
     Rated,
     Room,
     RoomEnded,
+    Sketched,
     Voted,
     nickname,
 )
-from tests.core.rooms.classes import card, do, event, lesson, move, room
+from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 
 
 def views(one: Room) -> dict[str, Any]:
@@ -31,7 +32,7 @@ def views(one: Room) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_a_replay_gives_the_same_as_the_live_room_whatever_people_tried(seed: int) -> None:
-    found = card(1), card(2, said="no"), card(3, implied="no")
+    found = card(1), card(2, said="no"), card(3, implied="no") if seed % 2 else to_draw(3)
     live, again = room(*found, seed=seed), room(*found, seed=seed)
     for happened in lesson(live, seed):
         again.apply(happened)
@@ -208,6 +209,80 @@ def test_a_rating_is_asked_of_those_who_see_the_explanation_before_a_card_of_it_
         do(one, Rated(place=1, value=5), sees)
     move(one, 2)
     assert one.wall()["ratings"] == [1, 0, 0, 0, 0] == one.ratings(0)
+
+
+def drawn(one: Room, **curves: tuple[int, ...]) -> None:
+    move(one)
+    for person, ys in curves.items():
+        do(one, Sketched(place=one.place, ys=ys), person)
+
+
+def test_a_function_is_drawn_and_told_once_the_card_is_revealed() -> None:
+    one = room(to_draw(1), to_draw(2), has_arms=False)
+    for person in "pqr":
+        do(one, Joined(nickname=f"Nick-{person}"), person)
+    drawn(one, q=curve(333, 333), p=curve(0, 999))
+    for _ in range(2):
+        for name, view in (views(one) | {"page": page.to_keep(one).decode(), "table": str(page.table(one))}).items():
+            text = json.dumps(view)
+            assert not any(secret in text for secret in ("3.14159", "2.71828", "9.87654", "0.25", "a note", "Qwen"))
+            assert ("333" in text, "999" in text) == (name == "q", name == "p"), "a curve is on its own phone alone"
+        assert one.wall()["round"]["plot"]["curves"] == [] and one.wall()["voted"] == 2
+        with pytest.raises(Impossible, match="not revealed"):
+            one.sketches(0)
+        if one.phase == "voting":
+            move(one)
+    move(one)
+    wall = one.wall()
+    assert wall["sketches"] == sorted(wall["sketches"]) and len(wall["sketches"]) == 2
+    assert "3.14159" in json.dumps(wall) and not any(name in json.dumps(wall) for name in ("Nick", "def f"))
+    assert [curve["kind"] for curve in one.phone("r")["round"]["plot"]["curves"]] == ["truth", "claim"]
+
+
+def test_curves_are_scored_as_the_lab_scores_them_beside_its_code_and_a_line_through_the_points() -> None:
+    card = to_draw(1)
+    # The axis goes from -0.4 to 1.4: 222 is nearly 0, and the step of the function lies far above it.
+    assert card.y_ends == (-0.4, 1.4) and card.parts == 16
+    assert card.hits((card.function.x, card.function.y)) == 16
+    assert card.hits(card.line(curve(222, 1000))) == 8 == card.hits(card.line(curve(222, 222)))
+    assert card.hits(([0.0], [None])) == 0
+    assert card.baselines() == {"Joining the points": 8, "Its own code": 8}
+    one = room(card, to_draw(2, code=None), has_arms=False)
+    for person in "pqr":
+        do(one, Joined(), person)
+    for _ in range(2):
+        drawn(one, p=curve(222, 0), q=curve(1000, 1000))
+        move(one, 2)
+    assert one.hits(0) == {"p": 8, "q": 0} and one.phone("p")["sketch_hits"] == 8
+    rows = [(row.label, row.share, row.n, row.votes) for row in one.score()]
+    assert rows == [("You, on average", 0.25, 2, 4), ("Joining the points", 0.5, 2, 0)]
+    do(one, RoomEnded())
+    assert one.phone("p")["drawn"] == [8, 8] and one.phone("r")["drawn"] == []
+    assert (
+        "close on 8 of 16 parts,1" in page.table(one).decode() and "To draw: Function 2" in page.to_keep(one).decode()
+    )
+
+
+def test_only_a_curve_of_the_open_card_is_taken() -> None:
+    one = room(to_draw(1), card(2), has_arms=False)
+    do(one, Joined(), "p")
+    for ys in ((), (1,) * 32, (1,) * 34, (1001,) * 33, (-1,) * 33, (0.5,) * 33, ("x",) * 33):
+        with pytest.raises(ValueError, match="ys"):
+            Sketched.model_validate({"place": 0, "ys": ys})
+    move(one)
+    for _ in range(MOST_CHANGES):
+        do(one, Sketched(place=0, ys=curve(1, 2)), "p")
+    for record, who, why in (
+        (Sketched(place=0, ys=curve(1, 2)), "p", "too often"),
+        (Sketched(place=1, ys=curve(1, 2)), "p", "closed"),
+        (Sketched(place=0, ys=curve(1, 2)), "stranger", "Join"),
+        (Voted(place=0, value="yes"), "p", "none of the answers"),
+    ):
+        with pytest.raises(Impossible, match=why):
+            do(one, record, who)
+    move(one, 3)
+    with pytest.raises(Impossible, match="nothing to draw"):
+        do(one, Sketched(place=1, ys=curve(1, 2)), "p")
 
 
 def test_a_rating_changes_no_screen_and_no_file_but_the_own_phone_before_the_reveal() -> None:
