@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -17,9 +18,10 @@ from pydantic import Field, ValidationError
 
 from ..events import Frozen, Recorded
 from ..report.game.pack import Going, PackCard
-from ..scene import Card, Claim, Who
+from ..scene import Card, Claim, Part, Who
 from ..text.stable_random import unit_number
 from ..transcript import name_of
+from .arguments import Arguments
 from .sketches import POINTS, TOP, SketchCard
 
 MOST_PEOPLE = 500
@@ -37,6 +39,15 @@ LONGEST_NICKNAME = 24
 SHOWN_NAMES = 40
 """Nicknames on the wall, the latest."""
 
+LEAST_FOR_THREE = 6
+"""People who are there when a card is opened, from which on a third arm is drawn on it: two for each."""
+
+Arm = Literal["reason", "none", "arguments"]
+ARMS: tuple[Arm, ...] = ("reason", "none", "arguments")
+"""What somebody sees while they predict: the model's reason, none, or two opposing arguments by the model."""
+
+_ORDERS = tuple(permutations(ARMS))
+
 Phase = Literal["lobby", "voting", "closed", "revealed", "over"]
 
 
@@ -50,7 +61,7 @@ class CardRef(Frozen):
 
 class RoomOpened(Frozen):
     """A room was opened: its code, what its cards come from (`run` or `pack`), and which cards in which order. `seed`
-    decides who sees the reason on which card, where `has_arms`.
+    decides who sees the reason on which card, where `has_arms`, and who sees two arguments instead.
     """
 
     code: str
@@ -62,6 +73,9 @@ class RoomOpened(Frozen):
     has_arms: bool = False
     chosen: str = ""
     """How the cards were chosen, in a sentence."""
+
+    arguments: Mapping[int, Arguments] = {}
+    """By the place of the first card of an explanation, the arguments that some see instead of it."""
 
     cards: tuple[CardRef, ...]
 
@@ -162,7 +176,9 @@ class Room:
         self._hits: dict[int, dict[str, int]] = {}
         self._ratings: list[dict[str, int]] = [{} for _ in cards]
         self._changes: Counter[tuple[type[Frozen], int, str]] = Counter()
-        self._rounds: dict[tuple[int, bool, bool], dict[str, Any]] = {}
+        self._rounds: dict[tuple[int, bool, Arm], dict[str, Any]] = {}
+        self._with_arguments: set[int] = set()
+        """Explanations, by the first place of each, on whose cards all three arms are drawn."""
         of_case = {(card.run, card.case): place for place, card in enumerate(cards)}
         self._last = [of_case[card.run, card.case] for card in cards]
         """Of each card the last place with the same explanation: with it the reason is shown to everybody."""
@@ -223,6 +239,9 @@ class Room:
             self._changes[Rated, record.place, event.by] += 1
         elif isinstance(record, CardOpened):
             self.place, self.phase = record.place, "voting"
+            is_argued = self.opened.has_arms and record.place in self.opened.arguments
+            if is_argued and self._first[record.place] == record.place and len(self.people) >= LEAST_FOR_THREE:
+                self._with_arguments.add(record.place)
         else:
             self.phase = _AFTER[type(record)]
 
@@ -237,15 +256,29 @@ class Room:
         is_last = self.place + 1 == len(self.cards)
         return RoomEnded() if is_last else CardOpened(place=self.place + 1)
 
-    def has_reason(self, person: str, place: int) -> bool:
-        """Whether that person sees the reason while predicting that card. Of each two who joined one after the other
-        one does, drawn by the room's seed; for all cards of one explanation it is the same one.
+    def arm(self, person: str, place: int) -> Arm:
+        """What that person sees while predicting that card, drawn by the room's seed: of each two who joined one after
+        the other one sees the reason, or of each three one has each arm. It is the same for all cards of one
+        explanation.
         """
         if not self.opened.has_arms:
-            return True
-        number = self.people[person].number
-        chance = unit_number(f"{self.opened.seed}|{self._last[place]}|{number // 2}")
-        return (chance < 0.5) == (number % 2 == 0)
+            return "reason"
+        number, about = self.people[person].number, f"{self.opened.seed}|{self._last[place]}"
+        if self._first[place] in self._with_arguments:
+            return _ORDERS[int(len(_ORDERS) * unit_number(f"{about}|three|{number // 3}"))][number % 3]
+        chance = unit_number(f"{about}|{number // 2}")
+        return "reason" if (chance < 0.5) == (number % 2 == 0) else "none"
+
+    def has_reason(self, person: str, place: int) -> bool:
+        """Whether that person sees the reason while predicting that card."""
+        return self.arm(person, place) == "reason"
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms that may occur in this room."""
+        if not self.opened.has_arms:
+            return ARMS[:1]
+        return ARMS if self.opened.arguments else ARMS[:2]
 
     def is_reason_out(self, place: int) -> bool:
         """Whether everybody may see the reason of that card."""
@@ -261,19 +294,22 @@ class Room:
         is_shown = claim is not None and bool(claim.parts) and self.has_reason(person, self.place)
         return is_shown and self._first[self.place] == self.place
 
+    def arguments(self, place: int) -> Arguments | None:
+        """The arguments that some saw on that card; None where nobody did."""
+        first = self._first[place]
+        return self.opened.arguments[first] if first in self._with_arguments else None
+
     @property
     def turned(self) -> range:
         """The places that are revealed."""
         return range(self.place + (self.phase in ("revealed", "over")))
 
     def counts(self, place: int) -> dict[str, list[int]]:
-        """Of a card the votes by answer: of those with the reason, and of those without it. Raises Impossible where the
-        card is not revealed.
-        """
+        """Of a card the votes by answer, for each of `arms`. Raises Impossible where the card is not revealed."""
         self._must_be_turned(place)
-        found = {value: [0, 0] for value in self.cards[place].card.options}
+        found = {value: [0] * len(self.arms) for value in self.cards[place].card.options}
         for person, value in self._votes[place].items():
-            found[value][not self.has_reason(person, place)] += 1
+            found[value][ARMS.index(self.arm(person, place))] += 1
         return found
 
     def sketches(self, place: int) -> list[tuple[int, ...]]:
@@ -326,22 +362,30 @@ class Room:
 
     def score(self) -> tuple[ScoreRow, ...]:
         """The class beside two rules, all over the same revealed cards: where a rule can be told, those that the
-        reasons decide. A card counts once, by the share of its votes that were right. The two halves of the class are
-        apart where both voted on some card. Curves that were drawn have a score of their own.
+        reasons decide. A card counts once, by the share of its votes that were right. Arms are apart where each had a
+        vote on some card; the third where it had one on at least half of the cards on which the other two had. Curves
+        that were drawn have a score of their own.
         """
         if any(self._sketches):
             return tuple(self._of_sketches())
         counts = {place: self.counts(place) for place in self.turned}
-        halves = [place for place, found in counts.items() if all(_votes(found, half) for half in (0, 1))]
-        apart = self.opened.has_arms and bool(halves)
-        places = halves if apart else [place for place, found in counts.items() if _votes(found)]
+        groups = self.arms
+        while len(groups) > 1 and not (places := _places(counts, len(groups))):
+            groups = groups[:-1]
+        if len(groups) == 3 and 2 * len(places) < len(halves := _places(counts, 2)):
+            groups, places = groups[:2], halves
+        apart = len(groups) > 1
+        if not apart:
+            places = [place for place, found in counts.items() if _votes(found)]
         are_out = all(self.is_reason_out(place) for place in places)
         decided = [place for place in places if self.cards[place].going != "does not say"] if are_out else []
         places = decided or places
         if not places:
             return ()
-        groups = {"You, with its reasons": (0,), "You, without them": (1,)} if apart else {"You": (0, 1)}
-        rows = [self._of_class(label, counts, places, group) for label, group in groups.items()]
+        labels = [_LABELS[arm] for arm in groups] if apart else ["You"]
+        rows = [
+            self._of_class(label, counts, places, (number,) if apart else ()) for number, label in enumerate(labels)
+        ]
         cards = [self.cards[place] for place in places]
         if decided:
             rows.append(_of_rule("Taking its reasons literally", [one.card.expects[0].value for one in cards], cards))
@@ -367,13 +411,11 @@ class Room:
                 yield ScoreRow(label=label, share=share, n=len(cards))
 
     def _of_class(
-        self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], halves: Sequence[int]
+        self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], arms: Sequence[int]
     ) -> ScoreRow:
-        shares = [
-            sum(counts[place][self.cards[place].card.said][half] for half in halves) / _votes(counts[place], *halves)
-            for place in places
-        ]
-        votes = sum(_votes(counts[place], *halves) for place in places)
+        hits = [_votes({"": counts[place][self.cards[place].card.said]}, *arms) for place in places]
+        shares = [hit / _votes(counts[place], *arms) for hit, place in zip(hits, places, strict=True)]
+        votes = sum(_votes(counts[place], *arms) for place in places)
         return ScoreRow(label=label, share=sum(shares) / len(shares), n=len(shares), votes=votes, is_class=True)
 
     # What the screens show.
@@ -389,7 +431,8 @@ class Room:
             now["names"], now["unnamed"] = named[-SHOWN_NAMES:], len(self.people) - len(named[-SHOWN_NAMES:])
         if self.phase in ("voting", "closed", "revealed"):
             now["voted"] = len(self._votes[self.place]) + len(self._sketches[self.place])
-            now["round"] = self._round(self.place, self.is_reason_out(self.place))
+            now["round"] = self._round(self.place, "none")
+            now["arms"] = 3 if self._first[self.place] in self._with_arguments else len(self.arms[:2])
         if is_turned:
             now["counts"] = self.counts(self.place)
             now["sketches"] = self.sketches(self.place)
@@ -408,14 +451,14 @@ class Room:
             raise Impossible("Join this class first.")
         now = self._now() | {"nickname": self.people[person].nickname}
         if self.phase in ("voting", "closed", "revealed"):
-            has_reason = self.has_reason(person, self.place)
-            now["has_reason"], now["vote"] = has_reason, self._votes[self.place].get(person, "")
+            arm = self.arm(person, self.place)
+            now["arm"], now["vote"] = arm, self._votes[self.place].get(person, "")
             now["sketch"] = self._sketches[self.place].get(person)
             if self.phase == "revealed":
                 now["sketch_hits"] = self.hits(self.place).get(person, 0)
             now["can_rate"] = self.can_rate(person)
             now["rating"] = self._ratings[self._first[self.place]].get(person, 0)
-            now["round"] = self._round(self.place, has_reason or self.is_reason_out(self.place))
+            now["round"] = self._round(self.place, arm)
             now["is_first"] = not any(person in votes for votes in self._votes[: self.place])
         if self.phase == "over":
             own = [place for place, votes in enumerate(self._votes) if person in votes]
@@ -429,12 +472,15 @@ class Room:
         told = {"code": opened.code, "title": opened.title, "kind": opened.kind}
         return {**told, "phase": self.phase, "place": self.place, "of": len(self.cards)}
 
-    def _round(self, place: int, has_reason: bool) -> dict[str, Any]:
-        """A card as it may be shown, in the form that the game draws."""
-        key = place, place in self.turned, has_reason
+    def _round(self, place: int, arm: Arm) -> dict[str, Any]:
+        """A card as it may be shown in that arm, in the form that the game draws."""
+        if self.is_reason_out(place):
+            arm = "reason"
+        key = place, place in self.turned, arm
         if key not in self._rounds:
-            made = shown(self.cards[place], place in self.turned, has_reason)
-            self._rounds[key] = {**made, "kind": self.opened.kind, "isCovered": not has_reason}
+            arguments = self.opened.arguments.get(self._first[place]) if arm == "arguments" else None
+            made = shown(self.cards[place], place in self.turned, arm == "reason", arguments)
+            self._rounds[key] = {**made, "kind": self.opened.kind, "isCovered": arm == "none"}
         return self._rounds[key]
 
     def models(self) -> list[dict[str, Any]]:
@@ -443,12 +489,17 @@ class Room:
         return [found[name].model_dump() for name in sorted(found)]
 
 
+_LABELS: dict[Arm, str] = {
+    "reason": "You, with its reasons",
+    "none": "You, without them",
+    "arguments": "You, with for and against",
+}
 _AFTER: dict[type[Frozen], Phase] = {VotingClosed: "closed", Revealed: "revealed", RoomEnded: "over"}
 
 
-def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
-    """A card for a screen: before it `is_turned` the question alone, and without the reason nothing that tells it.
-    What is not named here is left out.
+def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Arguments | None = None) -> dict[str, Any]:
+    """A card for a screen: before it `is_turned` the question alone, and without the reason nothing that tells it, but
+    the `arguments` if there are any. What is not named here is left out.
     """
     one, claim = card.card, card.claim
     if not is_turned:
@@ -472,7 +523,7 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
         claim = (
             Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=code)
             if has_reason
-            else Claim(answer=claim.answer)
+            else Claim(answer=claim.answer, parts=_sides(arguments) if arguments is not None else ())
         )
     return {
         "title": card.title,
@@ -484,8 +535,18 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
     }
 
 
-def _votes(found: Mapping[str, list[int]], *halves: int) -> int:
-    return sum(count[half] for count in found.values() for half in halves or (0, 1))
+def _sides(arguments: Arguments) -> tuple[Part, Part]:
+    return Part(label="For", text=arguments.in_favour), Part(label="Against", text=arguments.against)
+
+
+def _votes(found: Mapping[str, list[int]], *arms: int) -> int:
+    """The votes of these arms; of all without any."""
+    return sum(count[arm] for count in found.values() for arm in arms or range(len(count)))
+
+
+def _places(counts: Mapping[int, Mapping[str, list[int]]], arms: int) -> list[int]:
+    """The cards on which each of the first `arms` arms has a vote."""
+    return [place for place, found in counts.items() if all(_votes(found, arm) for arm in range(arms))]
 
 
 def _of_rule(label: str, answers: Sequence[str], cards: Sequence[PackCard]) -> ScoreRow:

@@ -83,10 +83,13 @@ const TASKS = {
   sketch: "A function is hidden. You see some of its points. Draw its curve with a finger.",
   exam: "Say what follows from the reason, whether or not it is true.",
 };
-const BLIND = "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.";
+const SEES = {
+  none: "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.",
+  arguments: "Instead of its reason you see the best argument for its answer and against it. It wrote both.",
+};
 
-const asksOf = ({ kind, has_reason: hasReason = true }) =>
-  (hasReason || kind !== "ask" ? gameOf(kind).asks : "What will it answer next?");
+const asksOf = ({ kind, arm }) =>
+  (arm === "reason" || kind !== "ask" ? gameOf(kind).asks : "What will it answer next?");
 
 /** A revealed card: what happened, in its own words, and whether its reason led there. */
 function Revealed({ round, vote }) {
@@ -105,13 +108,13 @@ function Revealed({ round, vote }) {
 
 const RATINGS = [1, 2, 3, 4, 5];
 const meanOf = (ratings) => {
-  const n = ratings.reduce((sum, one) => sum + one, 0);
+  const n = sumOf(ratings);
   return n ? ratings.reduce((sum, one, at) => sum + one * RATINGS[at], 0) / n : 0;
 };
 
 /** How many found an explanation how convincing; `of` is whether it led to the answer. */
 function Ratings({ ratings, of }) {
-  const all = ratings.reduce((sum, one) => sum + one, 0), most = Math.max(...ratings);
+  const all = sumOf(ratings), most = Math.max(...ratings);
   const end = { broken: ", and it misled.", kept: ", and it predicted the answer." }[of] ?? ".";
   return all > 0 && html`<div><ul class="ratings" aria-label="How convincing its explanation was, before the reveal">
       ${ratings.map((n, at) => html`<li><span class="many">${n}</span><i style=${{ height: `${(100 * n) / most}%` }}></i>
@@ -124,7 +127,7 @@ const Convincing = ({ rows }) => rows.length > 0 && html`<div><h2>How convincing
   <ul class="votes">${rows.map(({ label, mean, n }) => html`<li><span>${label} <small>(${n})</small></span>
     <span class="track"><i class="with" style=${{ width: `${20 * mean}%` }}></i></span>
     <span class="count">${mean.toFixed(1)} of 5</span></li>`)}</ul>
-  <p class="fine">Rated before the reveal, ${rows.reduce((sum, { ratings }) => sum + ratings, 0)} ratings. An explanation
+  <p class="fine">Rated before the reveal, ${sumOf(rows.map(({ ratings }) => ratings))} ratings. An explanation
     counts once. So few cannot show whether convincing explanations are the good ones.</p></div>`;
 
 /** The bars of a score, of which the class's own come first. */
@@ -250,7 +253,7 @@ function OnPhone({ picture, vote, rate, draw }) {
     ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
   const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
   return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${TASKS[kind]}</p>`}
-    ${!picture.has_reason && isOpen && !word && html`<p class="fine small">${BLIND}</p>`}
+    ${SEES[picture.arm] && isOpen && !word && html`<p class="fine small">${SEES[picture.arm]}</p>`}
     <${Saying} round=${round} /><p class="fine small">${asksOf(picture)}</p>
     <${Question} round=${round} />
     ${isOpen ? html`<${Options} card=${round.card} chosen=${picture.vote} choose=${vote} />` : ""}
@@ -366,7 +369,7 @@ function Sketches({ picture: { phase, round, voted, joined, sketches = [], hits,
   const data = chartOf(plot, {
     is_over: true, curves, y_ends: plot.y_ends, sketches: sketches.map((ys) => inUnits(ys, plot)),
   });
-  const mean = hits?.length && hits.reduce((sum, one) => sum + one, 0) / hits.length;
+  const mean = hits?.length && sumOf(hits) / hits.length;
   const side = isTurned ? html`<h1>${hits.length ? `You are close on ${mean.toFixed(1)} of ${plot.parts} parts.`
       : "Nobody drew a curve."}</h1><${Score} score=${score} /><p class="fine">${CLOSE}</p><${Ratings} ratings=${ratings} />`
     : html`${!round.claim && html`<h1>Draw the function on your phone.</h1>`}
@@ -379,9 +382,10 @@ const Voted = ({ voted, joined, left, phase, did }) => html`<p class="voted" rol
   <small>${`have ${did}${phase === "closed" ? ". The vote is closed." : left ? ` · ${left} s left` : ""}`}</small></p>`;
 
 function OnWall({ picture, left }) {
-  const { phase, round, voted, joined, has_arms: hasArms, kind } = picture;
+  const { phase, round, voted, joined, has_arms: hasArms, kind, arms } = picture;
   if (round.plot) return html`<${Sketches} ...${{ picture, left }} />`;
   const card = { ...round, cover: phase === "revealed" ? "Its reason comes later: other cards share it."
+    : arms > 2 ? "A third of you see its reason on your phones, and a third two opposing arguments."
     : "Half of you see its reason on your phones." };
   const isOut = !round.isCovered && round.card.expects?.length > 0;
   const of = isOut ? ofReason(round.card, gameOf(kind).open) : "";
@@ -407,23 +411,26 @@ function inShort({ title, claim, card }) {
   return [card.parts[0]?.text, ...rest.map((part) => (part.label ? `${part.label}: ${part.text}` : part.text))].join(" / ");
 }
 
+const KEYS = [["with", "saw its reason"], ["", "did not see it"], ["sides", "saw for and against"]];
+const sumOf = (some) => some.reduce((sum, one) => sum + one, 0);
+
 /** The votes on a revealed card, of those who saw its reason and of those who did not; never who. */
-function Votes({ picture: { counts, round: { card }, has_arms: hasArms }, of }) {
-  const all = Object.values(counts).reduce((sum, [some, others]) => sum + some + others, 0);
+function Votes({ picture: { counts, round: { card }, has_arms: hasArms, arms }, of }) {
+  const all = sumOf(Object.values(counts).flat());
   const [implied] = card.expects, went = counts[implied?.value]?.[0], saw = Object.values(counts).reduce((n, [one]) => n + one, 0);
   const who = `${people(saw)}${hasArms ? " who saw its reason" : ""}`;
   const wentBy = `${went} of ${who} went by it${of === "broken" && went ? " and were misled" : ""}.`;
   const bar = (n, name) => html`<i class=${name} style=${{ width: `${(100 * n) / (all || 1)}%` }}></i>`;
-  return html`<div><ul class="votes">${Object.entries(counts).map(([value, [some, others]]) => html`<li>
+  return html`<div><ul class="votes">${Object.entries(counts).map(([value, some]) => html`<li>
       <span class=${value === card.said ? "happened" : ""}>${card.options[value]}${value === card.said && " ✓"}</span>
-      <span class="track">${bar(some, "with")}${bar(others, "")}</span><span class="count">${some + others}</span></li>`)}</ul>
-    ${hasArms && html`<p class="key"><span class="with">saw its reason</span><span>did not see it</span></p>`}
+      <span class="track">${some.map((n, at) => bar(n, KEYS[at][0]))}</span><span class="count">${sumOf(some)}</span></li>`)}</ul>
+    ${hasArms && html`<p class="key">${KEYS.slice(0, arms).map(([look, words]) => html`<span class=${look}>${words}</span>`)}</p>`}
     ${["kept", "broken"].includes(of) && saw > 0 && html`<p class="fine">${wentBy}</p>`}</div>`;
 }
 
 const soFar = (score) => score.length > 0
   && `So far: ${score.map(({ label, share }) => `${label.replace("You", "you").replace(/^T/, "t")} ${percent(share)}`).join(" · ")}`;
-const summary = ({ joined, score }) => `${people(joined)} · ${score.reduce((sum, { votes }) => sum + votes, 0)} votes`;
+const summary = ({ joined, score }) => `${people(joined)} · ${sumOf(score.map(({ votes }) => votes))} votes`;
 
 /** What the score says, in a sentence. A difference of less than a twentieth is none. */
 function headline([own, blind], kind) {
@@ -440,6 +447,8 @@ function ClassResult({ picture: { score, chosen, models, kind, convincing } }) {
   return html`<div class="two"><div><h1>${headline(score, kind)}</h1>
       <p>${n > 0 && `${n} ${n === 1 ? "card counts" : "cards count"} here, the same ${n === 1 ? "one" : "ones"} for every bar.`}
         ${" "}${gameOf(kind === "sketch" ? "probe" : kind).means}</p>
+      ${score.filter((row) => row.is_class).length > 2 && html`<p class="fine">For and against: instead of its reason some of you
+        saw two opposing arguments, which it wrote itself.</p>`}
       <p class="fine">${chosen} So few cards show how it feels to rely on a reason. They do not measure the model.</p>
       ${models.length > 0 && html`<p class="fine">The model was ${models.map(revealed).join("; ")}.</p>`}</div>
     <div><${Score} score=${score} /><${Convincing} rows=${convincing} /></div></div>`;

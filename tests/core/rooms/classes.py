@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from core import entry
 from core.events import Frozen, Recorded
 from core.report.game.pack import PackCard
 from core.rooms import cards
+from core.rooms.arguments import Arguments
 from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Sketched, Voted, VotingClosed
 from core.rooms.sketches import POINTS, TOP, SketchCard
 from core.runs.context import recorded
@@ -66,12 +67,25 @@ def curve(left: int, right: int) -> tuple[int, ...]:
     return (left,) * (POINTS // 2 + 1) + (right,) * (POINTS // 2)
 
 
-def room(*found: PackCard, has_arms: bool = True, seed: int = 1) -> Room:
-    """A room with these cards that was just opened."""
+def room(*found: PackCard, has_arms: bool = True, seed: int = 1, argued: Iterable[int] = ()) -> Room:
+    """A room with these cards that was just opened; there are arguments about the explanations that begin at the places
+    `argued`.
+    """
+    written = {
+        place: Arguments(model="m", in_favour=f"For it: pro-{place}.", against=f"Against it: con-{place}.")
+        for place in argued
+    }
     opened = RoomOpened(
-        code="KTMV", seed=seed, run="run", title="A title", kind="ask", has_arms=has_arms, cards=cards.refs(found)
+        code="KTMV",
+        seed=seed,
+        run="run",
+        title="A title",
+        kind="ask",
+        has_arms=has_arms,
+        cards=cards.refs(found),
+        arguments=written,
     )
-    return Room(opened, found)
+    return Room(RoomOpened.model_validate_json(opened.model_dump_json()), found)
 
 
 def event(record: Frozen, by: str = "") -> Recorded:
@@ -93,7 +107,7 @@ def move(one: Room, steps: int = 1) -> None:
         do(one, step)
 
 
-def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
+def lesson(one: Room, seed: int, persons: int = 9) -> Iterator[Recorded]:
     """Things that people try, possible or not, until the room is over; each is applied before it is given."""
     chance = random.Random(seed)
     while one.phase != "over":
@@ -108,7 +122,7 @@ def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
             (Rated(place=one.place, value=chance.randint(1, 5)), f"p{chance.randrange(persons + 2)}"),
             (chance.choice([CardOpened, VotingClosed, Revealed])(place=chance.randrange(-1, 4)), ""),
         ]
-        if chance.random() < 0.2 and (step := one.next_move()) is not None:
+        if chance.random() < 0.1 and (step := one.next_move()) is not None:
             tried.append((step, ""))
         record, by = chance.choice(tried)
         one.apply(happened := event(record, by))

@@ -10,6 +10,8 @@ import pytest
 
 from core.rooms import cards, page
 from core.rooms.room import (
+    ARMS,
+    LEAST_FOR_THREE,
     LONGEST_NICKNAME,
     MOST_CHANGES,
     MOST_PEOPLE,
@@ -33,7 +35,7 @@ def views(one: Room) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(20))
 def test_a_replay_gives_the_same_as_the_live_room_whatever_people_tried(seed: int) -> None:
     found = card(1), card(2, said="no"), card(3, implied="no") if seed % 2 else to_draw(3)
-    live, again = room(*found, seed=seed), room(*found, seed=seed)
+    live, again = room(*found, seed=seed, argued=(0, 1)), room(*found, seed=seed, argued=(0, 1))
     for happened in lesson(live, seed):
         again.apply(happened)
         assert views(again) == views(live)
@@ -52,6 +54,12 @@ def hidden(one: Room, numbers: dict[str, str]) -> Iterator[tuple[str, str, str]]
             may = name in one.people and is_here and one.has_reason(name, place)
             if not may and not one.is_reason_out(place):
                 yield name, text, f"reason-{made.case}"
+        for place in one.opened.arguments:
+            is_here = one.phase != "lobby" and one.cards[place].case == one.cards[one.place].case
+            is_file = name in ("page", "table") and one.is_reason_out(place)
+            if not is_file and not (name in one.people and is_here and one.arm(name, place) == "arguments"):
+                yield name, text, f"pro-{place}"
+                yield name, text, f"con-{place}"
         if one.phase != "over":
             yield name, text, "Qwen"
         for person, nick in numbers.items():
@@ -60,10 +68,10 @@ def hidden(one: Room, numbers: dict[str, str]) -> Iterator[tuple[str, str, str]]
                 yield name, text, person
 
 
-@pytest.mark.parametrize("has_arms", [True, False])
-def test_no_screen_and_no_file_holds_what_is_not_revealed(has_arms: bool) -> None:
-    one = room(card(1, "a"), card(2, "a", said="no"), card(3, "b"), has_arms=has_arms)
-    people = {f"person{number}": f"Nick{number}" for number in range(4)}
+@pytest.mark.parametrize(("has_arms", "argued"), [(True, (0, 2)), (True, ()), (False, ())])
+def test_no_screen_and_no_file_holds_what_is_not_revealed(has_arms: bool, argued: tuple[int, ...]) -> None:
+    one = room(card(1, "a"), card(2, "a", said="no"), card(3, "b"), has_arms=has_arms, argued=argued)
+    people = {f"person{number}": f"Nick{number}" for number in range(LEAST_FOR_THREE)}
     for person, nick in people.items():
         do(one, Joined(nickname=nick), person)
     looked = 0
@@ -101,6 +109,75 @@ def test_of_each_two_who_join_one_sees_the_reason_and_cards_differ(seed: int) ->
         seen = [one.has_reason(f"p{number}", place) for number in range(40)]
         assert all(seen[number] != seen[number + 1] for number in range(0, 40, 2))
     assert 1 < sum(one.has_reason("p0", place) for place in range(10)) < 9
+
+
+def test_of_each_three_who_join_each_has_another_arm_where_there_are_arguments_and_enough_people() -> None:
+    one = room(*(card(number, f"c{number // 2}") for number in range(20)), argued=range(0, 20, 4))
+    for number in range(LEAST_FOR_THREE - 1):
+        do(one, Joined(), f"p{number}")
+    move(one, 3)
+    assert one.wall()["arms"] == 2 and {one.arm(f"p{number}", 0) for number in range(5)} == {"reason", "none"}
+    for number in range(5, 30):
+        do(one, Joined(), f"p{number}")
+    # The second card of the first explanation, whose arms are drawn already, then an explanation without arguments.
+    for _ in range(2):
+        move(one)
+        assert one.wall()["arms"] == 2 and one.arguments(one.place) is None
+        move(one, 2)
+    seen = []
+    for place in range(3, 20):
+        move(one)
+        arms = [one.arm(f"p{number}", place) for number in range(30)]
+        is_argued = place // 2 % 2 == 0
+        assert one.wall()["arms"] == (3 if is_argued else 2) and ("arguments" in arms) == is_argued
+        if is_argued:
+            assert all({*arms[first : first + 3]} == {*ARMS} for first in range(0, 30, 3))
+            seen.append(tuple(arms))
+            told = {name: json.dumps(one.phone(name)) for name in one.people}
+            first = place - place % 2
+            assert all(
+                (f"pro-{first}" in told[f"p{number}"]) == (arm == "arguments") for number, arm in enumerate(arms)
+            )
+        move(one, 2)
+    assert seen[::2] == seen[1::2], "an explanation has one arm for a person" and len({*seen}) > 2
+
+
+def test_the_score_has_three_arms_over_the_same_cards_where_enough_cards_have_them() -> None:
+    one = room(*(card(number, said="yes" if number < 3 else "no") for number in range(1, 5)), argued=(0, 1, 2, 3))
+    for number in range(LEAST_FOR_THREE):
+        do(one, Joined(), f"p{number}")
+    # The reason is right on two of four cards; those with arguments are always right, those with nothing never.
+    right = ["yes", "yes", "no", "no"]
+    for place in range(4):
+        move(one)
+        for number in range(LEAST_FOR_THREE):
+            answers = {"reason": "yes", "arguments": right[place], "none": {"yes": "no", "no": "yes"}[right[place]]}
+            do(one, Voted(place=place, value=answers[one.arm(f"p{number}", place)]), f"p{number}")
+        move(one, 2)
+    assert [(row.label, row.share, row.n, row.votes) for row in one.score()][:4] == [
+        ("You, with its reasons", 0.5, 4, 8),
+        ("You, without them", 0.0, 4, 8),
+        ("You, with for and against", 1.0, 4, 8),
+        ("Taking its reasons literally", 0.5, 4, 0),
+    ]
+    assert one.counts(0) == {"yes": [2, 0, 2], "no": [0, 2, 0]}
+    do(one, RoomEnded())
+    kept, rows = page.to_keep(one).decode(), page.table(one).decode()
+    assert "<th>For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
+    assert ",for and against,Yes,2,yes," in rows
+
+
+def test_the_third_arm_is_left_out_of_the_score_where_few_cards_have_it() -> None:
+    one = room(*(card(number) for number in range(3)), argued=(0,))
+    for number in range(LEAST_FOR_THREE):
+        do(one, Joined(), f"p{number}")
+    for _ in range(3):
+        vote(one, dict.fromkeys(one.people, "yes"))
+    assert [(row.label, row.n) for row in one.score()][:3] == [
+        ("You, with its reasons", 3),
+        ("You, without them", 3),
+        ("Taking its reasons literally", 3),
+    ]
 
 
 def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -13,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.report.game.pack import GamePackError
+from core.events import ModelAnswer, OnText, Request
+from core.report.game.pack import GamePackError, load_pack, shipped_packs
+from core.rooms import arguments
 from core.rooms import rooms as module
 from core.rooms.cards import SKETCH, found_again, refs, sampled, source
 from core.rooms.room import Impossible, Room
@@ -177,6 +180,59 @@ def test_a_journal_names_no_visitor(tmp_path: Path) -> None:
     assert live.person("bo") != other.person("bo") != "bo"
     assert '"by":"bo"' not in live.path.read_text() and '"by"' in live.path.read_text()
     many.close()
+
+
+ASKED = "20261123-091758-simulatability-da7b61b3932dc846"
+
+
+class Advocate:
+    """Argues for the side that it is asked for, and says what `instead` has for a side; it keeps what it was asked."""
+
+    id = "m"
+
+    def __init__(self, **instead: str) -> None:
+        self.instead, self.asked = instead, 0
+
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        self.asked += 1
+        side = request.slots["answer"]
+        return ModelAnswer(text=self.instead.get(side, f"  Because of\nthings that make it {side}-like."))
+
+
+def test_arguments_are_written_by_a_model_into_a_journal_and_shown_in_a_class(tmp_path: Path) -> None:
+    folder, model = tmp_path / "journals", Advocate()
+    found = source(ASKED, "", entry.labs(), (home.recordings(),))
+    path = arguments.path_of(folder, ASKED)
+    [(place, made)] = asyncio.run(arguments.write(path, found.cards, "m", lambda id: model)).items()
+    assert place == (ASKED, found.cards[0].case) and model.asked == 2 and made.model == "m"
+    answer = found.cards[0].claim.answer.lower() if found.cards[0].claim else ""
+    assert made.in_favour == f"Because of things that make it {answer}-like." != made.against
+    asyncio.run(arguments.write(path, found.cards, "m", lambda id: model))
+    assert model.asked == 2, "what is in the journal is not asked again"
+    assert {type(event).__name__ for event in journal.read(path).events} == {"Started", "Asked", "Answered", "Recorded"}
+
+    many = Rooms(tmp_path / "rooms", entry.labs(), (folder, home.recordings()))
+    live = many.open("ann", ASKED, "", many.source(ASKED, ""))
+    many.close()
+    assert Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(
+        live.room.opened.code
+    ).room.opened.arguments == {0: made}, "a room keeps them"
+
+
+@pytest.mark.parametrize("said", ["", "No. It is not so.", "The answer is no."])
+def test_an_argument_that_is_none_or_for_the_other_side_is_not_shown(said: str, tmp_path: Path) -> None:
+    found = source(ASKED, "", entry.labs(), (home.recordings(),))
+    path, model = tmp_path / "a.jsonl", Advocate(yes=said)
+    assert asyncio.run(arguments.write(path, found.cards, "m", lambda id: model)) == {}
+    path.write_bytes(path.read_bytes() + b"{torn")
+    assert arguments.known([ASKED], (tmp_path,)).get((ASKED, found.cards[0].case)) is None
+
+
+def test_arguments_of_the_app_are_of_cards_of_its_packs() -> None:
+    cards = {(card.run, card.case): card for path in shipped_packs() for card in load_pack(path.stem).cards}
+    found = arguments.known([], ())
+    assert found and found.keys() <= cards.keys()
+    assert all(arguments.can_be_argued(cards[place]) for place in found)
 
 
 LABS = ("simulatability", "consistency", "find", "plant")
