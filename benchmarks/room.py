@@ -4,8 +4,8 @@ python benchmarks/room.py [PHONES] [--cards 5] [--kill] [--sessions 5]
 
 It prints how long a vote takes until it is acknowledged, beside an empty route that is asked as often in the same run,
 and how long a reveal takes to the last phone. With --kill the server is killed in the middle of a vote and started
-again: every vote that was acknowledged has to be there, once, and every phone has to come back. With --sessions it takes
-a minute, beside so many full sessions of the app that each run a robot in Ask once a minute.
+again: every vote that was acknowledged has to be there, once, and every phone has to come back. With --sessions the
+lesson lasts a minute, and so many full sessions of the app beside it run a robot in Ask once a minute.
 """
 
 from __future__ import annotations
