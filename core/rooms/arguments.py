@@ -19,6 +19,7 @@ from ..package_data import DATA
 from ..parsers.yes_no import yes_no
 from ..report.game.pack import PackCard
 from ..runs.context import CaseContext, Resolve, RunIO, RunState
+from ..runs.engine import app_version, commit, versions
 from ..text.quote import first_sentence
 from ..text.templates import load
 from ..transcript import name_of
@@ -91,10 +92,7 @@ async def write(path: Path, cards: Iterable[PackCard], model: str, resolve: Reso
     with Journal(path) as written:
         session = RunState(path.stem, RunIO(resolve, written.append, live=False), _events(path))
         if session.state.started is None:
-            run = path.stem.removesuffix(_BESIDE)
-            prompt = load("rooms/argue")
-            prompts = {prompt.id: prompt.hash}
-            session.publish(Started(run=path.stem, lab="arguments", spec={}, seed=0, about=run, prompts=prompts))
+            session.publish(_started(path))
         for (run, case), card in about.items():
             assert card.claim is not None
             context = CaseContext(session, f"{run}/{case}")
@@ -106,6 +104,21 @@ async def write(path: Path, cards: Iterable[PackCard], model: str, resolve: Reso
             if all(sides) and sides[0] != sides[1]:
                 context.record(Arguments(model=model, in_favour=sides[0], against=sides[1]), run)
     return _read(path)
+
+
+def _started(path: Path) -> Started:
+    prompt = load("rooms/argue")
+    return Started(
+        run=path.stem,
+        lab="arguments",
+        spec={},
+        seed=0,
+        about=path.stem.removesuffix(_BESIDE),
+        prompts={prompt.id: prompt.hash},
+        versions=versions(),
+        app=app_version(),
+        commit=commit(),
+    )
 
 
 async def _argument(context: CaseContext, question: str, side: str, model: str) -> str:
