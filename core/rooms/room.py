@@ -464,7 +464,11 @@ class Room:
             own = [place for place, votes in enumerate(self._votes) if person in votes]
             hits = sum(self._votes[place][person] == self.cards[place].card.said for place in own)
             now |= {"hits": hits, "n": len(own), "models": self.models()}
-            now["drawn"] = [self.hits(place)[person] for place, some in enumerate(self._sketches) if person in some]
+            now["drawn"] = [
+                (self.hits(place)[person], card.parts)
+                for place, card in enumerate(self.cards)
+                if isinstance(card, SketchCard) and person in self._sketches[place]
+            ]
         return now
 
     def _now(self) -> dict[str, Any]:

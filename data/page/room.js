@@ -212,7 +212,7 @@ const curvesOf = (plot) => plot.curves.map((one) => (one.kind === "claim" ? { ..
 const CLOSE = "Close means within 10 % of the function's height on most of a part.";
 
 /** A card on which the function is drawn, on a phone. */
-function Sketching({ picture: { phase, round, sketch, sketch_hits: hits, can_rate: canRate, rating }, draw, rate }) {
+function Sketching({ picture: { phase, place: at, round, sketch, sketch_hits: hits, can_rate: canRate, rating }, draw, rate }) {
   const { plot } = round, isOpen = phase === "voting", isTurned = phase === "revealed";
   const own = sketch && inUnits(sketch, plot), [low, high] = plot.x_ends;
   const line = { kind: "claim", label: "You", y: own, x: own?.map((_, at) => low + ((high - low) * at) / (plot.many - 1)) };
@@ -220,7 +220,7 @@ function Sketching({ picture: { phase, round, sketch, sketch_hits: hits, can_rat
   const data = chartOf(plot, isOpen ? {} : { is_over: true, curves, y_ends: plot.y_ends });
   return html`<div>${isOpen && !own && html`<p class="fine small">${TASKS.sketch}</p>`}<${Saying} round=${round} />
     <h2>${!isTurned ? "Draw the function." : own ? `You are close on ${hits} of ${plot.parts} parts.` : "You drew no curve."}</h2>
-    <${Chart} ...${{ data, ys: own, send: (ys) => draw(inShares(ys, plot)) }} />
+    <${Chart} key=${at} ...${{ data, ys: own, send: (ys) => draw(inShares(ys, plot)) }} />
     <p role="status" class=${isTurned ? "fine small" : ""}>${isTurned ? CLOSE
       : isOpen ? own && "Your curve is in. You can still change it." : "Look at the screen."}</p>
     ${canRate && html`<${Rate} ...${{ rating, rate }} />`}</div>`;
@@ -242,7 +242,7 @@ function OnPhone({ picture, vote, rate, draw }) {
       <p>Look at the screen: it starts soon.</p><p class="fine">${TASKS[kind]}</p></div>`;
   }
   if (phase === "over") {
-    const drawn = picture.drawn.map((hits) => `Your curve was close to the function on ${hits} of the parts.`).at(-1);
+    const drawn = picture.drawn.map(([hits, parts]) => `Your curve was close on ${hits} of ${parts} parts.`).at(-1);
     return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : drawn ?? "The class is over."}</h1>
       <p>The screen shows how the class did.</p>${picture.models.length > 0
         && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;

@@ -334,7 +334,7 @@ def test_curves_are_scored_as_the_lab_scores_them_beside_its_code_and_a_line_thr
     rows = [(row.label, row.share, row.n, row.votes) for row in one.score()]
     assert rows == [("You, on average", 0.25, 2, 4), ("Joining the points", 0.5, 2, 0)]
     do(one, RoomEnded())
-    assert one.phone("p")["drawn"] == [8, 8] and one.phone("r")["drawn"] == []
+    assert one.phone("p")["drawn"] == [(8, 16), (8, 16)] and one.phone("r")["drawn"] == []
     assert (
         "close on 8 of 16 parts,1" in page.table(one).decode() and "To draw: Function 2" in page.to_keep(one).decode()
     )
