@@ -37,7 +37,7 @@ def announce(url: str, port: int, opens: bool, page: str = "") -> None:
         print(f"  Its address with the token is {f'in {file}' if file else 'printed in a terminal only'}.")
     print(flush=True)
     if opens and _has_screen():
-        webbrowser.open(file.as_uri() if file else address)
+        webbrowser.open(file.as_uri() if file else f"{url}/{page}" if page else url)
 
 
 def _kept(address: str, port: int) -> Path | None:
