@@ -110,7 +110,7 @@ def _started(path: Path) -> Started:
     prompt = load("rooms/argue")
     return Started(
         run=path.stem,
-        lab="arguments",
+        lab=name_of(Arguments),
         spec={},
         seed=0,
         about=path.stem.removesuffix(_BESIDE),
