@@ -208,8 +208,7 @@ def main() -> None:
     now = example.state(looked)
     wanted = EXAMPLE if now == "open" and address.wanted() == Filter() else address.wanted()
     run.deleted()
-    anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))
-    if wanted == Filter() and not anything:
+    if wanted == Filter() and now == "away":
         nothing_yet(looked, now)
         news(looked, wanted, 0, seen)
         return

@@ -18,8 +18,6 @@ from pages.results.facets import BrowseContext
 EXAMPLE = Filter(chosen={"study": (EXAMPLE_STUDY,)}, recordings=True)
 """The runs of the example study."""
 
-UNFINISHED = Filter(chosen={"status": ("running", "interrupted", "cancelled", "failed")})
-
 ABOUT = (
     "A small code model answered questions that come with the app. These runs are not yours and never count as yours."
 )
@@ -30,11 +28,9 @@ State = Literal["open", "away", "over"]
 
 def state(looked: BrowseContext) -> State:
     """Return whether pages open on the example study for this visitor."""
-    completed = {"status": ("completed",)}
-    others = any(_any(looked, Filter(chosen=completed, hidden=hidden)) for hidden in (False, True))
-    if others or not _any(looked, EXAMPLE):
+    if any(_any(looked, Filter(hidden=hidden)) for hidden in (False, True)):
         return "over"
-    return "away" if _mark(looked).exists() else "open"
+    return "open" if _any(looked, EXAMPLE) and not _mark(looked).exists() else "away"
 
 
 def is_example(wanted: Filter) -> bool:
@@ -55,8 +51,6 @@ def draw(looked: BrowseContext, wanted: Filter, now: State) -> None:
             label, icon = ("Put it away", "archive") if now == "open" else ("Bring back the example study", "school")
             args = (looked, now == "open")
             st.button(label, icon=f":material/{icon}:", type="tertiary", key="put-example", on_click=_put, args=args)
-        if now == "open" and _any(looked, UNFINISHED):
-            st.page_link(addresses.BROWSE, label="Your unfinished runs", query_params=UNFINISHED.query())
 
 
 def link(looked: BrowseContext) -> None:
