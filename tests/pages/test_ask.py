@@ -577,7 +577,7 @@ def test_the_front_page_names_the_best_model_at_hand(page: Page, monkeypatch: py
         app.text_input(key="endpoint_url").set_value(server.base_url)
         app.button(key="connect").click().run()
         turned(app, "about/welcome.py")
-        assert app.button(key="real").label.startswith("Ask stub-model")
+        assert app.button(key="real").label.replace("\\", "").startswith("Ask stub-model (mine) · a few seconds")
     monkeypatch.setattr(local, "installed", lambda folder: {})
     assert page("about/welcome.py").button(key="real").disabled
     monkeypatch.setattr(policy, "is_hosted", lambda: True)

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from core import entry, policy
+from core.events import CallError
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import CARDS, predicted_by_person, with_follow_ups
 from core.labs.ask.tasks import AskSpec
 from core.models import local
-from core.models.catalog import ModelInfo
+from core.models.ids import is_free
 from core.models.settings import PRESETS
 from pages import addresses
 from pages import lab as driver
@@ -39,27 +40,28 @@ def best() -> Offer | None:
     endpoint, else the largest on this machine. None if there is none.
     """
     catalog = session.catalog()
-    known = {info.id: info for info in catalog.offered() if not info.needs and not info.id.endswith("/…")}
-    chosen = [id for id in reversed(models.chosen_models()) if known.get(id, _typed(id)).kind != "control"]
+    titles = {info.id: info.title for info in catalog.offered() if not info.needs and not is_free(info.id)}
+    chosen = [id for id in reversed(models.chosen_models()) if not is_free(id)]
     # A provider's list has more than chat models, in no order that helps: its example comes first.
-    examples = {
-        f"{one.name}/{PRESETS[one.preset].model}" for one in session.endpoints().values() if one.preset in PRESETS
-    }
-    endpoints = [info.id for info in known.values() if info.kind == "endpoint"]
+    examples = {f"{one.name}/{PRESETS[one.preset].model}" for one in session.endpoints().values() if one.preset}
+    endpoints = [id for id in titles if not id.startswith("local/") and not id.endswith("/…")]
     endpoints.sort(key=lambda id: id not in examples)
-    sizes = {f"local/{name}": path.stat().st_size for name, path in local.installed(catalog.models_folder).items()}
-    here = sorted((id for id in sizes if id in known), key=sizes.__getitem__, reverse=True)
-    id = next((id for id in (*chosen, *endpoints, *here) if catalog.is_at_hand(id)), None)
-    if id is None:
-        return None
-    seconds = max(5, 5 * round(sizes.get(id, 0) / BYTES_A_SECOND / 5))
-    name = known.get(id, _typed(id)).title.removesuffix(" Instruct")
-    return Offer(id, name, f"about {seconds} s" if id in sizes else "a few seconds")
+    sizes = {id: _size(id) for id in (*chosen, *titles) if id.startswith("local/")}
+    here = sorted(sizes.keys() & titles.keys(), key=sizes.__getitem__, reverse=True)
+    for id in (*chosen, *endpoints, *here):
+        if sizes[id] if id in sizes else catalog.is_at_hand(id):
+            seconds = max(5, 5 * round(sizes.get(id, 0) / BYTES_A_SECOND / 5))
+            time = f"about {seconds} s" if id in sizes else "a few seconds"
+            return Offer(id, titles.get(id, id).removesuffix(" Instruct"), time)
+    return None
 
 
-def _typed(id: str) -> ModelInfo:
-    """Describe a model whose name a person typed, at an endpoint that lists none."""
-    return ModelInfo(id=id, kind="endpoint", title=id)
+def _size(id: str) -> int:
+    """Return the size of a local model's file in bytes; 0 if it is not there."""
+    try:
+        return local.weights(id.removeprefix("local/"), session.catalog().models_folder).stat().st_size
+    except (CallError, OSError):
+        return 0
 
 
 def welcome() -> None:

@@ -144,9 +144,10 @@ def test_an_answer_that_fails_costs_one_card(script: Any, faults: dict[int, Faul
     ("script", "faults", "status", "words"),
     [
         (reply, {1: Fault("wrong_key")}, "failed", "stopped before there was anything"),
-        (reply, {number: Fault("server_error") for number in range(2, 12)}, "failed", "stopped before"),
+        (reply, {number: Fault("server_error") for number in range(2, 12)}, "failed", "none of the 4 new questions"),
         (cut_first, {}, "completed", "there is no whole explanation to test"),
-        (lambda body: "Perhaps.", {}, "completed", "no explanation that could be read"),
+        (lambda body: "Perhaps.", {}, "completed", "none of the 4 new questions could be"),
+        (lambda body: "no\nJustification:", {}, "completed", "no explanation that could be read"),
     ],
 )
 def test_a_run_without_cards_says_why(script: Any, faults: dict[int, Fault], status: str, words: str) -> None:
