@@ -333,7 +333,7 @@ class _Telling:
             mark=None if outcome == "answered" else words.MEANT.get(outcome, "set aside"),
             bars=tuple(self.bars(outcome)),
             doubt=self.doubts(outcome),
-            meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
+            meaning="\n".join(words.MEANS_PERSON if self.view.is_by_person else (*words.MEANS, *words.MEANS_NOT)),
         )
 
     def doubts(self, outcome: str) -> str:

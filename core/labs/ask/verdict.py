@@ -5,7 +5,7 @@ each sentence is used; tests check the sentences against the records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from ...events import Rules
@@ -75,11 +75,13 @@ def by_person(case: AskView) -> str:
     return f"The model answered {asked} follow-up questions. Read its reason, and predict what it said."
 
 
-def too_few(n: int) -> str:
-    """Say what guessing would get of `n` yes-or-no answers, and what so few cannot show."""
+def too_few(said: Sequence[str]) -> str:
+    """Say what guessing would get of the answers that a visitor predicted, and what so few cannot show."""
+    n, (most, count) = len(said), Counter(said).most_common(1)[0]
     half = f"{n // 2}" if n % 2 == 0 else f"{n // 2} or {n // 2 + 1}"
+    same = f", always answering {most} gets {count}" if count > n / 2 else ""
     cards = "1 card" if n == 1 else f"{n} cards"
-    return f"Guessing gets about {half} of {n}. {cards} cannot show whether the reason helped you."
+    return f"Guessing gets about {half} of {n}{same}. {cards} cannot show whether the reason helped you."
 
 
 def is_alone(case: AskView) -> bool:
@@ -209,7 +211,8 @@ def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
     if not n or case.outcome(rules) in ("waiting", "failed"):
         return asked
     if case.is_by_person:
-        return [too_few(n), *asked]
+        counted = [row for row in case.counted_rows() if row.outcome(rules) in COUNTED]
+        return [too_few([row.answer[rules] for row in counted if row.answer]), *asked]
     return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
 
 

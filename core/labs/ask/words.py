@@ -64,6 +64,8 @@ OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
 MEANS: tuple[str, ...] = words_of(__file__, "means")
 MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 """What a verdict means, and what it does not mean, each in a sentence or two."""
+MEANS_PERSON: tuple[str, ...] = (*words_of(__file__, "means_person"), *MEANS_NOT[:2])
+"""Both, where visitors predict."""
 
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
 

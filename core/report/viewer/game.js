@@ -476,8 +476,11 @@ export function alone(rounds, guesses) {
   const others = left ? ` ${counted(left, "card")} ${left > 1 ? "are" : "is"} not scored.` : "";
   if (!n) return ["You made no prediction that can be scored.", others.trim()];
   const half = n % 2 ? `${(n - 1) / 2} or ${(n + 1) / 2}` : n / 2;
-  return [`You predicted ${hits} of ${n} with its reason.`,
-    `Guessing gets about ${half} of ${n}. ${counted(n, "card")} cannot show whether the reason helped you.${others}`];
+  const saying = (value) => predicted.filter(({ card }) => card.said === value).length;
+  const [most] = Object.keys(predicted[0].card.options).sort((one, other) => saying(other) - saying(one));
+  const same = saying(most) > n / 2 ? `, always answering ${wordOf(predicted[0].card, most)} gets ${saying(most)}` : "";
+  return [`You predicted ${hits} of ${n} with its reason.`, `Guessing gets about ${half} of ${n}${same}. `
+    + `${counted(n, "card")} cannot show whether the reason helped you.${others}`];
 }
 
 /** The reader with the reason and without it: what it was worth to them, where that can be said at all. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any, NamedTuple
 
@@ -20,8 +21,10 @@ from pages import lab as driver
 from pages.components import models, session
 from pages.components.text import plain
 
-BYTES_A_SECOND = 20e6
-"""How many bytes of weights a local model has for each second until the first card (`benchmarks/real_model.py`)."""
+LOADING, BYTES_A_SECOND = 5, 50e6
+"""Seconds until a local model begins, and how many bytes of weights it has for each second until the first card after
+that, on two processors (`benchmarks/real_model.py`).
+"""
 
 DRAWN = "real-model-question"
 """Session key of the question that was drawn for this visit."""
@@ -50,7 +53,7 @@ def best() -> Offer | None:
     here = sorted(sizes.keys() & titles.keys(), key=sizes.__getitem__, reverse=True)
     for id in (*chosen, *endpoints, *here):
         if sizes[id] if id in sizes else catalog.is_at_hand(id):
-            seconds = max(5, 5 * round(sizes.get(id, 0) / BYTES_A_SECOND / 5))
+            seconds = 5 * math.ceil((LOADING + sizes.get(id, 0) / BYTES_A_SECOND) / 5)
             time = f"about {seconds} s" if id in sizes else "a few seconds"
             return Offer(id, titles.get(id, id).removesuffix(" Instruct"), time)
     return None

@@ -95,7 +95,7 @@ def test_what_a_visitor_predicts_is_theirs_and_proves_nothing() -> None:
     mine = predicted(found, dict(zip(items, ("no", "no", "yes", "no"), strict=True)))
     assert sentences(mine) == [
         "You predicted 3 of 4 with its reason.",
-        "Guessing gets about 2 of 4. 4 cards cannot show whether the reason helped you.",
+        "Guessing gets about 2 of 4, always answering no gets 4. 4 cards cannot show whether the reason helped you.",
     ]
     assert [row.outcome("repaired") for row in mine.rows.values()] == [*["as expected"] * 2, "misled", "as expected"]
     assert mine.outcome("repaired") == "answered", "what a visitor says is no verdict on the explanation"
@@ -103,6 +103,7 @@ def test_what_a_visitor_predicts_is_theirs_and_proves_nothing() -> None:
     assert shown.verdict and shown.verdict.mark is None and shown.by_person
     assert [one.expects[0].who for one in shown.cards] == ["you"] * 4
     assert not [words for one in shown.cards for words in (one.doubt, one.reason) if words]
+    assert shown.verdict.meaning.startswith("An explanation is useful") and "simulator" not in shown.verdict.meaning
     three = predicted(found, dict(zip(items, ("no", "no", "unknown", "no"), strict=True)))
     assert sentences(three)[0] == "You predicted 3 of 3 with its reason."
     assert "about 1 or 2 of 3" in sentences(three)[1]
