@@ -36,22 +36,22 @@ def add(commands: click.Group) -> None:
 @click.group(
     "pack",
     cls=_Pack,
-    help="Cards of the game: `pack RUN… -o FILE` makes a pack of journals, `pack check [FILE]…` holds it to them.",
+    help="Packs of game cards: `pack RUN… -o FILE` makes one, `pack check [FILE]…` compares it with its journals.",
 )
 def _pack() -> None:
     pass
 
 
-@_pack.command("make", help="Make a pack of the trials of runs (`pack RUN…` is the same).")
+@_pack.command("make", help="Make a pack from the trials of runs (`pack RUN…` does the same).")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NAME.json; NAME is the pack's")
-@click.option("--title", default="", help="what the pack is called (default: its name)")
+@click.option("--title", default="", help="title of the pack (default: its name)")
 @click.option(
-    "--truths", type=click.Path(path_type=Path, exists=True), help="a file of data/questions with the true answers"
+    "--truths", type=click.Path(path_type=Path, exists=True), help="a file in data/questions with the correct answers"
 )
-@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most so many cards")
-@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw so many trials, none left out")
-@click.option("--seed", type=int, default=0, help="what is drawn by (default: 0)")
+@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most this many cards")
+@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw this many trials, leaving none out")
+@click.option("--seed", type=int, default=0, help="seed of the draw (default: 0)")
 def _make(
     runs: tuple[str, ...],
     output: Path,
@@ -79,7 +79,7 @@ def _make(
     return DONE
 
 
-@_pack.command("check", help="Hold packs to their journals; exit 1 where one is not what these say.")
+@_pack.command("check", help="Compare packs with their journals. Exit code 1 if one differs.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 def _check(files: tuple[Path, ...]) -> int:
     code = DONE
@@ -102,9 +102,9 @@ def _check(files: tuple[Path, ...]) -> int:
     return code
 
 
-@_pack.command("people", help="What people guessed of the trials of packs, beside the machine's guesses.")
+@_pack.command("people", help="What people guessed on the trials of packs, beside the machine's guesses.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@json_option("one cell a line, as a JSON object")
+@json_option("one cell per line, as a JSON object")
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
     try:
         packs = [read(file) for file in files or shipped_packs()]
@@ -112,7 +112,7 @@ def _people(files: tuple[Path, ...], as_json: bool) -> int:
         raise click.BadParameter(str(error)) from None
     rows = table(packs, entry.labs(), _folders(), home.journals())
     if not rows and not as_json:
-        print("Nobody has guessed in these packs yet.")
+        print("Nobody has played these packs yet.")
     print(*([json.dumps(row, ensure_ascii=False) for row in rows] if as_json else as_text(rows)), sep="\n")
     return DONE
 

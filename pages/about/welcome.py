@@ -61,3 +61,4 @@ with st.container(horizontal_alignment="center"), st.container(width=WIDTH):
     with ways:
         doors([lab for lab in entry.labs().values() if not lab.hidden])
         st.page_link(addresses.STORY, label="Stories of a real model", icon=":material/slideshow:")
+        st.link_button("Lessons for a class", "/lessons", icon=":material/school:", type="tertiary")

@@ -203,5 +203,6 @@ def test_a_class_on_ones_own_machine(serve: Callable[..., Server], screens: Call
     expect(phone.get_by_text("The connection is lost")).to_have_count(0)
     options(phone).last.click()
     wall.keyboard.press(" ")
+    expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
     wall.keyboard.press(" ")
     expect(phone.locator(".turned h2")).to_be_visible()
