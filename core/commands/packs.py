@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import click
 from click import Context
 
-from .. import entry, home
+from .. import entry, home, journal
 from ..report.game import checking, making
 from ..report.game.making import PackRequest
 from ..report.game.pack import MOST_CARDS, GamePackError, pack_text, read, shipped_packs
 from ..report.game.people import table
+from ..rooms import arguments, cards
 from ..text.plurals import count_noun
 from .run_output import DONE, WRONG, json_option
 from .study_run import as_text
@@ -114,6 +116,27 @@ def _people(files: tuple[Path, ...], as_json: bool) -> int:
     if not rows and not as_json:
         print("Nobody has played these packs yet.")
     print(*([json.dumps(row, ensure_ascii=False) for row in rows] if as_json else as_text(rows)), sep="\n")
+    return DONE
+
+
+@_pack.command("argue", help="Write for and against: for each answer of a run two opposing arguments by its own model.")
+@click.argument("name", metavar="RUN|PACK")
+@click.option("--model", default="", help="the model that gave the answers (default: the run's)")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="a journal (default: the run's, for classes)")
+def _argue(name: str, model: str, output: Path | None) -> int:
+    run = journal.find(name, *_folders())
+    begun = journal.first_event(run) if run else None
+    model = model or str(begun.spec.get("model") or "" if begun else "")
+    output = output or (arguments.path_of(home.journals(), name) if begun else None)
+    if output is None or not model:
+        raise click.BadParameter("Answers of a pack have no model and no journal of their own: give --model and -o.")
+    try:
+        found = cards.source(name if begun else "", name, entry.labs(), _folders()).cards
+    except GamePackError as error:
+        raise click.BadParameter(str(error)) from None
+    answers = {(card.run, card.case) for card in found if arguments.can_be_argued(card)}
+    made = asyncio.run(arguments.write(output, found, model, entry.catalog().get))
+    print(f"For and against {len(answers & made.keys())} of {count_noun(len(answers), 'answer')} in {output}")
     return DONE
 
 

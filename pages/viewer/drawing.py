@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from core.report.viewer_assets import stage_files
+from core.report.viewer_assets import drawing_files, stage_files
 from core.scene import Curve, Point
-
-_HERE = Path(__file__).parent
 
 
 class SketchInput(NamedTuple):
@@ -24,7 +21,7 @@ class SketchInput(NamedTuple):
 
 @cache
 def _component() -> Any:
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("draw.css", "draw.js"))
+    style, script = drawing_files()
     stage = stage_files()["stage.css"].read_text(encoding="utf-8")
     return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=stage + style, js=script)
 

@@ -106,6 +106,7 @@ def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: 
     assert series["over"] == ("/story?told=2" if number == 2 else f"/story?told=2,{number}")
     leads = dict(series["links"])
     assert leads["All its prompts and answers"] == f"/case?run={one.run}" and leads["All stories"] == series["over"]
+    assert leads["Present to a class"] == f"/wall?run={one.run}"
 
 
 def test_the_list_of_stories_gives_no_end_away_but_of_those_that_were_told(page: Page) -> None:
