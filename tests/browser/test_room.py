@@ -201,6 +201,7 @@ def test_a_function_is_drawn_by_finger_and_by_keys(serve: Callable[..., Server],
     expect(plane.locator(".line-claim")).to_have_attribute("d", re.compile(drawn[:20] if drawn else "-"))
     assert wall.locator(".plane path").count() == 0, "nothing is drawn on the wall before the reveal"
     wall.keyboard.press(" ")
+    expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
     wall.keyboard.press(" ")
     expect(wall.locator(".plane .line-sketch")).to_have_count(2)
     expect(wall.locator("h1")).to_have_text(re.compile(r"You are close on \d\.\d of 8 parts\."))
