@@ -68,7 +68,7 @@ def note(run_id: str, transcript: Transcript) -> None:
         else f"All {here} such runs of {lab.title} that were begun are among the recordings"
     )
     st.caption(
-        f":material/smart_display: **A recording: {one.words[0].lower()}{one.words[1:]}.** Made on "
+        f":material/smart_display: **A recording. {plain(one.twist)}** Made on "
         f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
         f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
         f"changed since. {which}: an example, not evidence."

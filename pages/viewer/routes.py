@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home
@@ -280,6 +287,11 @@ async def _game(request: Request) -> Response:
     return Response(body, media_type="text/html", headers=_FRESH)
 
 
+async def _story(request: Request) -> Response:
+    """Redirect the earlier address of the stories."""
+    return RedirectResponse(f"/stories?{request.url.query}".removesuffix("?"))
+
+
 async def _lend_index(request: Request) -> Response:
     """Return the path of a copy of the index to a command that can read the home's key."""
     if not instance.is_key(request.headers.get(instance.HEADER, "")):
@@ -293,6 +305,7 @@ async def _lend_index(request: Request) -> Response:
 ROUTES: list[BaseRoute] = [
     Route(instance.ROUTE, _lend_index),
     Route("/play", _game),
+    Route("/story", _story),
     Route("/stage/{name}", _file),
     # The modules import each other by relative names, so the version comes before the name.
     Route("/stage/{version}/{name}", _file),
