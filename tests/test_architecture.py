@@ -342,6 +342,7 @@ def test_pages_that_are_no_lab_s_room_name_no_lab():
     assert not wrong
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "line",
     [

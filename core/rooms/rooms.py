@@ -161,12 +161,16 @@ class Rooms:
 
     def find(self, code: str) -> LiveRoom:
         """The room with that code. Raises RoomNotFound, and GamePackError where its cards are gone."""
+        if live := self.in_memory(code):
+            return live
         code = code.strip().upper()
-        if code in self._live:
-            return self._live[code]
         if code not in self._paths:
             raise RoomNotFound
         return self._keep(code, self._read(self._paths[code]))
+
+    def in_memory(self, code: str) -> LiveRoom | None:
+        """The room with that code if its journal was read already."""
+        return self._live.get(code.strip().upper())
 
     def knows(self, code: str) -> bool:
         """Whether there is a room with that code, without reading it."""

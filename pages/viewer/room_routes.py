@@ -179,7 +179,8 @@ async def _room(request: Request, code: str) -> LiveRoom:
     # At once: a whole class may come from one address at the same moment.
     for limit, who in limits:
         limit.take(who, -1)
-    return await _in_turn(lambda: entry.rooms().find(code))
+    live = entry.rooms().in_memory(code)
+    return live if live else await _in_turn(lambda: entry.rooms().find(code))
 
 
 async def _own_room(request: Request, code: str) -> LiveRoom:

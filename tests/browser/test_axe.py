@@ -85,6 +85,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", PLANTED)
 def test_a_fault_that_is_planted_in_a_shadow_root_is_found(stage: Page, rule: str) -> None:
     root = stage.evaluate_handle(

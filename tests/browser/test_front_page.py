@@ -102,6 +102,7 @@ def test_on_a_phone_what_stands_below_the_card_keeps_its_place(app: Server, brow
     page.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("lab", "packs"), [("ask", ["first", "as-it-came"]), ("check", ["hidden"]), ("plant", ["whispered"])]
 )

@@ -91,6 +91,7 @@ def test_a_browser_is_given_one_cookie_that_no_script_reads(app: Server) -> None
         assert COOKIE not in reply.get("set-cookie", "") or path == "/no/such/file.js"
 
 
+@pytest.mark.thorough
 def test_a_run_is_one_browser_s_and_survives_a_reload(browser: Browser, serve: Callable[..., Server]) -> None:
     server = serve(EXPLAIN_OTHERS="no")
     ann, bob = browser.new_context(), browser.new_context()

@@ -54,6 +54,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
     assert hosts == {"127.0.0.1"}
 
 
+@pytest.mark.thorough
 def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, page: Page) -> None:
     one = LIST.of_lab("simulatability")[0]
     page.goto(f"{app.url}/case?run={one.run}&replay=1")

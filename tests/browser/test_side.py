@@ -91,6 +91,7 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     assert "given" not in begun(tmp_path, first).spec, "journals of other runs are as they were"
 
 
+@pytest.mark.thorough
 def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_over(
     app: Server, page: Page, scripted: Scripted
 ) -> None:

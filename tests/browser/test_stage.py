@@ -681,6 +681,7 @@ def test_what_one_presses_is_large_enough(page: Page) -> None:
         assert page.evaluate(small) == []
 
 
+@pytest.mark.thorough
 def test_nothing_moves_for_who_asks_for_less(page: Page) -> None:
     page.emulate_media(reduced_motion="no-preference")
     draw(page, "read", scenes.probe())

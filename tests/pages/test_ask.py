@@ -155,6 +155,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     assert contents.faults == [] and isinstance(contents.events[-1], Finished)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page_of", ["ask", "results/case.py"])
 @pytest.mark.parametrize("kind", ["started", "asked", "answered", "explanation", "counterfactual"])
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, kind: str) -> None:

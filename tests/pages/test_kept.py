@@ -77,6 +77,7 @@ PAGES: dict[str, tuple[str, dict[str, str]]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PAGES)
 def test_what_came_with_the_app_is_drawn(page: Page, name: str) -> None:
     path, query = PAGES[name]

@@ -165,6 +165,7 @@ def test_a_form_opens_again_with_what_the_run_was_started_with(page: Page) -> No
     assert app.selectbox(key="plant-gold").value is None, "no answer to that is known"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("model", "cue", "mark", "headline"),
     [

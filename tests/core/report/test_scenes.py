@@ -134,6 +134,7 @@ def test_every_recording_is_told_whole(events: list[Event]) -> None:
     assert scene.who.name not in " ".join((scene.who.shown, scene.question)), "its name is part of the end"
 
 
+@pytest.mark.sampled(3)
 def test_a_run_is_told_at_every_moment_and_what_was_told_stays(events: list[Event]) -> None:
     moments = range(0, len(events), max(1, len(events) // 40))
     before: dict[str, str] = {}

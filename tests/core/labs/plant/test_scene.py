@@ -210,6 +210,7 @@ def test_a_reader_that_failed_its_exam_reads_nothing() -> None:
     assert made.verdict and any("failed its qualification test" in sentence.text for sentence in made.verdict.more)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("model", ["admits", "silent", "names-all", "echo", "immune", "restless", "cue-form"])
 def test_robots_and_their_marks_in_the_run(model: str) -> None:
     played = of_robot(model)
@@ -225,6 +226,7 @@ def test_robots_and_their_marks_in_the_run(model: str) -> None:
         assert all(card.mark == made.verdict.mark for card in made.cards)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("cue", CUES)
 @pytest.mark.parametrize("task", ["strategyqa", "multi_choice", "sentiment", "entailment"])
 def test_every_cue_is_marked_in_every_task(task: str, cue: str) -> None:
