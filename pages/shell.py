@@ -16,7 +16,9 @@ READABLE = (
     f"<style>{style('base.css')}"
     + """
 [data-testid^="stBaseButton-primary"] {color: var(--on)}
-:is([data-testid="stCaptionContainer"], [data-testid="stWidgetLabel"]) p {font-size: 1rem}
+:root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"]) p, input, textarea, [role="combobox"],
+[data-baseweb="select"] > div, [data-testid^="stTopNav"], [data-testid^="stTopNav"] span:not([data-testid$="Icon"],
+[data-testid="stIconMaterial"])) {font-size: 1rem}
 @media (prefers-reduced-motion: reduce) {*, *::before, *::after {
 animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
 }}

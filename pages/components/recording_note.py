@@ -49,9 +49,8 @@ def about_all() -> str:
     """Return a description of the recordings."""
     recordings = list_recordings(home.recordings())
     return (
-        f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
-        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen "
-        "among more for what they show: examples, not evidence."
+        f"Recorded from {recordings.model} ({recordings.quantisation}, {recordings.licence}) on {recordings.cores} "
+        "cores, and unedited. We picked these stories because they are instructive: examples, not evidence."
     )
 
 

@@ -205,11 +205,11 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
 
 
 def verdict_line(marks: Sequence[Mark], of_run: Mark | None, words: Mapping[Mark, str], one: str) -> str:
-    """Return what a run's outcomes on the rows of all runs come to, in at most eight words. `of_run` is what the run's
+    """Return what a run's outcomes come to, in at most eight words. `of_run` is what the run's
     own verdict means, `words` the lab's for the marks, and `one` what a row is called.
     """
     if not marks:
-        return f"No {one} in common."
+        return f"No {one} has an outcome."
     if len(marks) == 1:
         word = _word(marks[0], words)
         return f"{word[:1].upper()}{word[1:]}."

@@ -98,17 +98,19 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
 
 
 def _in_short(made: list[Scene], rows: list[SideRow], one: str) -> list[Scene]:
-    """Return the scenes with a verdict of one line each, and bars over the rows of all runs. What the verdict says
-    otherwise follows below.
+    """Return the scenes with a verdict of one line each, and bars over the rows of all runs. If no row is in all of
+    them, each line is about the run's own rows. What the verdict says otherwise follows below.
     """
-    marks = [[row.there[at].state for row in rows if row.is_shared] for at in range(len(made))]
+    met = [row for row in rows if row.is_shared] or rows
+    marks = [[cell.state for row in met if (cell := row.cells[at])] for at in range(len(made))]
+    bars = outcome_bars(marks, made[0].words) if met and met[0].is_shared else [()] * len(made)
     found = []
-    for scene, own, bars in zip(made, marks, outcome_bars(marks, made[0].words), strict=True):
+    for scene, own, drawn in zip(made, marks, bars, strict=True):
         if (verdict := scene.verdict) is not None:
             line = Part(text=verdict_line(own, verdict.mark, scene.words, one))
             doubt = (Part(text=verdict.doubt),) if verdict.doubt else ()
             more = (verdict.headline, *doubt, *verdict.more)
-            verdict = verdict.model_copy(update={"headline": line, "bars": bars, "doubt": "", "more": more})
+            verdict = verdict.model_copy(update={"headline": line, "bars": drawn, "doubt": "", "more": more})
         found.append(scene.model_copy(update={"verdict": verdict}))
     return found
 

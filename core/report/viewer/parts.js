@@ -151,7 +151,8 @@ export function Face({ who, name }) {
 export function Bars({ bars }) {
   const [own, another] = bars.filter((one) => one.own && one.n);
   const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
-  const kinds = (bar) => [...["own", "wins", "limit", "faint"].filter((one) => bar[one]), bar.mark && classOf(bar.mark)];
+  const kinds = (bar) => [
+    ...["own", "wins", "limit", "faint"].filter((one) => bar[one]), bar.mark && classOf(bar.mark)];
   return html`<ul class="bars">${bars.map((bar) => html`
     <li class=${joined(" ", ...kinds(bar))}>
       <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the best possible)</span>`}</span>
