@@ -49,6 +49,7 @@ FLOORS: list[set[str]] = [
     {"core.studies"},
     {"core.report"},
     {"core.rooms"},
+    {"core.lessons"},
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},

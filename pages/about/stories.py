@@ -32,6 +32,7 @@ def draw_recording(one: Recording) -> None:
     links += [
         ("All its prompts and answers", f"/case?run={one.run}"),
         ("Step by step", f"/case?run={one.run}&replay=1"),
+        *([("Present to a class", f"/wall?run={one.run}")] if session.visitor().takes_part else []),
         (f"{lab.title}: {lab.question}", f"/{lab.path}"),
         ("All stories", "/stories"),
     ]

@@ -45,6 +45,7 @@ with st.container(horizontal_alignment="center"), st.container(key="front"):
         game(pack.load_pack(FIRST), "game")
     with ways:
         doors([lab for lab in entry.labs().values() if not lab.hidden])
+        st.link_button("Lessons for a class", "/lessons", icon=":material/school:", type="tertiary")
     st.subheader("Stories of a real model", anchor=False)
     story_cards(STORIES[:3])
     st.page_link(addresses.STORIES, label=f"All {len(STORIES)} stories", icon=":material/slideshow:")

@@ -24,7 +24,7 @@ from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import begin_side_by_side, recording_note, session
+from pages.components import begin_side_by_side, game_links, recording_note, session
 from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -260,7 +260,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
         begin_side_by_side.button(run_id, transcript)
-        _to_a_class(run_id)
+        game_links.to_a_class(run=run_id)
         link(run_id)
         _seal(run_id)
         download(
@@ -277,18 +277,6 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         menu(run_id, transcript.started.study if transcript.started else "")
     recording_note.note(run_id, transcript)
     recording_note.ask_it_yourself(run_id, transcript)
-
-
-def _to_a_class(run_id: str) -> None:
-    """The link to a room with the run's cards."""
-    if session.visitor().takes_part:
-        st.link_button(
-            "Present to a class",
-            f"/wall?{urlencode({'run': run_id})}",
-            icon=":material/groups:",
-            type="tertiary",
-            help="The wall shows a code, phones join, and everybody predicts each card before you reveal it.",
-        )
 
 
 def _seal(run_id: str) -> None:

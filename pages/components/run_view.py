@@ -125,15 +125,6 @@ def follow_sealed(run: str, case: str) -> Follow:
     return Follow(run, case, far, PACE.seconds(SECONDS), OTHERS)
 
 
-def named_run(show: Callable[[str], None]) -> None:
-    """`show` the run that the address names, if it names one; report a run that does not exist."""
-    if run_id := st.query_params.get("run", ""):
-        try:
-            show(run_id)
-        except RunNotFoundError as error:
-            st.error(plain(str(error)), title=error.title, icon=":material/error:")
-
-
 def page(shown: Shown) -> None:
     """Draw the run that `load_run` returned, live while it is in progress, and once it is over what can be done with
     it.

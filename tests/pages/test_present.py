@@ -107,6 +107,7 @@ def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: 
     assert [to for name, to in series["links"] if name.startswith("Next")] == [
         f"/stories?run={other.run}" for other in after[:1]
     ]
+    assert leads["Present to a class"] == f"/wall?run={one.run}"
 
 
 def test_the_gallery_shows_each_quotation_and_twist_and_leads_to_the_story(page: Page) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...events import Frozen, Model, Recorded, Rules
-from ...scene import FigureLine, Mark, Scene, Verdict
+from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
@@ -110,6 +111,16 @@ class StudyTables:
     traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
     alternative_readings: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
+
+
+class DrawnCurves(NamedTuple):
+    """How a lab scores curves that people draw: `hits(xs, true, given)` is in how many parts of the range a curve is
+    close to the function; both have a value at each of `xs`, None for a gap. `of_day(day)` is the title and the plot of
+    the function that everybody draws on that day.
+    """
+
+    hits: Callable[[Sequence[float], Sequence[float | None], Sequence[float | None]], int]
+    of_day: Callable[[date], tuple[str, Plot]]
 
 
 Labels = Mapping[tuple[str, str], Mapping[str, str]]
@@ -261,6 +272,8 @@ class Lab:
     """`cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
     (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
     """
+    drawn_curves: DrawnCurves | None = None
+    """How curves that people draw are scored, for a lab with functions of numbers."""
     guessed: Callable[[str, str, bool], Frozen] | None = None
     """`guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
     hidden. None if predictions are not saved.

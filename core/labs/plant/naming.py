@@ -277,14 +277,14 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
     there is no such condition or it is unclear.
     """
     text = "".join(clauses)
-    outcome = next(((clause, found) for clause in clauses if (found := _RE["would"].search(clause))), None)
-    if outcome is None:
+    outcomes = [(clause, found) for clause in clauses if (found := _RE["would"].search(clause))]
+    if not outcomes:
         return None
-    clause, would = outcome
-    what = re.split(r" (?:if|had|hadn't|without) ", clause[would.start() :])[0]
-    same = _RE["same"].search(what)
+    said = [re.split(r" (?:if|had|hadn't|without) ", clause[found.start() :])[0] for clause, found in outcomes]
     if not _RE["if"].search(text):
-        return False if same else None
+        return False if any(map(_RE["same"].search, said)) else None
+    would, what = outcomes[0][1], said[0]
+    same = _RE["same"].search(what)
     if _RE["only"].search(text):
         return None
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())

@@ -323,9 +323,9 @@ function Result({ round, guess }) {
 /**
  * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`,
  * `isCovered`, `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by
- * id. `end(guesses)` draws what it comes to; `note` is visible all the time.
+ * id. `end(guesses)` draws what it comes to; `note` is visible all the time, and `task` on the first card.
  */
-function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline, note }) {
+function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline, note, task }) {
   const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState("");
   const acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
@@ -365,7 +365,8 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`
       <${Button} does=${leave} words=${round ? "Stop guessing" : "Exit"} by="Esc" />`}</header>
-    ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
+    ${round ? html`<div class="round" key=${round.id}>${at === 0 && task && html`<p class="soft">${task}</p>`}
+        <${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
             <${Onward} does=${on} words=${isMore ? "Next" : "See your result"} by="space" />`
           : isGuessed ? html`<p class="soft">The answer appears once your guess is saved.</p>`
@@ -405,12 +406,18 @@ function Question({ round }) {
 
 const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 
+const COVER = "Reason hidden on this card. At the end you can compare your guesses with a reason and without one.";
+
+/** What a person who guesses has to know first: who “it” is, and what to do. */
+const taskOf = ({ who }) => `“It” is ${who.shown || "a language model"}. It gave an answer and a reason, and then we tested it.
+  On each card, guess what happened; then the card turns.`;
+
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
   const cards = scene.cards.filter((card) => isReached(card) && isPredictable(card));
   const all = cards.map((card) => ({
     id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isReady: card.mark !== "waiting",
-    isCovered: isCovered(scene.run, card.number),
+    isCovered: isCovered(scene.run, card.number), cover: COVER,
     below: scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`,
   }));
   const open = all.filter((one) => !one.isCovered), rounds = [...all.filter((one) => one.isCovered), ...open];
@@ -420,7 +427,7 @@ export function Guess({ stage, scene, name, leave }) {
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
     <${Onward} does=${leave} words="See the full run" by="Esc" />`;
   const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
-  return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title}
+  return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title} task=${taskOf(scene)}
     asks="What will it answer?" tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
 }
 

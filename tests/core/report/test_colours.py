@@ -21,8 +21,15 @@ READ_ON = {
 }
 WASHED = ("said", "kept", "broken", "cue")
 COLOUR = r"(?<![\w&])#(?:[0-9a-f]{3}){1,2}\b|\b(?:rgba?|hsla?|oklch)\("
-ELSEWHERE = {"data/page/room.css": {"#fff"}, "data/page/room.js": {"#111"}, "pages/icon.svg": {"#3b2fa0", "#fff"}}
-"""Colours outside base.css: a QR code is dark on white in both schemes, and an icon knows no variables."""
+ELSEWHERE = {
+    "data/page/room.css": {"#fff"},
+    "data/page/room.js": {"#111"},
+    "data/page/worksheet.css": {"#fff", "#000", "#777"},
+    "pages/icon.svg": {"#3b2fa0", "#fff"},
+}
+"""Colours outside base.css: a QR code is dark on white in both schemes, a sheet is printed, and an icon knows no
+variables.
+"""
 
 
 def rgb(colour: str) -> list[float]:
