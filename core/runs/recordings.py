@@ -8,6 +8,9 @@ from pathlib import Path
 
 from ..events import Frozen
 
+EXAMPLE_STUDY = "example"
+"""The study whose runs are in the archive `packs/example.zip`: `studies/example.toml`."""
+
 
 class Recording(Frozen):
     """One recorded run, by its id. `quote` is something that the model wrote in it, and `twist` says in a line what

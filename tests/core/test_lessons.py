@@ -214,6 +214,21 @@ def test_what_the_lessons_tell_of_the_canoe_and_the_hints_is_so() -> None:
     assert all(one.going == "comes true" for one in robots), "“robots that name the hint”"
 
 
+def test_the_recorded_questions_all_point_to_yes_as_the_lesson_says() -> None:
+    found = predicted(ALL["90-minutes"])[1]
+    assert {one.card.expects[0].value for one in found if one.going != "does not say"} == {"yes"}
+    assert all(one.card.said == "no" for one in found if one.going == "misleads")
+
+
+def test_the_robots_explain_themselves_as_the_lessons_say() -> None:
+    """“Steadfast names the rule with its exceptions, Fickle says that all birds can fly, Vague says nothing”."""
+    robots: Mapping[str, Any] = LABS["simulatability"].robots.controls()
+    question = robots["control/fickle"].world.read("Can a penguin fly?")
+    told = {name: robots[f"control/{name}"].explain(question, False).words for name in ("steadfast", "fickle", "vague")}
+    assert "except" in told["steadfast"] and "All birds can fly" in told["fickle"] and "bird" not in told["vague"]
+    assert all(name.title() in said(ALL["45-minutes"]) for name in told)
+
+
 def test_the_page_of_a_lesson_holds_all_of_it_and_escapes_it() -> None:
     for lesson in ALL.values():
         page = lessons.lesson_page(lesson)
