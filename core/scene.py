@@ -329,6 +329,10 @@ class Scene(Frozen):
     """
     is_sealed: bool = False
     """Whether parts of the case are withheld from this scene."""
+    by_person: bool = Field(default=False, exclude_if=lambda is_so: not is_so)
+    """Whether no model predicts, only visitors do: each card shows the reason and can be guessed before its answer
+    comes.
+    """
 
 
 class Tile(Frozen):

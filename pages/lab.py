@@ -148,6 +148,14 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
     """Start a run and put its id into the address, so that a reload shows it. Problems with a model or data set are
     reported instead.
     """
+    if run_id := begin(lab, spec):
+        st.query_params.clear()
+        st.query_params.update({"run": run_id, **query})
+        st.rerun()
+
+
+def begin(lab: Lab, spec: Spec) -> str:
+    """Start a run and return its id; an empty string if there is a problem, which is reported."""
     try:
         with waits("Getting ready …"):
             if lab.check is not None:
@@ -157,11 +165,9 @@ def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
         run_id = session.runs().start(lab.name, spec, session.catalog().get)
     except (CallError, ValueError, QuotaExceededError) as error:
         problems(error)
-        return
+        return ""
     st.session_state[BEGUN] = True
-    st.query_params.clear()
-    st.query_params.update({"run": run_id, **query})
-    st.rerun()
+    return run_id
 
 
 def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from ..events import Frozen
 
+EXAMPLE_STUDY = "example"
+"""The study whose runs are in the archive `packs/example.zip`: `studies/example.toml`."""
+
 
 class Recording(Frozen):
     """One recorded run, by its id. `words` say what it shows, at the end of its story. It was chosen among `of` runs of

@@ -56,6 +56,8 @@ with st.container(horizontal_alignment="center"), st.container(width=WIDTH):
     card, ways = st.columns([17, 5], gap="large")
     with card:
         game(pack.load_pack(FIRST), "game")
+        for lab in entry.labs().values():
+            lab_page.page_of(lab).welcome()
     with ways:
         doors([lab for lab in entry.labs().values() if not lab.hidden])
         st.page_link(addresses.STORY, label="Stories of a real model", icon=":material/slideshow:")

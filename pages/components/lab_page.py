@@ -61,6 +61,7 @@ class LabPage:
       shown.
     - `follow_up(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every
       run (replay, link, download) may follow.
+    - `welcome()` draws what the front page offers of the lab below the game.
     - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
       declaration.
     - `side`: what the lab declares for comparing its runs side by side.
@@ -85,6 +86,7 @@ class LabPage:
     run_table: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     follow_up: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    welcome: Callable[[], None] = lambda: None
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
 

@@ -12,7 +12,7 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import memory_fit
 from core.report.scenes import who
-from core.runs.recordings import Recording, list_recordings
+from core.runs.recordings import EXAMPLE_STUDY, Recording, list_recordings
 from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
@@ -59,7 +59,11 @@ def note(run_id: str, transcript: Transcript) -> None:
     """Say where a recording comes from, and that it was selected; nothing for any other run."""
     recordings = list_recordings(home.recordings())
     one, started = recordings.named(run_id), transcript.started
-    if one is None or started is None or not session.run(run_id).is_recording():
+    if started is None or not session.run(run_id).is_recording():
+        return
+    if started.study == EXAMPLE_STUDY:
+        st.caption(":material/school: **From the example study that comes with the app.**")
+    if one is None:
         return
     lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
     which = (

@@ -33,6 +33,9 @@ SECONDS = 2.0
 
 OTHERS = "The person who started it can stop it."
 
+LEFT = "left"
+"""Session key of the run whose cards the visitor left, before or after the last guess."""
+
 END, LAST = "end", 10_000
 """The value in the address for the last screen, and a number larger than that of any screen."""
 
@@ -275,8 +278,10 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
         named = {"case": shown.case} if shown.are_several else {}
         st.switch_page(addresses.CASE, query_params={"run": shown.run, **named, "fork": went.removeprefix("fork ")})
     if went == "guessed" and mode == "guess":
-        # A reader who left before guessing everything stops guessing, and sees the results.
-        del st.query_params["reader"]
+        st.session_state[LEFT] = shown.run
+        if shown.room.sealed(shown.view, shown.case_goes_on):
+            # A reader who left before guessing everything stops guessing, and sees the results.
+            del st.query_params["reader"]
         st.rerun()
 
 

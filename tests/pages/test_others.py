@@ -76,6 +76,7 @@ def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
 
 def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> None:
     app = page("results/browse.py")
+    app.button(key="put-example").click().run()
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value

@@ -16,7 +16,7 @@ from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Examined
-from core.labs.ask.tasks import MOST, AskSpec, calls, usual
+from core.labs.ask.tasks import MOST, PERSON, AskSpec, calls, usual
 from core.labs.ask.words import METHODS
 from core.labs.base.lab import Prerequisite
 from core.models.errors import OutsideWorld
@@ -173,9 +173,9 @@ def fill(spec: AskSpec) -> dict[str, Any]:
         "task": spec.task,
         "model": spec.model,
         "method": spec.method,
-        "arms": list(spec.control_arms),
+        "arms": DEFAULT_ARMS if spec.is_by_person else list(spec.control_arms),
         "exam": spec.exam,
-        SIMULATOR: spec.simulator if spec.simulator != spec.model else None,
+        SIMULATOR: spec.simulator if spec.simulator not in (spec.model, PERSON) else None,
         _number_key(spec.task, not spec.dataset, spec.model): max(spec.counterfactuals, 1),
         "extra": "\n".join(spec.extra),
         "ask-source": "dataset" if spec.dataset else "one",
