@@ -205,7 +205,8 @@ class Plot(Frozen):
 class Bar(Frozen):
     """A share that decides the verdict: `hits` of `n`, with its 95 % interval if it has one. `own`: with the
     explanation; `limit`: the highest possible; all others are baselines. `wins`: it does at least as well as the
-    explanation. `faint`: too few for a rate, or no conclusion may be drawn from it.
+    explanation. `faint`: too few for a rate, or no conclusion may be drawn from it. `mark`: it counts the outcomes of
+    that kind.
     """
 
     label: str
@@ -217,6 +218,7 @@ class Bar(Frozen):
     low: float | None = None
     high: float | None = None
     faint: bool = False
+    mark: Mark | None = Field(default=None, exclude_if=lambda mark: mark is None)
 
 
 class Verdict(Frozen):

@@ -115,7 +115,7 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
                 expect(streamlit).to_have_css("color-scheme", scheme)
             found.extend(f"{where}, {scheme}: {fault}" for fault in lasting(page, *rules))
 
-    for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "story", "plant"):
+    for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "stories", "plant"):
         page.goto(f"{app.url}/{path}")
         settle(page)
         expect(page.locator("h1").first).to_be_visible()

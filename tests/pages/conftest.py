@@ -122,7 +122,10 @@ def stopped(app: AppTest) -> AppTest:
 def scenes(app: AppTest) -> list[Scene]:
     """The scenes of cases in the page's viewers."""
     return [
-        Scene.model_validate(scene) for one in staged(app) if one["mode"] != "all" for scene in one.get("scenes", ())
+        Scene.model_validate(scene)
+        for one in staged(app)
+        if one.get("mode") not in (None, "all")
+        for scene in one.get("scenes", ())
     ]
 
 
@@ -161,5 +164,6 @@ def words(app: AppTest) -> str:
     said += [expander.label for expander in app.expander]
     for one in staged(app):
         said += [text for scene in one.get("scenes", ()) for text in texts(scene)]
+        said += [text for card in one.get("cards", ()) for _, text in card["lines"]]
         said += [followed[name] for followed in one.get("follow", ()) if followed for name in ("words", "note")]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

@@ -151,8 +151,10 @@ export function Face({ who, name }) {
 export function Bars({ bars }) {
   const [own, another] = bars.filter((one) => one.own && one.n);
   const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
+  const kinds = (bar) => [
+    ...["own", "wins", "limit", "faint"].filter((one) => bar[one]), bar.mark && classOf(bar.mark)];
   return html`<ul class="bars">${bars.map((bar) => html`
-    <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
+    <li class=${joined(" ", ...kinds(bar))}>
       <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the best possible)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
