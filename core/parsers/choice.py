@@ -208,7 +208,7 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
     named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
     conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
     if concluding and not conclusions and (letter := _LETTER_LEFT.fullmatch(concluding[-1])):
-        conclusions = options[:-1][ord(letter[1].lower()) - ord("a") :][:1]
+        conclusions = [*options[:-1]][ord(letter[1].lower()) - ord("a") :][:1]
     if conclusions:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):

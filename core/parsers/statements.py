@@ -172,6 +172,7 @@ _UNDECIDED = (
     r"|\bequal (?:chances|weight)\b)"
 )
 """What says that the writer takes both of two answers, or none."""
+UNDECIDED = re.compile(_UNDECIDED, _FLAGS)
 _TURN = re.compile(rf"{_TAKEN_BACK}|{_UNDECIDED}", _FLAGS)
 
 
