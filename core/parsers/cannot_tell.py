@@ -59,7 +59,8 @@ _REFUSAL = anycase(
 )
 _NO_LIST = anycase(
     rf"\W{{0,20}}(?:{_SORRY}[,.]? (?:but )?(?:the|your|there|no)\b|(?:unfortunately, )?i (?:am )?{_REFUSAL_CANNOT} "
-    r"(?:to )?(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b)"
+    r"(?:to )?(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b"
+    r"|(?:it(?:'s| is) (?:hard|difficult|impossible) to|(?:that|it) depends)\b)"
 )
 
 

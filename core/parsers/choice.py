@@ -35,7 +35,8 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 
 _LETTER = anycase(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
-    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}"
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}"
+    r"(?P<mark>[).:\]–—-]*|,(?= (?:because|since|as|for)\b))[ \t]{0,9}"
 )
 
 
@@ -232,6 +233,10 @@ _CLOSE = 20
 _ASIDE = anycase(
     r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
     r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
+    r"|\b(?:some|many|most|one|people|you|others)\b[^.;,\n]{0,30}\b(?:say|think|pick|choose|guess|answer"
+    r"|expect)\b[^.;,\n]{1,80}"
+    r"|\b(?:at first|first|initially|originally)\b[^.;\n]{0,20}\b(?:i|we) (?:thought|considered|wanted|leaned|picked"
+    r"|took)[^.;\n]{1,80}"
     r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
 )
 """What a reply concedes, or says about an earlier state. It counts only if nothing else names an option."""
@@ -245,6 +250,7 @@ _CONCLUDES = anycase(
 )
 _REMAINS = anycase(
     r"\bonly (?P<a>[^.;\n]{1,60}?) (?:remains?|is left|was|is|has|fits?|works?|matches)\b"
+    r"|(?:\A|[:,] )(?P<e>[^.;:,\n]{1,40}?) (?:remains|survives|is left)\b(?! (?:in|at|on|to|with|by)\b)"
     r"|(?:\A|[:,\n] )(?P<b>[^.!?;:,\n]{1,60}?) it is\b(?=\W*\Z)"
     r"|(?:\A|[:,] )(?P<c>[^.;:,\n]{1,60}?) (?:is|was) (?:what's|what is|all that(?:'s| is)"
     r"|the only (?:\w+ )?(?:that's )?) ?left\b"

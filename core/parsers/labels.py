@@ -167,9 +167,15 @@ def _tone_of(sentence: str) -> Statement | None:
         return named[-1]
     if begins := _first_tone(sentence):
         return Statement(begins.value, 0, LOOSE)
-    claim = _TONE_CLAIM.search(sentence)
+    claims = list(_TONE_CLAIM.finditer(sentence))
+    claim = next(
+        (one for one in claims if not _MAY.search(sentence, max(0, one.start() - 40), one.start())),
+        claims[0] if claims else None,
+    )
     return Statement(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
+
+_MAY = anycase(r"\b(?:may|might|could|can)(?: \w+)? \Z")
 
 # Entailment.
 
@@ -231,7 +237,7 @@ _DOES = anycase(
     r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
     r"|stated)|follows|(?:accept|take|read|count|treat)\b[^.;\n]{1,60}\bas (?:follow|true|entail|given|support"
     r"|correct)\w*"
-    r"|(?:bears?|backs?) (?:it|this|that) (?:out|up)|(?:claim|hypothesis|it) holds|does (?:\w+ly )?(?:entail|follow"
+    r"|(?:bears?|backs?) (?:it|this|that) (?:out|up)|(?:claim|hypothesis) holds|does (?:\w+ly )?(?:entail|follow"
     r"|support)|supports|implies|confirms|backs|statement holds"
     r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b"
 )

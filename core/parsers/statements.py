@@ -216,7 +216,8 @@ def _rows_as_lines(rows: list[list[str]]) -> list[str]:
 
 _CONDITION = anycase(
     r"\b(?:(?P<both>depend(?:s|ing)|either way|both ways|split|torn|toss-?up|two (?:directions|ways|minds)"
-    r"|half\b[^.!?\n]{1,100}\bhalf|with\b[^.!?;\n]{1,60}\bwithout)|(?<!even )if|unless|otherwise)\b"
+    r"|half\b[^.!?\n]{1,100}\bhalf|with\b[^.!?;\n]{1,60}\bwithout|one\b[^.!?;\n]{1,60}\b(?:an|the )other)"
+    r"|(?<!even )if|unless|otherwise)\b"
 )
 _COMMITS = anycase(
     r"(?<!if )\bso\b|\b(?:thus|therefore|hence|i(?:'d| would|'ll| will) (?:say|go|call|classify|answer|pick|lean))\b"
@@ -259,7 +260,7 @@ ADVERBS = (
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
     r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n"
-    r"|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"|(?:because|since|as|due|given|rather|and|but|for|from|based|in|to|with|according|if|"
     r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again"
     r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
@@ -287,7 +288,7 @@ LABEL = re.compile(
 IS = re.compile(
     # "the answer to this is (clearly)"; what is said about the starter question is not the answer
     rf"\b(?:(?P<final>final answer)|{_NOUNS})"
-    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter"
+    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that|i|i'd|we)\b(?:(?!starter"
     rf"|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
     _FLAGS,
 )

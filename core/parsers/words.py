@@ -102,6 +102,11 @@ _DROPPED = anycase(
     rf"(?:^|(?<=[.;|] ))[^\w\n]{{0,6}}(?:[^\W\d][^:.\n]{{0,30}} )??{_UNIMPORTANT}\b[^:.\n]{{0,60}}:(?P<same>[^\n]*)"
 )
 _ANY_HEADING = re.compile(r"[^\n]{1,80}:\W*$|\W{0,3}#|\*\*[^*\n]{1,60}\*\*\W*$")
+_REST = anycase(
+    r"(?:^|(?<=[.!?;] ))(?:the (?:rest|others|remaining)|of (?:these|those|them)|everything else"
+    r"|all (?:the )?others?)\b"
+    r"[^.\n]*\.?"
+)
 _NONE_HERE = anycase(r"(?:^|(?<=[.;] ))[^:.;\n]{1,40}: ?(?:none|n/a|nothing)\b\.?")
 _CLAUSES = anycase(r"(?<=[.!?;])\s|[,–—-]? ?\b(?=(?:but not|whereas|while)\b)|, (?=not\b)|(?=\((?:but )?not\b)")
 _DENIES = anycase(
@@ -111,7 +116,8 @@ _DENIES = anycase(
 
 def _without_dropped(text: str) -> str:
     """Remove the words that a reply calls unimportant, with their heading or their clause."""
-    lines, drops = [], False
+    lines: list[str] = []
+    drops = False
     for line in text.split("\n"):
         dropped = _DROPPED.search(line)
         if dropped and not _BULLET.match(line):
@@ -122,7 +128,9 @@ def _without_dropped(text: str) -> str:
         elif drops:
             continue
         lines.append(
-            line if _BULLET.match(line) and not _BOLD.match(line) else _NONE_HERE.sub("", _without_denied(line))
+            line
+            if _BULLET.match(line) and not _BOLD.match(line)
+            else _REST.sub("", _NONE_HERE.sub("", _without_denied(line)))
         )
     return "\n".join(lines)
 
@@ -140,14 +148,17 @@ def _without_denied(line: str) -> str:
     return "".join(kept)
 
 
-_LONGEST_LINE = 4_000
+_LONGEST_LINE, _LONGEST_SENTENCE = 4_000, 400
 _LAST_LIST = anycase(
-    r"(?:^|(?<=[.!?] ))\W{0,4}(?:(?:so|now|in short|altogether|therefore|overall)|(?:so )?(?:my |the )?(?:final"
+    r"(?m)(?:^|(?<=[.!?,] ))\W{0,4}(?:(?:so|now|in short|altogether|therefore|overall)(?:,? (?:the"
+    r"|my) (?:\w+ ){0,2}(?:words?|list|answer|terms) (?:is|are))?|(?:so )?(?:my |the )?(?:final"
     r"|corrected|revised|new|resulting)"
     r" (?:list|answer|words|selection|choice))\W{0,3}:"
 )
 _REVISES = anycase(
-    r"(?<=[.!?\n])\s*(?:hmm,? )?(?:no, )?(?:wait|hold on|on second thoughts?|correction|edit|scratch that)\s?[,:.–—-][^:\n]*[.!:]\s"
+    r"(?<=[.!?\n])\s{0,9}(?:hmm,? )?(?:no, )?(?:wait|hold on|on second thoughts?|correction|edit"
+    r"|scratch that)\s?[,:.–—-]"
+    r"[^:\n]{0,200}[.!:]\s"
 )
 
 
@@ -166,7 +177,8 @@ _LABEL_ONLY = anycase(
 )
 _CHOSEN = anycase(
     r"\W{0,9}(?:i|we|one|you)(?:['’](?:d|ll|ve)| would| will| could| can| have| should)?(?: \w{1,12}ly| first| also)?"
-    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|keep)"
+    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|say|like"
+    r"|doubt|keep)"
     r"(?:e?d)?(?: out)?(?: (?:the|these|those|following|important|key|words?|terms?|phrases?)){0,4}:? "
 )
 """What precedes the words in a sentence about them: "I would redact"."""
@@ -211,10 +223,12 @@ def _annotated(lines: list[str]) -> list[str]:
     """Return the words if all lines say "word: why" or "word - why"; a category ("Positive: ..") is not a word."""
     found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
     notes = [note[1] for note in found if note]
-    categories = any(_CATEGORY.match(f"{note}: x") for note in notes)
+    lists = [_SHORT_LIST.search(line[:_LONGEST_SENTENCE]) for line in lines]
+    categories = any(_CATEGORY.match(f"{note}: x") for note in notes) or (any(lists) and all(": " in x for x in lines))
     return notes if len(notes) == len(lines) > 1 and not categories else []
 
 
+_SHORT_LIST = re.compile(r": [^\s,;]+(?: [^\s,;]+)?[,;] [^\s,;]+(?: [^\s,;]+)?(?:[,;] [^\s,;]+(?: [^\s,;]+)?)*$")
 _MOST_LINES = 4_000
 """Lines beyond these are not read."""
 
@@ -395,7 +409,8 @@ _INSERTED = anycase(
     r"| - (?P<c>[^\n]+?) - )"
 )
 _LEADS = anycase(
-    r".*\b(?:on|to|is|are|was|were|words?|terms?|phrases?|adjectives|by|from|with|as|at|of|than|name|cite|say"
+    r".*\b(?:on|to|is|are|was|were|words?|terms?|phrases?|adjectives|by|from|with|as|at|of|than|name|cite|say|like"
+    r"|doubt"
     r"|chiefly|mainly|mostly|especially|particularly"
     r"|it|me|around|between|among|in|through|both|namely)\b:?\s+"
 )
@@ -404,15 +419,19 @@ _FOLLOWS = anycase(
     r"|give|gave|push|tip|settle[sd]?"
     r"|stand|stood|count|matter|drive|drove|weigh)\b.*$"
 )
-_OPENS = anycase(r"(?:chiefly|mainly|mostly|especially|particularly|namely|i|i'd|we|it|it's|what|the) ")
+_OPENS = anycase(
+    r"(?:chiefly|mainly|mostly|especially|particularly|namely|words like|without a doubt|i|i'd|we|it|it's|what|the) "
+)
 _BETWEEN_WORDS = anycase(
-    r"^(?:then|also|to (?:some|a lesser) degree|to a lesser extent|finally|above all|perhaps|maybe)\s+"
+    r"^(?:then|also|plus|as well as|to (?:some|a lesser) degree|to a lesser extent|finally|above all|perhaps|maybe)\s+"
 )
 
 
 def _in_sentence(sentence: str) -> list[str]:
-    """Return the words that a sentence lists: "My answer hinges on odd, sad and cold", "Two words (odd, sad) decide"."""
+    """Return the words that a sentence lists: "It hinges on odd, sad and cold", "Two words (odd, sad) decide"."""
     inserted = _INSERTED.search(sentence)
+    if len(sentence) > _LONGEST_SENTENCE or not (inserted or _WEIGHS.search(sentence)):
+        return []
     listed = inserted[inserted.lastgroup or "a"] if inserted else sentence
     first, *others = re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", listed.strip(" .!"))
     if not others:
@@ -420,10 +439,18 @@ def _in_sentence(sentence: str) -> list[str]:
     if len(first.split()) > _SHORT or _OPENS.match(first):
         first = _LEADS.sub("", first)
     middle = [_BETWEEN_WORDS.sub("", part) for part in others[:-1]]
-    words = [_BRACKETS.sub("", word) for word in (first, *middle, _FOLLOWS.sub("", _BETWEEN_WORDS.sub("", others[-1])))]
+    last = _FOLLOWS.sub("", _BRACKETS.sub("", _BETWEEN_WORDS.sub("", others[-1])))
+    words = [*(_BRACKETS.sub("", word) for word in (first, *middle)), last]
     return words if all(0 < len(word.split()) <= _SHORT and not _PRONOUN.search(word) for word in words) else []
 
 
+_WEIGHS = anycase(
+    r"\b(?:words?|terms?|phrases?|adjectives|verdict|sentiment|tone|hing\w+|rel(?:y|ied|ies)|rest(?:s|ed)|turn(?:s"
+    r"|ed)|tip\w*|driven"
+    r"|point(?:s|ed)?|based|decid\w+|decisive|matter\w*|chiefly|mainly|mostly|especially|particularly|without a doubt"
+    r"|(?:pick|choose|name|cite|list|say|highlight|mention|count)(?:e?d)?)\b"
+)
+"""What a sentence must say for the things it lists to be the words that mattered."""
 _PRONOUN = anycase(
     r"\b(?:i|i'm|we|you|it|it's|they|he|she|this|that|these|those|is|are|was|were|the|which|would|can't|cannot)\b"
 )
@@ -469,7 +496,7 @@ def _running(text: str) -> list[str]:
             continue
         parts = _split(said)
         if colon or are or (len(parts) > 1 and len(said.split()) <= _WORDS_A_PART * len(parts)):
-            words += [_BRACKETS.sub("", part) for part in parts]
+            words += [_BRACKETS.sub("", part.rstrip(" .")) for part in parts]
     return words
 
 
@@ -523,7 +550,7 @@ def _split(text: str) -> list[str]:
     """Split at commas, semicolons and spaced slashes; in such a list, "and" or "or" separates the last two words."""
     parts = re.split(r"\s*[,;、，；]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
-        return parts
+        return parts[0].split("/") if re.fullmatch(r"[^\W\d_]{2,}(?:/[^\W\d_]{2,}){2,}", parts[0]) else parts
     *rest, last = parts
     return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
@@ -541,7 +568,9 @@ def _tidy(words: Iterable[str]) -> list[str] | None:
     words = list(words)
     tidy: dict[str, str] = {}
     for word in words:
-        word = _PICTURES.sub("", " ".join(word.split())).strip(" *_`\"“”„«»「」'‘’")
+        word = re.sub(r"(?<=\w) ?= ?[+-]?[\d.]{1,9}%?$", "", _PICTURES.sub("", " ".join(word.split()))).strip(
+            " *_`\"“”„«»「」'‘’"
+        )
         if not _EMOTICON.fullmatch(word):
             word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
         if _EMOTICON.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):

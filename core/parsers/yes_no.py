@@ -95,7 +95,8 @@ _SIMULATED = (
     re.compile(
         r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim|bet|wager)s?"
         r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b"
-        r"|\b(?:lean(?:s|ing)?|tend(?:s|ing)?)(?: more)?(?: towards?| to)?|\b(?:down (?:as|for)|(?:on the )?side of"
+        r"|\b(?:lean(?:s|ing)?|tend(?:s|ing)?)(?: more| \w+ly)?(?: towards?| to)?|\b(?:go(?:es)? (?:for|with)"
+        r"|comes? out(?: as)?|(?:which|that|this) means)\b|\b(?:down (?:as|for)|(?:on the )?side of"
         r"|take|pick|return|(?:model|robot|assistant)'s (?:is|would be)):?",
         _FLAGS,
     ),
@@ -186,7 +187,8 @@ def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
 
 
 _SAY = (
-    r"(?:(?:be|say|saying|says|answer|answering|answers|answered|reply|replying|respond|give|go|going|come|to|with"
+    r"(?:(?:be|if|said|now|say|saying|says|answer|answering|answers|answered|reply|replying|respond|give|go|going"
+    r"|come|to|with"
     r"|for|up|out|as|that|it|they|the"
     r"|an?|this|model|robot|assistant|would|will|could|can|is|think|believe|expect|see|possibly|really|very|well"
     r"|ever|simply|then|clearly|here|also|in|any|way) ){0,9}\"?"
@@ -194,7 +196,9 @@ _SAY = (
 _NOT = (
     r"(?:(?<!need )\bnot|\bnever|(?<!i )\bcannot|\bhardly|\bscarcely|\bno way|\bimpossible|\bfar from"
     r"|\bi (?:\w+ )?doubt(?: that)?"
-    r"|\bunlikely|\bopposite of|\banything but|(?<!i ca)n't)"
+    r"|\bunlikely|\bopposite of|\banything but|(?<!i ca)n't"
+    r"|\bi (?:can't|cannot|could not|couldn't) (?:imagine|see|picture)|\b(?:surprised|astonished|odd|strange"
+    r"|inconsistent|contradictory|absurd))"
 )
 _NO_OTHER = anycase(
     r"\b(?:not|cannot|no|nothing|hard|difficult|impossible|never|hardly|n't)\b[^.;\n]{0,60}?(?:\b(?:other than"
@@ -203,7 +207,8 @@ _NO_OTHER = anycase(
 )
 _NEGATED = anycase(
     rf"{_NOT} {_SAY}(?P<v>yes|no(?=\"?\s?(?:[.,;:!)\n–—-]|\Z)"
-    r"| (?:to|here|in|after|for|on|because|since|as|given)\b))\b\"?(?! (?:for|with) (?:sure|certain)"
+    r"| (?:to|here|in|after|for|on|because|since|as|given|now|again|then|either)\b))\b\"?(?! (?:for|with) (?:sure"
+    r"|certain)"
     r"|[^.;\n]{0,60}\b(?:unless|until|if|or|nor)\b)"
 )
 """A denial of one of the two answers, which is the other: "it wouldn't say yes"."""
@@ -228,7 +233,7 @@ _DOES = anycase(
     rf"\b{_WHO}{_HOW}(?: (?:would|will|wo)|(?<=\Ait)(?: do| di)(?:es|d)|'d|'ll)(?P<not>n't|{_HOW} not)?{_HOW}"
     r"(?: (?:(?P<no>disagree|reject|deny|dismiss)|agree|accept|approve|confirm|affirm|concur)(?: with)?"
     r"(?: (?:this|that|it|so|the (?:claim|statement|suggestion|idea)))?(?: (?:too|as well|here|now))?)?"
-    r"(?= ?(?:[.,;:!)\n]|\Z| (?:because|since|as|for|by|given|here|either|too|again|on)\b))"
+    r"(?= ?(?:[.,;:!)\n]| (?:because|since|as|for|by|given|here|either|too|again|on)\b))"
 )
 """A clause that answers without a yes or no: "so it wouldn't", "the model would agree"."""
 _BARE = anycase(
