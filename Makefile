@@ -1,4 +1,5 @@
 # make run    sets up what is missing and opens the app
+# make class  the same, and opens the lessons for a class (docs/teach.md)
 # make test   sets up what is missing and runs the tests that need no browser: for after each change
 # make quick  the tests nearest to what changed, in under 90 seconds
 # make check  lint, types, these tests and those in a browser: what has to be green
@@ -28,10 +29,13 @@ LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(B
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
+.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
+
+class: $(VENV)/.ready
+	@$(BIN)/python -m streamlit run app.py -- --open=lessons
 
 # Under a public name the app is hosted: what a visitor could harm the host with is off, also behind a proxy that alone
 # reaches it. It listens on loopback until it is told otherwise.

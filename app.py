@@ -27,7 +27,9 @@ from pages.viewer.room_routes import ROOM_ROUTES
 from pages.viewer.routes import ROUTES
 
 OPEN = "--open"
-"""The argument that opens the app in a browser when it starts (`streamlit run app.py -- --open`)."""
+"""The argument that opens the app in a browser when it starts (`streamlit run app.py -- --open`). With `--open=lessons`
+it opens that page.
+"""
 
 
 @asynccontextmanager
@@ -43,7 +45,8 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     gc.freeze()
     port = int(st.get_option("server.port"))
     url = server_util.get_url(server_util.get_display_address(st.get_option("server.address") or "0.0.0.0"))  # noqa: S104
-    opening.announce(url, port, OPEN in sys.argv)
+    opens = next((one for one in sys.argv if one.partition("=")[0] == OPEN), "")
+    opening.announce(url, port, bool(opens), opens.partition("=")[2])
     forgetting = asyncio.create_task(purge_expired_runs())
     yield
     forgetting.cancel()

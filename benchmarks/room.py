@@ -1,16 +1,18 @@
 """A class that votes: phones join a room, each hears of it over a stream, and all vote at the same moment on each card.
 
-python benchmarks/room.py [PHONES] [--cards 5] [--kill]
+python benchmarks/room.py [PHONES] [--cards 5] [--kill] [--sessions 5]
 
 It prints how long a vote takes until it is acknowledged, beside an empty route that is asked as often in the same run,
 and how long a reveal takes to the last phone. With --kill the server is killed in the middle of a vote and started
-again: every vote that was acknowledged has to be there, once, and every phone has to come back.
+again: every vote that was acknowledged has to be there, once, and every phone has to come back. With --sessions the
+lesson lasts a minute, and so many full sessions of the app beside it run a robot in Ask once a minute.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import os
 import signal
@@ -29,6 +31,7 @@ import httpx2
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "class.example.org"
 EMPTY = "/_stcore/health"
+MINUTE = 60.0
 
 
 class App:
@@ -120,8 +123,39 @@ def p95(seconds: list[float]) -> float:
     return 1000 * sorted(seconds)[int(0.95 * (len(seconds) - 1))]
 
 
-async def lesson(app: App, number: int, cards: int, is_killed: bool) -> None:
-    """Play so many cards, and print what was measured."""
+async def robots(url: str, wait: float, over: asyncio.Event) -> list[float]:
+    """A full session that runs a robot once a minute, after `wait` seconds and until it is `over`. Returns the seconds
+    from each click to its verdict.
+    """
+    session, took = importlib.import_module("class").Session, []
+    while True:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(over.wait(), wait)
+        if over.is_set():
+            return took
+        began = time.monotonic()
+        if (seen := await session(url).go()) is not None:
+            took.append(seen[1])
+        wait = max(0.0, MINUTE - (time.monotonic() - began))
+
+
+async def beside(app: App, sessions: int, lesson: Callable[[float], Awaitable[None]]) -> None:
+    """Play the lesson beside so many full sessions, and print what these saw."""
+    over = asyncio.Event()
+    tasks = [asyncio.create_task(robots(app.url, MINUTE * place / sessions, over)) for place in range(sessions)]
+    await lesson(MINUTE if sessions else 0.0)
+    over.set()
+    took = await asyncio.gather(*tasks, return_exceptions=True)
+    seen = sorted(seconds for one in took if not isinstance(one, BaseException) for seconds in one)
+    if sessions:
+        most = f"; from the click at most {seen[-1]:.1f} s" if seen else ""
+        print(f"Beside it {sessions} full sessions saw {len(seen)} verdicts of robots{most}.")
+    for fault in {repr(one) for one in took if isinstance(one, BaseException)}:
+        print(f"A session failed: {fault}")
+
+
+async def lesson(app: App, number: int, cards: int, is_killed: bool, seconds: float) -> None:
+    """Play so many cards, over at least so many seconds, and print what was measured."""
     teacher = httpx2.AsyncClient(base_url=app.url, timeout=60)
     await teacher.get("/wall", headers={"accept": "text/html"})
     code = (await teacher.post("/room/open", json={"pack": "first"})).json()["code"]
@@ -140,7 +174,9 @@ async def lesson(app: App, number: int, cards: int, is_killed: bool) -> None:
     votes: list[float] = []
     empty: list[float] = []
     reveals: list[float] = []
+    started = time.monotonic()
     for place in range(cards):
+        await asyncio.sleep(max(0.0, started + seconds * place / cards - time.monotonic()))
         wall = await go()
         options = list(wall["round"]["card"]["options"])  # type: ignore[index]
         empty += await everybody(phones, Phone.empty)
@@ -181,11 +217,16 @@ def main() -> None:
     parser.add_argument("phones", type=int, nargs="?", default=200)
     parser.add_argument("--cards", type=int, default=5)
     parser.add_argument("--kill", action="store_true")
+    parser.add_argument("--sessions", type=int, default=0)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         app = App(Path(folder))
         try:
-            asyncio.run(lesson(app, chosen.phones, chosen.cards, chosen.kill))
+
+            async def play(seconds: float) -> None:
+                await lesson(app, chosen.phones, chosen.cards, chosen.kill, seconds)
+
+            asyncio.run(beside(app, chosen.sessions, play))
         finally:
             app.stop()
 

@@ -24,25 +24,26 @@ def file_for(port: int) -> Path:
     return home.home() / f"address-{port}.html"
 
 
-def announce(url: str, port: int, opens: bool) -> None:
-    """Print the app's address, and open it in a browser if `opens`.
+def announce(url: str, port: int, opens: bool, page: str = "") -> None:
+    """Print the app's address, and open it in a browser if `opens`. With `page` it is the address of that page.
 
     The token is printed only in a terminal, because other output may end up in logs. The browser is given the file,
     because everybody on the machine can read the command that starts it.
     """
-    address, file = access_token.address(url), _kept(url, port) if access_token.is_required() else None
+    address = access_token.address(url, page)
+    file = _kept(address, port) if access_token.is_required() else None
     print(f"\n  Explain Yourself: {address if sys.stdout.isatty() else url}")
     if access_token.is_required() and not sys.stdout.isatty():
         print(f"  Its address with the token is {f'in {file}' if file else 'printed in a terminal only'}.")
     print(flush=True)
     if opens and _has_screen():
-        webbrowser.open(file.as_uri() if file else url)
+        webbrowser.open(file.as_uri() if file else f"{url}/{page}" if page else url)
 
 
-def _kept(url: str, port: int) -> Path | None:
+def _kept(address: str, port: int) -> Path | None:
     """Write the file and return its path; None if the home is not writable."""
     try:
-        home.write(file := file_for(port), _PAGE.format(escape(access_token.address(url))).encode())
+        home.write(file := file_for(port), _PAGE.format(escape(address)).encode())
     except (OSError, home.DataDirError):
         return None
     return file

@@ -160,12 +160,29 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def sample(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the items without those that only `make thorough` runs: of a test marked `sampled(n)`, all but each n-th
+    set of parameters, in the order of their names.
+    """
+    names: dict[str, list[str]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            names.setdefault(item.nodeid.partition("[")[0], []).append(item.nodeid)
+    every = {item.nodeid: mark.args[0] for item in items if (mark := item.get_closest_marker("sampled"))}
+    left_out = {name for group in names.values() for at, name in enumerate(sorted(group)) if at % every[name]}
+    return [item for item in items if item.nodeid not in left_out]
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the slowest tests first, in random order within each kind, so that no process is left with them at the end:
     the browser tests, then the files in this folder, which run commands and recompute whole runs. A failed browser
     test is repeated once and reported as a rerun, because a page that is being drawn on a busy machine can miss a
     click or a key.
     """
+    if not ALL:
+        kept = sample(items)
+        config.hook.pytest_deselected(items=list(set(items) - set(kept)))
+        items[:] = kept
     items.sort(
         key=lambda item: (not item.nodeid.startswith("tests/browser/"), item.nodeid.partition("::")[0].count("/"))
     )

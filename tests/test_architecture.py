@@ -49,6 +49,7 @@ FLOORS: list[set[str]] = [
     {"core.studies"},
     {"core.report"},
     {"core.rooms"},
+    {"core.lessons"},
     {"core.entry"},
     {"core.commands"},
     {"core.__main__"},
@@ -342,6 +343,7 @@ def test_pages_that_are_no_lab_s_room_name_no_lab():
     assert not wrong
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "line",
     [

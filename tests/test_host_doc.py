@@ -93,10 +93,11 @@ def test_serving_is_hosted_and_listens_where_it_was_told(
     assert policy.is_hosted() and not policy.allows("files") and hosts in policy.allowed_hosts()
 
 
-def test_running_it_alone_opens_a_browser(environment: str) -> None:
-    done = made(environment, target="run")
+@pytest.mark.parametrize(("target", "opens"), [("run", "--open"), ("class", "--open=lessons")])
+def test_running_it_alone_opens_a_browser(target: str, opens: str, environment: str) -> None:
+    done = made(environment, target=target)
     _, called = json.loads(done.stdout)
-    assert called == ["-m", "streamlit", "run", "app.py", "--", "--open"]
+    assert called == ["-m", "streamlit", "run", "app.py", "--", opens]
 
 
 def test_serving_wants_a_name_that_is_not_this_machines_own(environment: str) -> None:

@@ -45,7 +45,7 @@ def values(value: Any) -> Iterator[str]:
 
 
 SCREENS = [path for part in ("core", "pages") for kind in ("py", "toml") for path in (ROOT / part).rglob(f"*.{kind}")]
-DATA = list((ROOT / "data").glob("*.toml"))
+DATA = [*(ROOT / "data").glob("*.toml"), *(ROOT / "data" / "lessons").glob("*.toml")]
 DOCS = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
 
 

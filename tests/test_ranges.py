@@ -37,6 +37,7 @@ def is_in_range(metric: Metric, value: float | None, low: float | None, high: fl
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("lab", "metric"), METRICS, ids=[f"{lab.name}-{metric.name}" for lab, metric in METRICS])
 def test_means_of_a_figure_stay_within_what_it_declares(lab: Lab, metric: Metric) -> None:
     bottom, top = (max(-50.0, min(50.0, end)) for end in metric.ends)
@@ -76,6 +77,7 @@ def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
                 yield case, one.metric, one.rules, one.score
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("lab", "path"), recordings(), ids=[path.stem.split("-", 2)[2] for _, path in recordings()])
 def test_no_figure_of_a_recording_leaves_its_range(lab: Lab, path: Path) -> None:
     found = list(scored(lab, path))

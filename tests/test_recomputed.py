@@ -949,6 +949,7 @@ PLANTS = [
 """Each robot with one of the cues; with all of them in `make thorough`."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("settings", ASKS)
 def test_ask(settings: str) -> None:
     counted = holds(lines_of("simulatability", settings), ask)
@@ -956,6 +957,7 @@ def test_ask(settings: str) -> None:
     assert set(counted) == wanted
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("settings", CHECKS)
 def test_check(settings: str) -> None:
     counted = holds(lines_of("consistency", settings), check)
@@ -969,6 +971,7 @@ def probed(settings: str) -> Counter[str]:
     return holds(lines_of("find", settings), probe)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("settings", [*PROBES, *rated()])
 def test_probe(settings: str) -> None:
     assert probed(settings)
@@ -980,6 +983,7 @@ def test_plant() -> None:
     assert all(counted.values()), "every figure has had a value"
 
 
+@pytest.mark.thorough
 def test_every_figure_of_probe_has_had_a_value() -> None:
     counted = sum((probed(settings) for settings in [*PROBES, *rated()]), Counter[str]())
     assert set(counted) == {metric.name for metric in LAB["find"].metrics}

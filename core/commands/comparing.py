@@ -23,7 +23,7 @@ def add(commands: click.Group) -> None:
 
 @click.command("compare", help="Compare two to five models, methods, runs or rules on the items that they share.")
 @click.argument("of", nargs=-1, metavar="[NAME]...")
-@click.option("--by", type=click.Choice(get_args(By)), default="model", show_default=True, help="what the names are of")
+@click.option("--by", type=click.Choice(get_args(By)), default="model", show_default=True, help="what the names are")
 @click.option(
     "--within",
     default="",
@@ -33,14 +33,14 @@ def add(commands: click.Group) -> None:
 @click.option(
     "--match",
     type=click.Choice(get_args(Match)),
-    help="what two rows must share: the starter question (whole), or their own too (exact, default where given)",
+    help="what rows must share: the starter question (whole), or the new one too (exact, default if available)",
 )
 @click.option(
     "--doubtful",
     is_flag=True,
     help="count results without a verdict, for example because the predictor failed its test",
 )
-@json_option("what was found as a JSON object")
+@json_option("the comparison as a JSON object")
 def _compare(of: tuple[str, ...], by: str, within: str, match: str | None, doubtful: bool, as_json: bool) -> int:
     query = {
         **parse_qs(within),

@@ -26,9 +26,7 @@ def _data(context: click.Context) -> int:
     return DONE
 
 
-@_data.command(
-    "get", help="Say where a data set comes from, how large it is and under which licence; then download it."
-)
+@_data.command("get", help="Print where a data set comes from, its size and its licence, then download it.")
 @click.argument("name", type=click.Choice([one.name for one in sources()]))
 @click.option("--yes", "is_agreed", is_flag=True, help="download without asking")
 def _get(name: str, is_agreed: bool) -> int:

@@ -17,14 +17,14 @@ def add(commands: click.Group) -> None:
     commands.add_command(_game)
 
 
-@click.command("game", help="Write the game as one HTML file, which is played anywhere, without a network.")
+@click.command("game", help="Write the game as one HTML file that can be played anywhere, without a network.")
 @click.option(
     "-o", "--output", "file", default="game.html", type=click.Path(path_type=Path, dir_okay=False), help="the file"
 )
-@click.option("--pack", "name", default=page.FIRST, help="a pack that comes with the app, or NAME.json of one's own")
+@click.option("--pack", "name", default=page.FIRST, help="a pack that comes with the app, or your own NAME.json")
 def _game(file: Path, name: str) -> int:
     if file.exists():
-        raise click.BadParameter(f"{file} is there already: name another file.")
+        raise click.BadParameter(f"{file} already exists: choose another name.")
     try:
         pack = _pack(name)
     except GamePackError as error:

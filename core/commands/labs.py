@@ -24,7 +24,7 @@ from .study_run import as_text
 
 
 SHIPPED_MODEL = f"local/{SHIPPED}"
-"""The model that is asked if none is named."""
+"""The model that is asked if you name none."""
 
 
 def parameters(lab: Lab) -> list[click.Parameter]:

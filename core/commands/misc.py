@@ -26,9 +26,9 @@ def add(commands: click.Group) -> None:
         commands.add_command(command)
 
 
-@click.command("resume", help="Go on with a run that stopped; nothing is asked twice.")
+@click.command("resume", help="Continue a run that stopped. No call is repeated.")
 @click.argument("run_id", metavar="RUN")
-@click.option("--failed", "failed_too", is_flag=True, help="ask again what failed in one that completed")
+@click.option("--failed", "failed_too", is_flag=True, help="repeat the calls that failed in a completed run")
 @journals_option
 @event_option
 def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int:
@@ -40,7 +40,7 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
     return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
-@click.command("reread", help="Read a run's raw answers again, by the rules of now: a new run, which asks no model.")
+@click.command("reread", help="Parse a run's raw answers again with the current parsers, into a new run.")
 @click.argument("run_id", metavar="RUN")
 @journals_option
 @event_option
@@ -51,10 +51,10 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
     return run(going, journals, as_json, resolve=lambda id: model)
 
 
-@click.command("verify", help="Score a run again from its raw answers; exit 1 where a figure differs.")
+@click.command("verify", help="Score a run again from its raw answers. Exit code 1 if a figure differs.")
 @click.argument("run_id", metavar="RUN")
 @journals_option
-@json_option("the outcome as a JSON object")
+@json_option("the result as a JSON object")
 def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     path = journal.find(run_id, journals, home.recordings(), home.priors())
     if path is None:
@@ -72,7 +72,7 @@ def _verify(run_id: str, journals: Path, as_json: bool) -> int:
     return WRONG if found.differ or faults else DONE
 
 
-@click.command("store", help="The index of the journals. rebuild: make it again from them.")
+@click.command("store", help="The index of the journals. rebuild: make it again from the journals.")
 @click.argument("action", type=click.Choice(["rebuild"]))
 def _store(action: Any) -> int:
     path = home.home() / "store.duckdb"
@@ -86,7 +86,7 @@ def _store(action: Any) -> int:
             path.replace(path.with_suffix(".broken"))
         except OSError as error:
             raise home.DataDirError(
-                f"The index cannot be made again: {home.home()} may not be written to ({error.strerror}). "
+                f"The index cannot be rebuilt: {home.home()} is read-only ({error.strerror}). "
                 "Set EXPLAIN_HOME to a folder that may be written to."
             ) from None
         store = Store(path, entry.labs())

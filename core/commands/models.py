@@ -23,8 +23,8 @@ def add(commands: click.Group) -> None:
     commands.add_command(_models)
 
 
-@click.group("models", invoke_without_command=True, help="List the models that can be asked, or try one.")
-@json_option("one model a line")
+@click.group("models", invoke_without_command=True, help="List the models, or try one.")
+@json_option("one model per line")
 @click.pass_context
 def _models(context: click.Context, as_json: bool) -> int:
     if context.invoked_subcommand is not None:

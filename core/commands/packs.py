@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import click
 from click import Context
 
-from .. import entry, home
+from .. import entry, home, journal
 from ..report.game import checking, making
 from ..report.game.making import PackRequest
 from ..report.game.pack import MOST_CARDS, GamePackError, pack_text, read, shipped_packs
 from ..report.game.people import table
+from ..rooms import arguments, cards
 from ..text.plurals import count_noun
 from .run_output import DONE, WRONG, json_option
 from .study_run import as_text
@@ -36,22 +38,22 @@ def add(commands: click.Group) -> None:
 @click.group(
     "pack",
     cls=_Pack,
-    help="Cards of the game: `pack RUN… -o FILE` makes a pack of journals, `pack check [FILE]…` holds it to them.",
+    help="Packs of game cards: `pack RUN… -o FILE` makes one, `pack check [FILE]…` compares it with its journals.",
 )
 def _pack() -> None:
     pass
 
 
-@_pack.command("make", help="Make a pack of the trials of runs (`pack RUN…` is the same).")
+@_pack.command("make", help="Make a pack from the trials of runs (`pack RUN…` does the same).")
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NAME.json; NAME is the pack's")
-@click.option("--title", default="", help="what the pack is called (default: its name)")
+@click.option("--title", default="", help="title of the pack (default: its name)")
 @click.option(
-    "--truths", type=click.Path(path_type=Path, exists=True), help="a file of data/questions with the true answers"
+    "--truths", type=click.Path(path_type=Path, exists=True), help="a file in data/questions with the correct answers"
 )
-@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most so many cards")
-@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw so many trials, none left out")
-@click.option("--seed", type=int, default=0, help="what is drawn by (default: 0)")
+@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most this many cards")
+@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw this many trials, leaving none out")
+@click.option("--seed", type=int, default=0, help="seed of the draw (default: 0)")
 def _make(
     runs: tuple[str, ...],
     output: Path,
@@ -79,7 +81,7 @@ def _make(
     return DONE
 
 
-@_pack.command("check", help="Hold packs to their journals; exit 1 where one is not what these say.")
+@_pack.command("check", help="Compare packs with their journals. Exit code 1 if one differs.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 def _check(files: tuple[Path, ...]) -> int:
     code = DONE
@@ -102,9 +104,9 @@ def _check(files: tuple[Path, ...]) -> int:
     return code
 
 
-@_pack.command("people", help="What people guessed of the trials of packs, beside the machine's guesses.")
+@_pack.command("people", help="What people guessed on the trials of packs, beside the machine's guesses.")
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@json_option("one cell a line, as a JSON object")
+@json_option("one cell per line, as a JSON object")
 def _people(files: tuple[Path, ...], as_json: bool) -> int:
     try:
         packs = [read(file) for file in files or shipped_packs()]
@@ -112,8 +114,29 @@ def _people(files: tuple[Path, ...], as_json: bool) -> int:
         raise click.BadParameter(str(error)) from None
     rows = table(packs, entry.labs(), _folders(), home.journals())
     if not rows and not as_json:
-        print("Nobody has guessed in these packs yet.")
+        print("Nobody has played these packs yet.")
     print(*([json.dumps(row, ensure_ascii=False) for row in rows] if as_json else as_text(rows)), sep="\n")
+    return DONE
+
+
+@_pack.command("argue", help="Write for and against: for each answer of a run two opposing arguments by its own model.")
+@click.argument("name", metavar="RUN|PACK")
+@click.option("--model", default="", help="the model that gave the answers (default: the run's)")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="a journal (default: the run's, for classes)")
+def _argue(name: str, model: str, output: Path | None) -> int:
+    run = journal.find(name, *_folders())
+    begun = journal.first_event(run) if run else None
+    model = model or str(begun.spec.get("model") or "" if begun else "")
+    output = output or (arguments.path_of(home.journals(), name) if begun else None)
+    if output is None or not model:
+        raise click.BadParameter("Answers of a pack have no model and no journal of their own: give --model and -o.")
+    try:
+        found = cards.source(name if begun else "", name, entry.labs(), _folders()).cards
+    except GamePackError as error:
+        raise click.BadParameter(str(error)) from None
+    answers = {(card.run, card.case) for card in found if arguments.can_be_argued(card)}
+    made = asyncio.run(arguments.write(output, found, model, entry.catalog().get))
+    print(f"For and against {len(answers & made.keys())} of {count_noun(len(answers), 'answer')} in {output}")
     return DONE
 
 

@@ -58,7 +58,7 @@ def json_option(printed: str) -> Callable[[Decorated], Decorated]:
     return click.option("--json", "as_json", is_flag=True, help=f"print {printed}")
 
 
-event_option = json_option("one event a line, as in the journal")
+event_option = json_option("one event per line, as in the journal")
 
 
 def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
@@ -73,7 +73,7 @@ def open_run(run_id: str, *folders: Path) -> tuple[Lab, Started, list[Event]]:
         print(f"Damaged lines of the journal of {run_id}, {len(found.faults):,}: {lines}.", file=sys.stderr)
     started = next((event for event in found.events if isinstance(event, Started)), None)
     if started is None or started.about or started.lab not in entry.labs():
-        raise RunNotFoundError(f"{path} holds no run of a lab of this app.")
+        raise RunNotFoundError(f"{path} contains no run of a lab that this app has.")
     return entry.labs()[started.lab], started, found.events
 
 
@@ -140,7 +140,7 @@ def run(
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(folder))}" if folder != home.journals() else ""
             failed = " --failed" if state.status == "completed" else ""
-            print(f"To go on from here: python -m core resume {going.id}{failed}{elsewhere}")
+            print(f"To continue: python -m core resume {going.id}{failed}{elsewhere}")
     return code
 
 

@@ -34,10 +34,10 @@ engine_option = click.option(
     type=click.Choice(["local", "dask", "slurm"]),
     default="local",
     show_default=True,
-    help="where runs are made: here, on a Dask cluster that is up, or on one made of SLURM jobs",
+    help="where to make the runs: here, on a running Dask cluster, or on SLURM jobs",
 )
 scheduler_option = click.option(
-    "--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786"
+    "--scheduler", metavar="ADDRESS", help="address of the Dask scheduler, such as tcp://10.0.0.1:8786"
 )
 
 
@@ -59,9 +59,9 @@ def making(
                 "python -m pip install --no-deps --require-hashes -r requirements-cluster.lock"
             )
     if (engine == "dask") != (scheduler is not None):
-        raise click.UsageError("--engine dask needs the --scheduler of a cluster, and no other engine takes one.")
+        raise click.UsageError("--engine dask needs --scheduler, and no other engine accepts it.")
     if engine == "slurm" and shutil.which("sbatch") is None:
-        raise click.UsageError("There is no SLURM here: the command sbatch is not found.")
+        raise click.UsageError("SLURM is not installed here: there is no command sbatch.")
     asked = cluster_settings(study)
 
     @asynccontextmanager

@@ -32,18 +32,18 @@ study_argument = click.argument("file", type=click.Path(path_type=Path, dir_okay
 """The study file, as the parameter `file`."""
 
 
-@click.command("pause", help="Stop a study that runs, here or in another process, to go on with later.")
+@click.command("pause", help="Pause a running study, here or in another process.")
 @study_argument
 def pause(file: Path) -> int:
     """Stop further calls of the study. The process that makes it stops when the open calls are answered."""
     study = plan.read(file, entry.labs())
     desired_state.want(home.home(), study.name, paused=True)
-    print(f"{study.title}: the process that makes it stops within a second or two, once its open calls are answered.")
-    print(f"To go on from there: python -m core study run {file}")
+    print(f"{study.title}: the process that runs it will stop in a second or two, once its open calls are answered.")
+    print(f"To continue: python -m core study run {file}")
     return DONE
 
 
-@click.command("status", help="How the runs of a study stand.")
+@click.command("status", help="Print the status of a study's runs.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -59,7 +59,7 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("pack", help="Put the journals of completed runs into one file, from which `unpack` brings them back.")
+@click.command("pack", help="Pack the journals of completed runs into one file. `unpack` restores them.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -80,7 +80,7 @@ def pack(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("unpack", help="Put the journals of a packed study back, one file a run, to be read again.")
+@click.command("unpack", help="Restore the journals of a packed study, one file per run.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -92,10 +92,10 @@ def unpack(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("verify", help="Score a study's runs again from their raw answers; exit 1 where a figure differs.")
+@click.command("verify", help="Score a study's runs again from their raw answers. Exit code 1 if a figure differs.")
 @study_argument
 @journals_option
-@json_option("one line a run, as a JSON object")
+@json_option("one run per line, as a JSON object")
 def verify(file: Path, journals: Path, as_json: bool) -> int:
     """Report the runs whose figures differ from what their answers give, and return the exit code."""
     study = plan.read(file, entry.labs())
@@ -123,7 +123,7 @@ def _kb(size: int) -> str:
     return f"{size / 1000:,.0f} kB"
 
 
-@click.command("report", help="Write what a study asked and found as one HTML file that needs no network.")
+@click.command("report", help="Write a study's report as one HTML file that needs no network.")
 @study_argument
 @click.option("-o", "out", required=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.html")
 @journals_option

@@ -46,11 +46,11 @@ def add(commands: click.Group) -> None:
         *(_plan, _run, study_files.pause, study_files.status, _table),
         *(study_files.pack, study_files.unpack, study_files.verify, study_files.report),
     )
-    help = "Many runs from one file: plan, run, pause, status, table, report, verify, pack."
+    help = "Make many runs from one file: plan, run, pause, status, table, report, verify, pack."
     commands.add_command(click.Group("study", of_study, help=help))
 
 
-@click.command("plan", help="What a study will take, before anything is asked.")
+@click.command("plan", help="Print what a study will cost, without calling a model.")
 @study_argument
 @journals_option
 @json_option("a JSON object")
@@ -64,10 +64,10 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
     return DONE
 
 
-@click.command("run", help="Make the runs of a study that have not completed, those of the controls first.")
+@click.command("run", help="Make the runs of a study that are not complete, controls first.")
 @study_argument
 @journals_option
-@json_option("one line a run, as a JSON object")
+@json_option("one run per line, as a JSON object")
 @study_cluster.engine_option
 @study_cluster.scheduler_option
 def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str | None) -> int:
@@ -93,7 +93,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
                 tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
             )
             if wrong:
-                _complain(["The instrument is off: no figure of this study can be relied on.", *wrong])
+                _complain(["A control lacks its known value: no figure of this study can be relied on.", *wrong])
                 code = OFF
             if code != DONE:
                 break
@@ -105,7 +105,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
     run_output.index_run(journals)
     _complain(required_data.broken(required_data.loaded_records(study, journals)))
     if code == INTERRUPTED and not as_json:
-        print(f"To go on from here: python -m core study run {file}")
+        print(f"To continue: python -m core study run {file}")
     return code
 
 
@@ -151,12 +151,12 @@ def _end(study: Study, outcome: StudyOutcome, of: int) -> int:
     """Report problems of the runs in sentences, and return the exit code."""
     _complain(f"{run} failed: {why}" for run, why in outcome.failed.items())
     if outcome.elsewhere:
-        _complain([f"{count_noun(len(outcome.elsewhere), 'run')} of this study are being made by another process."])
+        _complain([f"{count_noun(len(outcome.elsewhere), 'run')} of this study are in progress in another process."])
     if outcome.spent or outcome.paused:
         why = "Paused" if outcome.paused else f"The budget of {_budget(study)}"
         done = f"{len(outcome.completed) + len(outcome.early)} of {count_noun(of, 'run')} have completed"
         raising = "" if outcome.paused else " Raise the budget to go on."
-        _complain([f"{why}: {done}, and what was answered is kept.{raising}"])
+        _complain([f"{why}: {done}, and all answers are kept.{raising}"])
         return INTERRUPTED
     if outcome.failed:
         return BAD_INPUT if outcome.bad_input else UNREACHABLE
@@ -174,15 +174,15 @@ def _budget(study: Study) -> str:
     return f"{both} leaves no room for one more call"
 
 
-@click.command("table", help="What a study found so far.")
+@click.command("table", help="Print what a study has found so far.")
 @study_argument
 @journals_option
-@json_option("one row a line, as a JSON object")
+@json_option("one row per line, as a JSON object")
 @click.option(
     "--picture",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.html",
-    help="also draw the figures measured against the true ones, where these are known",
+    help="also plot measured figures against the true ones, where these are known",
 )
 def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> int:
     labs = entry.labs()
@@ -198,7 +198,7 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
     if lines:
         print("\n".join(lines))
     elif not as_json:
-        print(f"Nothing has been run yet: python -m core study run {file}")
+        print(f"No run has been made yet: python -m core study run {file}")
     return DONE
 
 

@@ -39,9 +39,9 @@ def add(commands: click.Group) -> None:
         commands.add_command(one)
 
 
-@click.command("query", help="Ask the index of the journals by SQL, which can read and do nothing else.")
+@click.command("query", help="Query the index of the journals with SQL. Queries can only read.")
 @click.argument("query", metavar="SQL")
-@json_option("one row a line, as a JSON object")
+@json_option("one row per line, as a JSON object")
 def _query(query: str, as_json: bool) -> int:
     found = _asked(query)
     if as_json:
@@ -66,7 +66,7 @@ def _all_of(query: str) -> list[dict[str, Any]]:
     """Return all rows of a query. Raises QueryRefusedError if there are more than a query may return."""
     found = _asked(query)
     if found.cut:
-        raise QueryRefusedError(f"More meet the condition than a query gives. {found.cut}")
+        raise QueryRefusedError(f"More match the condition than a query returns. {found.cut}")
     return list(found.rows())
 
 
@@ -85,19 +85,19 @@ def _cell(value: object) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in shown)
 
 
-@click.command("export", help="Write runs, and what people said of them, into one file: all, or some.")
+@click.command("export", help="Write runs and their annotations into one file: all runs, or some.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip")
-@click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; may be given several times")
-@click.option("--where", help="""runs that meet a condition in SQL over the columns of runs: "model like 'local/%'" """)
-@click.option("--sender", default="", help="whose they are, for those who import them")
+@click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; can be given several times")
+@click.option("--where", help="""runs that match an SQL condition on the columns of runs: "model like 'local/%'" """)
+@click.option("--sender", default="", help="whose runs they are, for people who import them")
 @click.option(
     "--sign",
     "key",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     metavar="KEY",
-    help="an OpenSSH key that signs it, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
+    help="an OpenSSH key to sign it with, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
 )
-@json_option("what was written as a JSON object")
+@json_option("the result as a JSON object")
 def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
     chosen = list(runs)
     if where is not None:
@@ -108,7 +108,7 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         listed = (path for path in journal.list_journals(home.journals()) if not journal.is_blank(path))
         chosen = [path.stem for path in listed if "~" not in path.stem]
     if file.exists():
-        raise BundleError(f"{file} is there already: name another file.")
+        raise BundleError(f"{file} already exists: choose another name.")
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
@@ -133,21 +133,21 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
     return DONE
 
 
-@click.command("import", help="Keep the runs of a bundle, of a journal, or of a folder of journals, beside your own.")
+@click.command("import", help="Import the runs of a bundle, a journal, or a folder of journals.")
 @click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
-@click.option("--sender", default="", help="whose they are (default: what the bundle says, or its name)")
-@json_option("what was kept as a JSON object")
+@click.option("--sender", default="", help="whose runs they are (default: what the bundle says, or its name)")
+@json_option("the result as a JSON object")
 def _import(path: Path, sender: str, as_json: bool) -> int:
     taken = bundle.import_path(path, (home.journals(), home.recordings()), sender)
     scored = entry.score_again(taken)
     index_run(home.journals())
     for name, why in taken.passed_over.items():
-        print(f"{name} was passed over: {why}.", file=sys.stderr)
+        print(f"{name} was skipped: {why}.", file=sys.stderr)
     for run, found in scored.items():
         if found.why or found.differ:
             print(f"{run}: {found.sentence}", file=sys.stderr)
     if unscored := [run for run in taken.runs if run not in scored]:
-        print(f"There was no time to score {len(unscored):,} runs again.", file=sys.stderr)
+        print(f"There was not enough time to score {len(unscored):,} runs again.", file=sys.stderr)
     if as_json:
         differ = [run for run, found in scored.items() if found.differ]
         told = {"runs": len(taken.runs), "imported": taken.runs, "differ": differ, "signed": taken.signed.words}
@@ -155,23 +155,23 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
     else:
         print(f"{count_noun(len(taken.runs), 'run')} imported, {taken.signed.words}")
         if taken.same:
-            print(f"{len(taken.same)} journals were here already, byte for byte.")
+            print(f"{len(taken.same)} journals are already here, byte for byte.")
     return DONE
 
 
-_WHERE = """a condition in SQL over the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
+_WHERE = """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
 
 
-@click.command("page", help="Write a run, one case of it, or cases that meet a condition, as one HTML file.")
+@click.command("page", help="Write a run, one of its cases, or cases that match a condition, as one HTML file.")
 @click.argument("run", required=False, metavar="RUN")
-@click.option("--case", help="this case of the run alone")
+@click.option("--case", help="only this case of the run")
 @click.option("--where", help=f"cases of all runs with {_WHERE}")
 @click.option("-o", "--output", "file", required=True, type=click.Path(path_type=Path, dir_okay=False), help="the file")
 def _page(run: str | None, case: str | None, where: str | None, file: Path) -> int:
     if (run is None) == (where is None) or (case and not run):
-        raise click.BadParameter("Name a run, with a case of it or without, or give a condition.")
+        raise click.BadParameter("Name a run, or a run and one of its cases, or give a condition.")
     if file.exists():
-        raise click.BadParameter(f"{file} is there already: name another file.")
+        raise click.BadParameter(f"{file} already exists: choose another name.")
     of = None
     if run is not None:
         lab, state, damaged = _state_of(run)
@@ -182,7 +182,7 @@ def _page(run: str | None, case: str | None, where: str | None, file: Path) -> i
     else:
         places = [(row["run"], row["case"]) for row in _all_of(_CASES.format(where=where))]
         if not places:
-            raise click.BadParameter("No case meets the condition.")
+            raise click.BadParameter("No case matches the condition.")
         runs = {name: _state_of(name) for name, _ in places[: case_html.MOST]}
         shown = ((*runs[name], one) for name, one in places[: case_html.MOST])
         chosen = [case_html.Chosen(lab, state, one, damaged) for lab, state, damaged, one in shown]
@@ -203,10 +203,10 @@ def _has(state: Transcript, run: str, case: str | None) -> None:
         raise click.BadParameter(f"{run} has no case {case!r}. Its cases: {', '.join(list(state.cases)[:5])} …")
 
 
-@click.command("scene", help="Print a case as it is told, as JSON: what the page, the presenter and the file draw.")
+@click.command("scene", help="Print a case's scene as JSON: what pages, presentations and exported files draw.")
 @click.argument("run", metavar="RUN")
 @click.option("--case", help="this case of the run (default: its first)")
-@click.option("--evidence", is_flag=True, help="print what stands behind it instead: calls, readings, all figures")
+@click.option("--evidence", is_flag=True, help="print its data instead: calls, parsed values, all figures")
 def _scene(run: str, case: str | None, evidence: bool) -> int:
     lab, state, _ = _state_of(run)
     _has(state, run, case)
@@ -230,7 +230,7 @@ def _state_of(run: str) -> tuple[Lab, Transcript, int]:
     return lab, transcript(events), len(journal.faults(path)) if path else 0
 
 
-@click.command("methods", help="Print the sentences on how runs were made, for a paper: all runs, or some.")
+@click.command("methods", help="Print the methods text for a paper: all runs, or some.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--where", help=f"runs that have a case or trial with {_WHERE}")
 def _methods(runs: tuple[str, ...], where: str | None) -> int:
@@ -243,5 +243,5 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
         if not wanted and where is None:
             wanted = listing.runs_of(store, Filter())
         sentences = methods.sentences(store, wanted)
-    print("\n\n".join(sentences) if sentences else "No run is as asked.")
+    print("\n\n".join(sentences) if sentences else "No run matches.")
     return DONE

@@ -46,6 +46,7 @@ def sealed(scene: Scene, opened: Collection[str]) -> Scene:
         panels=tuple(_before(scene)),
         plot=scene.plot and _covered(scene.plot),
         is_sealed=True,
+        by_person=scene.by_person,
     )
     return shown.model_copy(update={"screens": screens(shown)})
 

@@ -32,17 +32,33 @@ def _library() -> Path:
 @cache
 def stage_files() -> dict[str, Path]:
     """The files by the names under which a browser asks for them."""
-    own = (*DRAWING, "stage.css", "outbox.js", "live.js")
+    own = (*DRAWING, "base.css", "stage.css", "outbox.js", "live.js")
     return {name: _VIEWER / name for name in own} | {"preact.js": _library()}
 
 
+def style(*names: str) -> str:
+    """The text of these of the viewer's style sheets."""
+    return "".join(stage_files()[name].read_text(encoding="utf-8") for name in names)
+
+
+def drawing_files() -> tuple[str, str]:
+    """The style and the script of the chart on which a person draws a curve, a component of Streamlit."""
+    return (_VIEWER / "draw.css").read_text(encoding="utf-8"), (_VIEWER / "draw.js").read_text(encoding="utf-8")
+
+
+def drawing_class() -> str:
+    """The same script as one that defines the class `Drawing` alone."""
+    script = drawing_files()[1].replace("export default", "const component =", 1)
+    return f"const Drawing = (() => {{\n{script}\nreturn Drawing;\n}})();"
+
+
 @cache
-def in_one_scope(*more: str) -> str:
-    """The library, the drawing modules and the modules `more` as one script, which defines `mount` and `library`: a
-    page opened from disk cannot import anything.
+def in_one_scope(*more: str, drawing: tuple[str, ...] = DRAWING) -> str:
+    """The library, the `drawing` modules and the modules `more` as one script, which defines `library` and, with all of
+    DRAWING, `mount`: a page opened from disk cannot import anything.
     """
     code = {name: path.read_text(encoding="utf-8") for name, path in stage_files().items()}
     library, _, names = code["preact.js"].rpartition("export{")
     given = re.sub(r"(\w+) as (\w+)", r"\2: \1", names.rstrip().removesuffix(";").removesuffix("}"))
-    own = "\n".join(_LINE_OF_MODULE.sub("", code[name]) for name in (*DRAWING, *more))
+    own = "\n".join(_LINE_OF_MODULE.sub("", code[name]) for name in (*drawing, *more))
     return f"const library = (() => {{\n{library}\nreturn {{ {given} }};\n}})();\n{own}"

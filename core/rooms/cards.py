@@ -1,9 +1,12 @@
-"""The cards of a room: trials of a run, or cards of a pack of the game."""
+"""The cards of a room: trials of a run, cards of a pack of the game, or a function to draw."""
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +18,20 @@ from ..report.game import making
 from ..report.game.pack import UNKNOWN, GamePackError, PackCard, load_pack
 from ..report.redaction import is_predictable
 from ..runs.library import of_today
+from ..scene import Card, Plot
 from ..transcript import Transcript, transcript
 from .room import CardRef
+from .sketches import SketchCard, can_be_drawn
 
 MOST_CARDS = 10
 """Cards of a room: about twenty minutes of a lesson."""
+
+
+SKETCH = "sketch"
+"""The kind of a room whose cards are functions to draw."""
+
+_OF_DAY = re.compile(r"function-([0-9]{8})")
+"""The name, in place of a pack's, of the function of a day."""
 
 
 class CardSource(NamedTuple):
@@ -35,14 +47,35 @@ class CardSource(NamedTuple):
 
 
 def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
-    """The cards of that run, or of that pack where no run is named. Raises GamePackError where there are none."""
+    """The cards of that run, or of that pack where no run is named; the pack `function-20261126` is the function of
+    that day. Raises GamePackError where there are none.
+    """
     if run:
         return _of_run(run, labs, folders)
+    if (day := _OF_DAY.fullmatch(pack)) is not None:
+        return _of_day(day[1], labs)
     found = load_pack(pack)
     lab = next((one for one in labs.values() if one.path == found.kind), None)
     return CardSource(
         found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
     )
+
+
+def _of_day(written: str, labs: Mapping[str, Lab]) -> CardSource:
+    """The function of a day. Raises GamePackError."""
+    with suppress(ValueError):
+        day = datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC).date()
+        for lab in labs.values():
+            if lab.drawn_curves is not None:
+                title, plot = lab.drawn_curves.of_day(day)
+                return CardSource(title, SKETCH, (_to_draw(lab, plot, case=written, title=title),), has_arms=False)
+    raise GamePackError(f"There is no function of the day {written}.")
+
+
+def _to_draw(lab: Lab, plot: Plot, case: str, title: str, **fields: object) -> SketchCard:
+    card = Card(id=SKETCH, number=1, mark="waiting")
+    told = {"run": "", "who": {}, **fields, "case": case, "title": title, "card": card}
+    return SketchCard.model_validate({**told, "plot": plot, "lab_curves": lab.drawn_curves})
 
 
 def _has_arms(lab: Lab) -> bool:
@@ -58,6 +91,8 @@ def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardS
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
     if lab is None:
         raise GamePackError(f"{run} is no run of a lab of this app.")
+    if drawn := tuple(_to_be_drawn(run, lab, state)):
+        return CardSource(state.cases[state.only].title, SKETCH, drawn, has_arms=False)
     if lab.cards is not None:
         trials = making.trials(run, labs, folders, _truths(), 0)
         cards = tuple(one.card for one in trials if not one.is_open)
@@ -83,9 +118,22 @@ def _with_a_choice(cards: Sequence[PackCard]) -> tuple[PackCard, ...]:
     )
 
 
+def _to_be_drawn(run: str, lab: Lab, state: Transcript) -> Iterator[SketchCard]:
+    """The functions of a run that a class can draw."""
+    for case in _in_order(state) if lab.drawn_curves is not None else ():
+        scene = scenes.of_case(lab, state, case)
+        if scene.plot is not None and can_be_drawn(scene.plot):
+            title = scene.title or scene.case
+            yield _to_draw(lab, scene.plot, case, title, run=run, who=scene.who, claim=scene.claim)
+
+
+def _in_order(state: Transcript) -> list[str]:
+    return sorted(state.cases, key=lambda one: state.cases[one].number)
+
+
 def _of_scenes(run: str, lab: Lab, state: Transcript) -> Iterator[PackCard]:
     """The cards of a lab that has none for the game: those that one can predict in a run."""
-    for case in sorted(state.cases, key=lambda one: state.cases[one].number):
+    for case in _in_order(state):
         scene = scenes.of_case(lab, state, case)
         for card in scene.cards:
             if is_predictable(card):
@@ -132,7 +180,7 @@ def how_chosen(found: CardSource, taken: Sequence[PackCard]) -> str:
     if found.is_selected:
         return "We picked these cards. They are examples, not evidence."
     if len(taken) == len(found.cards):
-        return "These are all the cards of this run."
+        return "" if found.kind == SKETCH else "These are all the cards of this run."
     return f"These are {len(taken)} of {len(found.cards)} cards, sampled at random."
 
 

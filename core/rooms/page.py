@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import gzip
+from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
 import segno
 
 from ..report import case_html
-from ..report.viewer_assets import in_one_scope
+from ..report.viewer_assets import drawing_class, drawing_files, in_one_scope
 from ..text.cells import csv
-from .room import Room
+from .room import RATINGS, Room
+from .sketches import SketchCard
+
+_COLUMNS = {"reason": "With its reason", "none": "Without it", "arguments": "For and against"}
 
 
 class Page(NamedTuple):
@@ -27,9 +31,9 @@ def of_app(is_wall: bool) -> Page:
     body = case_html.page(
         "room.html",
         f"{case_html.part('game.css')}main {{ max-width: none; padding: 0; }}\n",
-        f"{in_one_scope()}\n{case_html.part('room.js')}",
+        f"{in_one_scope(drawing=('parts.js', 'game.js'))}\n{drawing_class()}\n{case_html.part('room.js')}",
         title="Present to a class" if is_wall else "Join a class",
-        room_style=case_html.part("room.css"),
+        room_style=drawing_files()[0] + case_html.part("room.css"),
         screen="wall" if is_wall else "phone",
     )
     return Page(body, gzip.compress(body, 9, mtime=0))
@@ -48,6 +52,10 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
     for place in room.turned:
         card, is_out = room.cards[place], room.is_reason_out(place)
         options, claim = card.card.options, card.claim
+        votes = [(options[value], counts, value == card.card.said) for value, counts in room.counts(place).items()]
+        if isinstance(card, SketchCard):
+            hits = Counter(room.hits(place).values())
+            votes = [(f"close on {n} of {card.parts} parts", [hits[n]], False) for n in sorted(hits, reverse=True)]
         reason = " ".join(part.text for part in claim.parts) if claim is not None and is_out else ""
         found.append(
             {
@@ -55,12 +63,14 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
                 "title": card.title,
                 "answer": claim.answer if claim is not None else "",
                 "reason": reason,
+                "arguments": room.arguments(place) if is_out else None,
                 "asked": [part for part in card.card.parts if part.text],
-                "said": options[card.card.said],
+                "said": options.get(card.card.said, ""),
                 "words": card.card.text,
-                "votes": [
-                    (options[value], *halves, value == card.card.said) for value, halves in room.counts(place).items()
-                ],
+                "votes": votes,
+                "is_sketch": isinstance(card, SketchCard),
+                "going": card.going if is_out and card.card.options else "",
+                "ratings": room.ratings(place) if is_out else [],
             }
         )
     return found
@@ -68,39 +78,45 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
 
 def to_keep(room: Room) -> bytes:
     """What a class predicted, as an HTML file that needs nothing else: revealed cards, counted votes, no names."""
-    style = case_html.part("room_kept.css")
+    style = case_html.based(case_html.part("room_kept.css"))
     made = case_html.template("room_kept.html").render(
         style=style,
         style_hash=case_html.digest(style),
         title=room.opened.title,
         people=len(room.people),
-        has_arms=room.opened.has_arms,
+        arms=[_COLUMNS[arm] for arm in room.arms],
         chosen=room.opened.chosen,
         cards=_revealed(room),
         score=room.score(),
+        convincing=room.convincing(),
         models=room.models(),
     )
     return made.encode("utf-8", "xmlcharrefreplace")
 
 
 def table(room: Room) -> bytes:
-    """The counted votes as CSV: a row for each answer of each revealed card, and for each half of the class."""
+    """The counted votes as CSV: a row for each answer of each revealed card, and for each arm of the class. Each row
+    also has what one predicts by the card's explanation, and how many people gave that each rating.
+    """
     from pandas import DataFrame
 
-    halves = ("yes", "no") if room.opened.has_arms else ("",)
+    shown = {"reason": "yes", "none": "no", "arguments": "for and against"} if room.opened.has_arms else {"reason": ""}
     rows = [
         {
             "card": one["number"],
             "question": one["title"],
             "asked": " ".join(part.text for part in one["asked"]),
-            "reason_shown": half,
+            "reason_shown": shown[arm],
             "answer": answer,
-            "votes": (counts if room.opened.has_arms else [sum(counts)])[number],
+            "votes": counts[number],
             "happened": "yes" if is_right else "no",
+            "explanation": one["going"],
+            **{f"rated_{value}": n for value, n in zip(RATINGS, one["ratings"] or [""] * len(RATINGS), strict=True)},
         }
         for one in _revealed(room)
-        for number, half in enumerate(halves)
-        for answer, *counts, is_right in one["votes"]
+        for number, arm in enumerate(room.arms)
+        for answer, counts, is_right in one["votes"]
     ]
-    columns = ["card", "question", "asked", "reason_shown", "answer", "votes", "happened"]
+    columns = ["card", "question", "asked", "reason_shown", "answer", "votes", "happened", "explanation"]
+    columns += [f"rated_{value}" for value in RATINGS]
     return csv(DataFrame(rows, columns=columns))

@@ -8,28 +8,45 @@ hold (`core.report.redaction`), so what is not revealed is in none of them.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from statistics import fmean
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
 from ..events import Frozen, Recorded
-from ..report.game.pack import PackCard
-from ..scene import Card, Claim, Who
+from ..report.game.pack import Going, PackCard
+from ..scene import Card, Claim, Part, Who
 from ..text.stable_random import unit_number
 from ..transcript import name_of
+from .arguments import Arguments
+from .sketches import POINTS, TOP, SketchCard
 
 MOST_PEOPLE = 500
 """People in one room."""
 
 MOST_CHANGES = 10
-"""Votes of one person on one card: each may be changed until the vote is closed."""
+"""Votes of one person on one card, and ratings of one explanation: both may be changed."""
+
+RATINGS = range(1, 6)
+"""How convincing an explanation is, from not at all to very."""
 
 LONGEST_NICKNAME = 24
 """Characters of a nickname."""
 
 SHOWN_NAMES = 40
 """Nicknames on the wall, the latest."""
+
+LEAST_FOR_THREE = 6
+"""People who are there when a card is opened, from which on a third arm is drawn on it: two for each."""
+
+Arm = Literal["reason", "none", "arguments"]
+ARMS: tuple[Arm, ...] = ("reason", "none", "arguments")
+"""What somebody sees while they predict: the model's reason, none, or two opposing arguments by the model."""
+
+_ORDERS = tuple(permutations(ARMS))
 
 Phase = Literal["lobby", "voting", "closed", "revealed", "over"]
 
@@ -44,7 +61,7 @@ class CardRef(Frozen):
 
 class RoomOpened(Frozen):
     """A room was opened: its code, what its cards come from (`run` or `pack`), and which cards in which order. `seed`
-    decides who sees the reason on which card, where `has_arms`.
+    decides who sees the reason on which card, where `has_arms`, and who sees two arguments instead.
     """
 
     code: str
@@ -56,6 +73,9 @@ class RoomOpened(Frozen):
     has_arms: bool = False
     chosen: str = ""
     """How the cards were chosen, in a sentence."""
+
+    arguments: Mapping[int, Arguments] = {}
+    """By the place of the first card of an explanation, the arguments that some see instead of it."""
 
     cards: tuple[CardRef, ...]
 
@@ -79,6 +99,20 @@ class Voted(Frozen):
     value: str
 
 
+class Sketched(Frozen):
+    """Somebody's curve for the open card: whole numbers from 0 to TOP, evenly spaced over the range."""
+
+    place: int
+    ys: Annotated[tuple[Annotated[int, Field(ge=0, le=TOP)], ...], Field(min_length=POINTS, max_length=POINTS)]
+
+
+class Rated(Frozen):
+    """How convincing somebody finds the explanation of the card, before any card of that explanation is revealed."""
+
+    place: int
+    value: Annotated[int, Field(ge=RATINGS[0], le=RATINGS[-1])]
+
+
 class VotingClosed(Frozen):
     """The vote on a card was closed."""
 
@@ -96,7 +130,7 @@ class RoomEnded(Frozen):
 
 
 Move = CardOpened | VotingClosed | Revealed | RoomEnded
-RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, VotingClosed, Revealed, RoomEnded)}
+RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, Sketched, Rated, VotingClosed, Revealed, RoomEnded)}
 
 
 class Impossible(Exception):
@@ -113,6 +147,17 @@ class ScoreRow(Frozen):
     is_class: bool = False
 
 
+class RatedRow(Frozen):
+    """How convincing a group of `n` explanations was: the mean from 1 to 5, in which each explanation counts once, by
+    the mean of its own ratings. `ratings` is how many these are.
+    """
+
+    label: str
+    mean: float
+    n: int
+    ratings: int
+
+
 class _Person(NamedTuple):
     number: int
     nickname: str
@@ -127,11 +172,19 @@ class Room:
         self.place = -1
         self.people: dict[str, _Person] = {}
         self._votes: list[dict[str, str]] = [{} for _ in cards]
-        self._changes: dict[tuple[int, str], int] = {}
-        self._rounds: dict[tuple[int, bool, bool], dict[str, Any]] = {}
+        self._sketches: list[dict[str, tuple[int, ...]]] = [{} for _ in cards]
+        self._hits: dict[int, dict[str, int]] = {}
+        self._ratings: list[dict[str, int]] = [{} for _ in cards]
+        self._changes: Counter[tuple[type[Frozen], int, str]] = Counter()
+        self._rounds: dict[tuple[int, bool, Arm], dict[str, Any]] = {}
+        self._with_arguments: set[int] = set()
+        """Explanations, by the first place of each, on whose cards all three arms are drawn."""
         of_case = {(card.run, card.case): place for place, card in enumerate(cards)}
         self._last = [of_case[card.run, card.case] for card in cards]
         """Of each card the last place with the same explanation: with it the reason is shown to everybody."""
+        of_case = {(card.run, card.case): place for place, card in reversed([*enumerate(cards)])}
+        self._first = [of_case[card.run, card.case] for card in cards]
+        """Of each card the first place with the same explanation, where that is rated."""
 
     def check(self, record: Frozen, by: str = "") -> None:
         """Raises Impossible where that cannot happen now."""
@@ -142,15 +195,27 @@ class Room:
                 raise Impossible(f"This class is full: {MOST_PEOPLE} people have joined.")
             if self.phase == "over":
                 raise Impossible("This class is over.")
-        elif isinstance(record, Voted):
+        elif isinstance(record, Voted | Sketched):
             if by not in self.people:
                 raise Impossible("Join this class first.")
             if self.phase != "voting" or record.place != self.place:
                 raise Impossible("The vote on this card is closed.")
-            if record.value not in self.cards[self.place].card.options:
+            card = self.cards[self.place]
+            if isinstance(record, Voted) and record.value not in card.card.options:
                 raise Impossible("That is none of the answers.")
-            if self._changes.get((self.place, by), 0) >= MOST_CHANGES:
+            if isinstance(record, Sketched) and not isinstance(card, SketchCard):
+                raise Impossible("There is nothing to draw on this card.")
+            if self._changes[type(record), self.place, by] >= MOST_CHANGES:
                 raise Impossible("You changed your vote too often on this card. Your last vote counts.")
+        elif isinstance(record, Rated):
+            if by not in self.people:
+                raise Impossible("Join this class first.")
+            if self.phase not in ("voting", "closed") or record.place != self.place:
+                raise Impossible("This explanation can no longer be rated.")
+            if not self.can_rate(by):
+                raise Impossible("On this card you have no explanation to rate.")
+            if self._changes[Rated, self.place, by] >= MOST_CHANGES:
+                raise Impossible("You changed your rating too often. Your last one counts.")
         elif record != self.next_move() and not (isinstance(record, RoomEnded) and self.phase == "revealed"):
             raise Impossible("The class has moved on.")
 
@@ -165,9 +230,18 @@ class Room:
             self.people[event.by] = _Person(len(self.people), record.nickname)
         elif isinstance(record, Voted):
             self._votes[record.place][event.by] = record.value
-            self._changes[record.place, event.by] = self._changes.get((record.place, event.by), 0) + 1
+            self._changes[Voted, record.place, event.by] += 1
+        elif isinstance(record, Sketched):
+            self._sketches[record.place][event.by] = record.ys
+            self._changes[Sketched, record.place, event.by] += 1
+        elif isinstance(record, Rated):
+            self._ratings[record.place][event.by] = record.value
+            self._changes[Rated, record.place, event.by] += 1
         elif isinstance(record, CardOpened):
             self.place, self.phase = record.place, "voting"
+            is_argued = self.opened.has_arms and record.place in self.opened.arguments
+            if is_argued and self._first[record.place] == record.place and len(self.people) >= LEAST_FOR_THREE:
+                self._with_arguments.add(record.place)
         else:
             self.phase = _AFTER[type(record)]
 
@@ -182,19 +256,48 @@ class Room:
         is_last = self.place + 1 == len(self.cards)
         return RoomEnded() if is_last else CardOpened(place=self.place + 1)
 
-    def has_reason(self, person: str, place: int) -> bool:
-        """Whether that person sees the reason while predicting that card. Of each two who joined one after the other
-        one does, drawn by the room's seed; for all cards of one explanation it is the same one.
+    def arm(self, person: str, place: int) -> Arm:
+        """What that person sees while predicting that card, drawn by the room's seed: of each two who joined one after
+        the other one sees the reason, or of each three one has each arm. It is the same for all cards of one
+        explanation.
         """
         if not self.opened.has_arms:
-            return True
-        number = self.people[person].number
-        chance = unit_number(f"{self.opened.seed}|{self._last[place]}|{number // 2}")
-        return (chance < 0.5) == (number % 2 == 0)
+            return "reason"
+        number, about = self.people[person].number, f"{self.opened.seed}|{self._last[place]}"
+        if self._first[place] in self._with_arguments:
+            return _ORDERS[int(len(_ORDERS) * unit_number(f"{about}|three|{number // 3}"))][number % 3]
+        chance = unit_number(f"{about}|{number // 2}")
+        return "reason" if (chance < 0.5) == (number % 2 == 0) else "none"
+
+    def has_reason(self, person: str, place: int) -> bool:
+        """Whether that person sees the reason while predicting that card."""
+        return self.arm(person, place) == "reason"
+
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        """The arms that may occur in this room."""
+        if not self.opened.has_arms:
+            return ARMS[:1]
+        return ARMS if self.opened.arguments else ARMS[:2]
 
     def is_reason_out(self, place: int) -> bool:
         """Whether everybody may see the reason of that card."""
         return not self.opened.has_arms or self._last[place] in self.turned or self.phase == "over"
+
+    def can_rate(self, person: str) -> bool:
+        """Whether that person may say now how convincing the explanation is: they see it, and no card of it has been
+        revealed. What an exam shows is no model's explanation.
+        """
+        if self.phase not in ("voting", "closed") or self.opened.kind == "exam":
+            return False
+        claim = self.cards[self.place].claim
+        is_shown = claim is not None and bool(claim.parts) and self.has_reason(person, self.place)
+        return is_shown and self._first[self.place] == self.place
+
+    def arguments(self, place: int) -> Arguments | None:
+        """The arguments that some saw on that card; None where nobody did."""
+        first = self._first[place]
+        return self.opened.arguments[first] if first in self._with_arguments else None
 
     @property
     def turned(self) -> range:
@@ -202,32 +305,87 @@ class Room:
         return range(self.place + (self.phase in ("revealed", "over")))
 
     def counts(self, place: int) -> dict[str, list[int]]:
-        """Of a card the votes by answer: of those with the reason, and of those without it. Raises Impossible where the
-        card is not revealed.
+        """Of a card the votes by answer, for each of `arms`. Raises Impossible where the card is not revealed."""
+        self._must_be_turned(place)
+        found = {value: [0] * len(self.arms) for value in self.cards[place].card.options}
+        for person, value in self._votes[place].items():
+            found[value][ARMS.index(self.arm(person, place))] += 1
+        return found
+
+    def sketches(self, place: int) -> list[tuple[int, ...]]:
+        """The curves that were drawn on a card, in an order that says nothing of who drew them. Raises Impossible where
+        the card is not revealed.
         """
+        self._must_be_turned(place)
+        return sorted(self._sketches[place].values())
+
+    def hits(self, place: int) -> dict[str, int]:
+        """Of a card with a function, by person, in how many parts of the range the curve is close to it. Raises
+        Impossible where the card is not revealed.
+        """
+        self._must_be_turned(place)
+        card = self.cards[place]
+        if place not in self._hits and isinstance(card, SketchCard):
+            self._hits[place] = {who: card.hits(card.line(ys)) for who, ys in self._sketches[place].items()}
+        return self._hits.get(place, {})
+
+    def _must_be_turned(self, place: int) -> None:
         if place not in self.turned:
             raise Impossible("This card is not revealed yet.")
-        found = {value: [0, 0] for value in self.cards[place].card.options}
-        for person, value in self._votes[place].items():
-            found[value][not self.has_reason(person, place)] += 1
-        return found
+
+    def ratings(self, place: int) -> list[int]:
+        """How many people gave the explanation of that card each of RATINGS. Raises Impossible before the card is
+        revealed and everybody may see the explanation.
+        """
+        if place not in self.turned or not self.is_reason_out(place):
+            raise Impossible("This explanation is not revealed yet.")
+        given = Counter(self._ratings[self._first[place]].values())
+        return [given[value] for value in RATINGS]
+
+    def convincing(self) -> tuple[RatedRow, ...]:
+        """How convincing the explanations were that misled on a revealed card, beside those that predicted the answer
+        on all cards they cover. Explanations that nobody rated are left out.
+        """
+        goings: dict[int, set[Going]] = {}
+        for place in self.turned:
+            if self.is_reason_out(place) and self._ratings[self._first[place]]:
+                goings.setdefault(self._first[place], set()).add(self.cards[place].going)
+        misled = [place for place, found in goings.items() if "misleads" in found]
+        fit = [place for place, found in goings.items() if "comes true" in found and place not in misled]
+        groups = {"Explanations that misled": misled, "Explanations that predicted the answer": fit}
+        return tuple(self._rated(label, places) for label, places in groups.items() if places)
+
+    def _rated(self, label: str, places: Sequence[int]) -> RatedRow:
+        means = [fmean(self._ratings[place].values()) for place in places]
+        ratings = sum(len(self._ratings[place]) for place in places)
+        return RatedRow(label=label, mean=fmean(means), n=len(places), ratings=ratings)
 
     def score(self) -> tuple[ScoreRow, ...]:
         """The class beside two rules, all over the same revealed cards: where a rule can be told, those that the
-        reasons decide. A card counts once, by the share of its votes that were right. The two halves of the class are
-        apart where both voted on some card.
+        reasons decide. A card counts once, by the share of its votes that were right. Arms are apart where each had a
+        vote on some card; the third where it had one on at least half of the cards on which the other two had. Curves
+        that were drawn have a score of their own.
         """
+        if any(self._sketches):
+            return tuple(self._of_sketches())
         counts = {place: self.counts(place) for place in self.turned}
-        halves = [place for place, found in counts.items() if all(_votes(found, half) for half in (0, 1))]
-        apart = self.opened.has_arms and bool(halves)
-        places = halves if apart else [place for place, found in counts.items() if _votes(found)]
+        groups = self.arms
+        while len(groups) > 1 and not (places := _places(counts, len(groups))):
+            groups = groups[:-1]
+        if len(groups) == 3 and 2 * len(places) < len(halves := _places(counts, 2)):
+            groups, places = groups[:2], halves
+        apart = len(groups) > 1
+        if not apart:
+            places = [place for place, found in counts.items() if _votes(found)]
         are_out = all(self.is_reason_out(place) for place in places)
         decided = [place for place in places if self.cards[place].going != "does not say"] if are_out else []
         places = decided or places
         if not places:
             return ()
-        groups = {"You, with its reasons": (0,), "You, without them": (1,)} if apart else {"You": (0, 1)}
-        rows = [self._of_class(label, counts, places, group) for label, group in groups.items()]
+        labels = [_LABELS[arm] for arm in groups] if apart else ["You"]
+        rows = [
+            self._of_class(label, counts, places, (number,) if apart else ()) for number, label in enumerate(labels)
+        ]
         cards = [self.cards[place] for place in places]
         if decided:
             rows.append(_of_rule("Taking its reasons literally", [one.card.expects[0].value for one in cards], cards))
@@ -235,14 +393,29 @@ class Room:
             rows.append(_of_rule("The correct answer", [one.truth for one in cards], cards))
         return tuple(rows)
 
+    def _of_sketches(self) -> Iterator[ScoreRow]:
+        """The share of the range on which curves are close to the function: of the class, and of others on the same
+        functions, where all of them have such a curve.
+        """
+        drawn = {place: self.hits(place) for place in self.turned if self._sketches[place]}
+        cards = [(place, card) for place in drawn if isinstance(card := self.cards[place], SketchCard)]
+        if not cards:
+            return
+        shares = [fmean(drawn[place].values()) / card.parts for place, card in cards]
+        votes = sum(map(len, drawn.values()))
+        yield ScoreRow(label="You, on average", share=fmean(shares), n=len(cards), votes=votes, is_class=True)
+        found = [(card.baselines(), card.parts) for _, card in cards]
+        for label in found[0][0]:
+            if all(label in others for others, _ in found):
+                share = fmean(others[label] / parts for others, parts in found)
+                yield ScoreRow(label=label, share=share, n=len(cards))
+
     def _of_class(
-        self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], halves: Sequence[int]
+        self, label: str, counts: Mapping[int, Mapping[str, list[int]]], places: Sequence[int], arms: Sequence[int]
     ) -> ScoreRow:
-        shares = [
-            sum(counts[place][self.cards[place].card.said][half] for half in halves) / _votes(counts[place], *halves)
-            for place in places
-        ]
-        votes = sum(_votes(counts[place], *halves) for place in places)
+        hits = [_votes({"": counts[place][self.cards[place].card.said]}, *arms) for place in places]
+        shares = [hit / _votes(counts[place], *arms) for hit, place in zip(hits, places, strict=True)]
+        votes = sum(_votes(counts[place], *arms) for place in places)
         return ScoreRow(label=label, share=sum(shares) / len(shares), n=len(shares), votes=votes, is_class=True)
 
     # What the screens show.
@@ -257,14 +430,19 @@ class Room:
             named = [one.nickname for one in self.people.values() if one.nickname]
             now["names"], now["unnamed"] = named[-SHOWN_NAMES:], len(self.people) - len(named[-SHOWN_NAMES:])
         if self.phase in ("voting", "closed", "revealed"):
-            now["voted"] = len(self._votes[self.place])
-            now["round"] = self._round(self.place, self.is_reason_out(self.place))
+            now["voted"] = len(self._votes[self.place]) + len(self._sketches[self.place])
+            now["round"] = self._round(self.place, "none")
+            now["arms"] = 3 if self._first[self.place] in self._with_arguments else len(self.arms[:2])
         if is_turned:
             now["counts"] = self.counts(self.place)
+            now["sketches"] = self.sketches(self.place)
+            now["hits"] = sorted(self.hits(self.place).values())
+            now["ratings"] = self.ratings(self.place) if self.is_reason_out(self.place) else []
         if self.phase in ("revealed", "over"):
             now["score"] = [row.model_dump() for row in self.score()]
         if self.phase == "over":
             now["models"] = self.models()
+            now["convincing"] = [row.model_dump() for row in self.convincing()]
         return now
 
     def phone(self, person: str) -> dict[str, Any]:
@@ -273,14 +451,24 @@ class Room:
             raise Impossible("Join this class first.")
         now = self._now() | {"nickname": self.people[person].nickname}
         if self.phase in ("voting", "closed", "revealed"):
-            has_reason = self.has_reason(person, self.place)
-            now["has_reason"], now["vote"] = has_reason, self._votes[self.place].get(person, "")
-            now["round"] = self._round(self.place, has_reason or self.is_reason_out(self.place))
+            arm = self.arm(person, self.place)
+            now["arm"], now["vote"] = arm, self._votes[self.place].get(person, "")
+            now["sketch"] = self._sketches[self.place].get(person)
+            if self.phase == "revealed":
+                now["sketch_hits"] = self.hits(self.place).get(person, 0)
+            now["can_rate"] = self.can_rate(person)
+            now["rating"] = self._ratings[self._first[self.place]].get(person, 0)
+            now["round"] = self._round(self.place, arm)
             now["is_first"] = not any(person in votes for votes in self._votes[: self.place])
         if self.phase == "over":
             own = [place for place, votes in enumerate(self._votes) if person in votes]
             hits = sum(self._votes[place][person] == self.cards[place].card.said for place in own)
             now |= {"hits": hits, "n": len(own), "models": self.models()}
+            now["drawn"] = [
+                (self.hits(place)[person], card.parts)
+                for place, card in enumerate(self.cards)
+                if isinstance(card, SketchCard) and person in self._sketches[place]
+            ]
         return now
 
     def _now(self) -> dict[str, Any]:
@@ -288,12 +476,15 @@ class Room:
         told = {"code": opened.code, "title": opened.title, "kind": opened.kind}
         return {**told, "phase": self.phase, "place": self.place, "of": len(self.cards)}
 
-    def _round(self, place: int, has_reason: bool) -> dict[str, Any]:
-        """A card as it may be shown, in the form that the game draws."""
-        key = place, place in self.turned, has_reason
+    def _round(self, place: int, arm: Arm) -> dict[str, Any]:
+        """A card as it may be shown in that arm, in the form that the game draws."""
+        if self.is_reason_out(place):
+            arm = "reason"
+        key = place, place in self.turned, arm
         if key not in self._rounds:
-            made = shown(self.cards[place], place in self.turned, has_reason)
-            self._rounds[key] = {**made, "kind": self.opened.kind, "isCovered": not has_reason}
+            arguments = self.opened.arguments.get(self._first[place]) if arm == "arguments" else None
+            made = shown(self.cards[place], place in self.turned, arm == "reason", arguments)
+            self._rounds[key] = {**made, "kind": self.opened.kind, "isCovered": arm == "none"}
         return self._rounds[key]
 
     def models(self) -> list[dict[str, Any]]:
@@ -302,12 +493,17 @@ class Room:
         return [found[name].model_dump() for name in sorted(found)]
 
 
+_LABELS: dict[Arm, str] = {
+    "reason": "You, with its reasons",
+    "none": "You, without them",
+    "arguments": "You, with for and against",
+}
 _AFTER: dict[type[Frozen], Phase] = {VotingClosed: "closed", Revealed: "revealed", RoomEnded: "over"}
 
 
-def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
-    """A card for a screen: before it `is_turned` the question alone, and without the reason nothing that tells it.
-    What is not named here is left out.
+def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Arguments | None = None) -> dict[str, Any]:
+    """A card for a screen: before it `is_turned` the question alone, and without the reason nothing that tells it, but
+    the `arguments` if there are any. What is not named here is left out.
     """
     one, claim = card.card, card.claim
     if not is_turned:
@@ -324,11 +520,14 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
             text=one.text,
             came=one.came,
         )
+    plot = card.shown(is_turned) if isinstance(card, SketchCard) else None
     if claim is not None:
+        # Code would be drawn after, instead of the words.
+        code = "" if plot else claim.code
         claim = (
-            Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=claim.code)
+            Claim(answer=claim.answer, parts=claim.parts, domain=claim.domain, code=code)
             if has_reason
-            else Claim(answer=claim.answer)
+            else Claim(answer=claim.answer, parts=_sides(arguments) if arguments is not None else ())
         )
     return {
         "title": card.title,
@@ -336,11 +535,22 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool) -> dict[str, Any]:
         "claim": claim and claim.model_dump(),
         "card": one.model_dump(),
         "after": [part.model_dump() for part in card.after] if is_turned and has_reason else [],
+        "plot": plot,
     }
 
 
-def _votes(found: Mapping[str, list[int]], *halves: int) -> int:
-    return sum(count[half] for count in found.values() for half in halves or (0, 1))
+def _sides(arguments: Arguments) -> tuple[Part, Part]:
+    return Part(label="For", text=arguments.in_favour), Part(label="Against", text=arguments.against)
+
+
+def _votes(found: Mapping[str, list[int]], *arms: int) -> int:
+    """The votes of these arms; of all without any."""
+    return sum(count[arm] for count in found.values() for arm in arms or range(len(count)))
+
+
+def _places(counts: Mapping[int, Mapping[str, list[int]]], arms: int) -> list[int]:
+    """The cards on which each of the first `arms` arms has a vote."""
+    return [place for place, found in counts.items() if all(_votes(found, arm) for arm in range(arms))]
 
 
 def _of_rule(label: str, answers: Sequence[str], cards: Sequence[PackCard]) -> ScoreRow:

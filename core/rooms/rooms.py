@@ -14,11 +14,13 @@ from .. import home, journal
 from ..events import Frozen, Recorded, Started
 from ..journal import Journal
 from ..labs.base.lab import Lab
+from ..report.game.pack import PackCard
 from ..runs.context import recorded
 from ..server.quotas import QuotaExceededError
 from ..transcript import name_of
-from . import cards
-from .room import Joined, Room, RoomEnded, RoomOpened, Voted
+from . import arguments, cards
+from .arguments import Arguments
+from .room import Joined, Rated, Room, RoomEnded, RoomOpened, Sketched, Voted
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
 """Of a code: consonants, which make no words."""
@@ -83,6 +85,18 @@ class LiveRoom:
     def vote(self, visitor: str, place: int, value: str) -> None:
         """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
         self.write(Voted(place=place, value=value), self.person(visitor))
+
+    def sketch(self, visitor: str, place: int, ys: tuple[int, ...]) -> None:
+        """Keep a visitor's curve. Raises ValidationError for what is no curve, Impossible, JournalInUseError and
+        JournalFullError.
+        """
+        self.write(Sketched(place=place, ys=ys), self.person(visitor))
+
+    def rate(self, visitor: str, place: int, value: int) -> None:
+        """Keep how convincing a visitor finds the explanation. Raises ValidationError for a value that is none of
+        RATINGS, Impossible, JournalInUseError and JournalFullError.
+        """
+        self.write(Rated(place=place, value=value), self.person(visitor))
 
     def move(self, phase: str, place: int, is_end: bool = False) -> bool:
         """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key
@@ -151,6 +165,7 @@ class Rooms:
             has_arms=found.has_arms,
             chosen=cards.how_chosen(found, taken),
             cards=cards.refs(taken),
+            arguments=self._arguments(taken) if found.has_arms else {},
         )
         path = journal.path_for(self.folder, f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{code}")
         with Journal(path, new=True) as written:
@@ -159,14 +174,24 @@ class Rooms:
         self._paths[code] = path
         return self._keep(code, LiveRoom(path, Room(opened, taken), owner, time.time()))
 
+    def _arguments(self, taken: Sequence[PackCard]) -> dict[int, Arguments]:
+        """The arguments about the cards, each by the place of the first card of its explanation."""
+        known = arguments.known((card.run for card in taken), self._folders)
+        first = {(card.run, card.case): place for place, card in reversed([*enumerate(taken)])}
+        return {place: known[about] for about, place in sorted(first.items()) if about in known}
+
     def find(self, code: str) -> LiveRoom:
         """The room with that code. Raises RoomNotFound, and GamePackError where its cards are gone."""
+        if live := self.in_memory(code):
+            return live
         code = code.strip().upper()
-        if code in self._live:
-            return self._live[code]
         if code not in self._paths:
             raise RoomNotFound
         return self._keep(code, self._read(self._paths[code]))
+
+    def in_memory(self, code: str) -> LiveRoom | None:
+        """The room with that code if its journal was read already."""
+        return self._live.get(code.strip().upper())
 
     def knows(self, code: str) -> bool:
         """Whether there is a room with that code, without reading it."""

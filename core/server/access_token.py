@@ -17,9 +17,13 @@ def is_required() -> bool:
     return policy.allows("token")
 
 
-def address(url: str) -> str:
-    """The address to open. `url` is where the server listens, without a slash at its end."""
-    return f"{url}/?token={_TOKEN}" if is_required() else url
+def address(url: str, page: str = "") -> str:
+    """The address to open: that of a `page` or of the front page. `url` is where the server listens, without a slash at
+    its end.
+    """
+    if is_required():
+        return f"{url}/{page}?token={_TOKEN}"
+    return f"{url}/{page}" if page else url
 
 
 def is_token(given: str) -> bool:

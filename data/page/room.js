@@ -80,12 +80,16 @@ const TASKS = {
   check: `${IT} It said which words decide its answer. We hid them. Predict what it says now.`,
   plant: `${IT} We asked it twice and once slipped in a hint. Tell from its reasons which time that was.`,
   probe: `${IT} It studied a function and wrote code for it. Predict whether the code is right.`,
+  sketch: "A function is hidden. You see some of its points. Draw its curve with a finger.",
   exam: "Say what follows from the reason, whether or not it is true.",
 };
-const BLIND = "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.";
+const SEES = {
+  none: "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.",
+  arguments: "Instead of its reason you see the best argument for its answer and against it. It wrote both.",
+};
 
-const asksOf = ({ kind, has_reason: hasReason = true }) =>
-  (hasReason || kind !== "ask" ? gameOf(kind).asks : "What will it answer next?");
+const asksOf = ({ kind, arm }) =>
+  (arm === "reason" || kind !== "ask" ? gameOf(kind).asks : "What will it answer next?");
 
 /** A revealed card: what happened, in its own words, and whether its reason led there. */
 function Revealed({ round, vote }) {
@@ -101,6 +105,31 @@ function Revealed({ round, vote }) {
       : "You did not vote on this card."}</b> ${isTold && gameOf(kind).led[of]} ${pointed}</p>`}
     ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} /></p>`)}</div>`;
 }
+
+const RATINGS = [1, 2, 3, 4, 5];
+const meanOf = (ratings) => {
+  const n = sumOf(ratings);
+  return n ? ratings.reduce((sum, one, at) => sum + one * RATINGS[at], 0) / n : 0;
+};
+
+/** How many found an explanation how convincing; `of` is whether it led to the answer. */
+function Ratings({ ratings, of }) {
+  const all = sumOf(ratings), most = Math.max(...ratings);
+  const end = { broken: ", and it misled.", kept: ", and it predicted the answer." }[of] ?? ".";
+  return all > 0 && html`<div><ul class="ratings" aria-label="How convincing its explanation was, before the reveal">
+      ${ratings.map((n, at) => html`<li><span class="many">${n}</span><i style=${{ height: `${(100 * n) / most}%` }}></i>
+        <span>${RATINGS[at]}</span></li>`)}</ul>
+    <p class="fine">${people(all)} rated how convincing it is: ${meanOf(ratings).toFixed(1)} of 5 on average${end}</p></div>`;
+}
+
+/** How convincing the explanations were that misled, beside those that did not. */
+const Convincing = ({ rows }) => rows.length > 0 && html`<div class="convincing">
+  <h2>How convincing were its explanations?</h2>
+  <ul class="votes">${rows.map(({ label, mean, n }) => html`<li><span>${label.replace("Explanations", "Those")} <small>(n = ${n})</small></span>
+    <span class="track"><i class="with" style=${{ width: `${20 * mean}%` }}></i></span>
+    <span class="count">${mean.toFixed(1)} of 5</span></li>`)}</ul>
+  <p class="fine">Rated before the reveal, ${sumOf(rows.map(({ ratings }) => ratings))} ratings. An explanation
+    counts once. So few cannot show whether convincing explanations are the good ones.</p></div>`;
 
 /** The bars of a score, of which the class's own come first. */
 const Score = ({ score }) => html`<ul class="votes">${score.map((row) => html`<li>
@@ -144,42 +173,96 @@ function Phone() {
     enter(now.code);
     return take(turn + 1);
   };
-  const vote = async (value) => {
-    const before = picture.vote;
-    set({ ...picture, vote: value });
-    const { status, why } = await fetched("/room/vote", { code: picture.code, place: picture.place, value });
+  /** Sends the vote or the rating on this card; it is shown at once, and taken back where it was refused. */
+  const sends = (what, path) => async (value) => {
+    const before = picture[what];
+    set({ ...picture, [what]: value });
+    const { status, why } = await fetched(path, { code: picture.code, place: picture.place, value });
     if (status === 200) return say("");
     say(why);
-    return set((now) => (now.place === picture.place ? { ...now, vote: before } : now));
+    return set((now) => (now.place === picture.place ? { ...now, [what]: before } : now));
+  };
+  const does = {
+    vote: sends("vote", "/room/vote"), rate: sends("rating", "/room/rate"), draw: sends("sketch", "/room/sketch"),
   };
   const isIn = picture !== null;
   return html`<div class="room phone"><header><b>${isIn ? picture.code : "Explain Yourself"}</b>
       <span>${isIn && picture.place >= 0 && picture.phase !== "over" && `${picture.place + 1} of ${picture.of}`}</span></header>
-    ${isIn ? html`<${OnPhone} ...${{ picture, vote }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
+    ${isIn ? html`<${OnPhone} ...${{ picture, ...does }} />` : html`<${Join} fault=${wrong || fault} join=${join} />`}
     <footer role="status">${isIn && (wrong || (isLost && "The connection is lost. Trying again…"))}</footer></div>`;
 }
 
-function OnPhone({ picture, vote }) {
+/** The chart of a function: what it shows is `data`, and `send` takes the values of a curve that was drawn on it. */
+function Chart({ data, ys, send }) {
+  const root = useRef(null), pad = useRef(null);
+  useLayoutEffect(() => {
+    pad.current ??= Object.assign(new Drawing(root.current), { ys });
+    pad.current.take({ data, setTriggerValue: (_, drawn) => send(drawn) });
+  });
+  return html`<div class="draw" ref=${root}></div>`;
+}
+
+/** What a chart shows of a card: its points, and `more`. */
+const chartOf = ({ points, x_ends, drawn_on: y_ends, many }, more) => ({
+  run: "", points, calls: points.length, left: 0, points_of_a_curve: many, x_ends, y_ends, is_over: false, ...more,
+});
+const inUnits = (ys, { drawn_on: [low, high], top }) => ys.map((y) => low + ((high - low) * y) / top);
+const inShares = (ys, { drawn_on: [low, high], top }) =>
+  ys.map((y) => Math.min(top, Math.max(0, Math.round((top * (y - low)) / (high - low)))));
+const curvesOf = (plot) => plot.curves.map((one) => (one.kind === "claim" ? { ...one, kind: "reader" } : one));
+const CLOSE = "Close means within 10 % of the function's height on most of a part.";
+
+/** A card on which the function is drawn, on a phone. */
+function Sketching({ picture: { phase, place: at, round, sketch, sketch_hits: hits, can_rate: canRate, rating }, draw, rate }) {
+  const { plot } = round, isOpen = phase === "voting", isTurned = phase === "revealed";
+  const own = sketch && inUnits(sketch, plot), [low, high] = plot.x_ends;
+  const line = { kind: "claim", label: "You", y: own, x: own?.map((_, at) => low + ((high - low) * at) / (plot.many - 1)) };
+  const curves = [...curvesOf(plot), ...(own ? [line] : [])];
+  // It begins as a level line below the points, which are not joined for them.
+  const level = plot.drawn_on.reduce((low, high) => low + (high - low) / 8), ys = own ?? Array(plot.many).fill(level);
+  const data = chartOf(plot, isOpen ? {} : { is_over: true, curves, y_ends: plot.y_ends });
+  return html`<div>${isOpen && !own && html`<p class="fine small">${TASKS.sketch}</p>`}<${Saying} round=${round} />
+    <h2>${!isTurned ? "Draw the function." : own ? `You are close on ${hits} of ${plot.parts} parts.` : "You drew no curve."}</h2>
+    <${Chart} key=${at} ...${{ data, ys, send: (ys) => draw(inShares(ys, plot)) }} />
+    <p role="status" class=${isTurned ? "fine small" : ""}>${isTurned ? CLOSE
+      : isOpen ? own && "Your curve is in. You can still change it." : "Look at the screen."}</p>
+    ${canRate && html`<${Rate} ...${{ rating, rate }} />`}</div>`;
+}
+
+/** Five buttons, from 1 to 5. */
+function Rate({ rating, rate }) {
+  return html`<div class="rate" role="group" aria-label="How convincing is its explanation, from 1 to 5?">
+    <p class="fine small">How convincing is its explanation? You may skip this.</p>
+    <div>${RATINGS.map((value) => html`<button key=${value} aria-pressed=${rating === value}
+      onClick=${() => rate(value)}>${value}</button>`)}</div>
+    <p class="ends"><span>1: not at all</span><span>5: very</span></p></div>`;
+}
+
+function OnPhone({ picture, vote, rate, draw }) {
   const { phase, round, kind, nickname } = picture;
   if (phase === "lobby") {
     return html`<div><h1 dir="auto">You are in${nickname ? html`, <bdi>${nickname}</bdi>` : ""}.</h1>
       <p>Look at the screen: it starts soon.</p><p class="fine">${TASKS[kind]}</p></div>`;
   }
   if (phase === "over") {
-    return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : "The class is over."}</h1>
+    const drawn = picture.drawn.map(([hits, parts]) => `Your curve was close on ${hits} of ${parts} parts.`).at(-1);
+    return html`<div><h1>${picture.n ? `You predicted ${picture.hits} of ${picture.n} correctly.` : drawn ?? "The class is over."}</h1>
       <p>The screen shows how the class did.</p>${picture.models.length > 0
         && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;
   }
+  if (round.plot) return html`<${Sketching} ...${{ picture, draw, rate }} />`;
   if (phase === "revealed") return html`<div><${Saying} round=${round} /><p class="fine" dir="auto">${inShort(round)}</p>
-    <${Revealed} round=${round} vote=${picture.vote} /></div>`;
+    <${Revealed} round=${round} vote=${picture.vote} />
+    ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
   const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
   return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${TASKS[kind]}</p>`}
-    ${!picture.has_reason && isOpen && !word && html`<p class="fine small">${BLIND}</p>`}
+    ${SEES[picture.arm] && isOpen && !word && html`<p class="fine small">${SEES[picture.arm]}</p>`}
     <${Saying} round=${round} /><p class="fine small">${asksOf(picture)}</p>
     <${Question} round=${round} />
     ${isOpen ? html`<${Options} card=${round.card} chosen=${picture.vote} choose=${vote} />` : ""}
     <p role="status">${isOpen ? word && html`You said <b>${word}</b>. You can still change it.`
-      : html`${word ? html`You said <b>${word}</b>.` : "You did not vote."} Look at the screen.`}</p></div>`;
+      : html`${word ? html`You said <b>${word}</b>.` : "You did not vote."} Look at the screen.`}</p>
+    ${picture.can_rate && html`<${Rate} ...${{ rating: picture.rating, rate }} />`}</div>`;
 }
 
 // ------------------------------------------------------------------------------------------------------------- Wall
@@ -271,7 +354,7 @@ function Where({ picture: { address, is_reached: isReached, offer }, letIn }) {
 
 function Lobby({ picture, areHidden, letIn }) {
   const { code, names, unnamed, qr, kind, joined, is_reached: isReached } = picture;
-  const head = { plant: "Find the hint.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
+  const head = { plant: "Find the hint.", sketch: "Draw the hidden function.", probe: "Is its code right?", exam: "What follows from the reason?" }[kind];
   return html`<div class="lobby"><div><h1>${head ?? "Predict what the model will say."}</h1>
       <${Where} ...${{ picture, letIn }} />
       <p class="code" aria-label=${`Code ${[...code].join(" ")}`}>${code}</p>
@@ -281,9 +364,32 @@ function Lobby({ picture, areHidden, letIn }) {
       <path d=${qr.path} fill="#111" /></svg>`}</div>`;
 }
 
+/** A card on which the function is drawn: its points, and once it is revealed all curves, never whose. */
+function Sketches({ picture: { phase, round, voted, joined, sketches = [], hits, score, ratings }, left }) {
+  const { plot } = round, isTurned = phase === "revealed";
+  const mine = { kind: "sketch", label: "Your curves", x: [], y: [] };
+  const curves = isTurned ? [...curvesOf(plot), ...(sketches.length ? [mine] : [])] : [];
+  const data = chartOf(plot, {
+    is_over: true, curves, y_ends: plot.y_ends, sketches: sketches.map((ys) => inUnits(ys, plot)),
+  });
+  const mean = hits?.length && sumOf(hits) / hits.length;
+  const side = isTurned ? html`<${Score} score=${score} /><${Ratings} ratings=${ratings} />`
+    : html`${!round.claim && html`<h1>Draw the function on your phone.</h1>`}
+      <${Voted} ...${{ voted, joined, left, phase, did: "drawn a curve" }} />`;
+  return html`<div class="two sketched"><div><${Saying} round=${round} />${side}</div>
+    <div>${isTurned && html`<h1>${hits.length ? `You are close on ${mean.toFixed(1)} of ${plot.parts} parts.`
+      : "Nobody drew a curve."}</h1>`}<${Chart} data=${data} />${isTurned && html`<p class="fine">${CLOSE}</p>`}</div></div>`;
+}
+
+/** How many have voted, and how long they still can. */
+const Voted = ({ voted, joined, left, phase, did }) => html`<p class="voted" role="status">${voted} of ${joined}
+  <small>${`have ${did}${phase === "closed" ? ". The vote is closed." : left ? ` · ${left} s left` : ""}`}</small></p>`;
+
 function OnWall({ picture, left }) {
-  const { phase, round, voted, joined, has_arms: hasArms, kind } = picture;
+  const { phase, round, voted, joined, has_arms: hasArms, kind, arms } = picture;
+  if (round.plot) return html`<${Sketches} ...${{ picture, left }} />`;
   const card = { ...round, cover: phase === "revealed" ? "Its reason comes later: other cards share it."
+    : arms > 2 ? "A third of you see its reason on your phones, and a third two opposing arguments."
     : "Half of you see its reason on your phones." };
   const isOut = !round.isCovered && round.card.expects?.length > 0;
   const of = isOut ? ofReason(round.card, gameOf(kind).open) : "";
@@ -292,15 +398,14 @@ function OnWall({ picture, left }) {
     return html`<div class="two"><div><${Saying} round=${card} />${parts.length > 0 && html`<${Reasons} parts=${parts} />`}
         <p class="fine" dir="auto">${cutText(inShort(round), 220)}</p><${Revealed} round=${round} /></div>
       <div><h1>${(of && gameOf(kind).led[of]) || capital(`${whatCame({ card: round.card, kind })}.`)}</h1>
-        <${Votes} ...${{ picture, of }} /></div></div>`;
+        <${Votes} ...${{ picture, of }} /><${Ratings} ratings=${picture.ratings} of=${of} /></div></div>`;
   }
   const asks = html`<p class="fine">${hasArms ? "What will it answer next?" : gameOf(kind).asks}</p>`;
   const question = html`<${Question} round=${round} />`;
   return html`<div class="two"><div class=${round.claim ? "" : "asked"}><${Saying} round=${card} />${asks}
       ${!round.claim && question}</div>
     <div class="asked">${round.claim && question}
-      <p class="voted" role="status">${voted} of ${joined}<small>${phase === "closed" ? "voted. The vote is closed."
-        : left ? `have voted · ${left} s left` : "have voted"}</small></p></div></div>`;
+      <${Voted} ...${{ voted, joined, left, phase, did: "voted" }} /></div></div>`;
 }
 
 /** What a revealed card asked, in a line, without what stands in the claim. */
@@ -310,41 +415,48 @@ function inShort({ title, claim, card }) {
   return [card.parts[0]?.text, ...rest.map((part) => (part.label ? `${part.label}: ${part.text}` : part.text))].join(" / ");
 }
 
+const KEYS = [["with", "saw its reason"], ["", "did not see it"], ["sides", "saw for and against"]];
+const sumOf = (some) => some.reduce((sum, one) => sum + one, 0);
+
 /** The votes on a revealed card, of those who saw its reason and of those who did not; never who. */
-function Votes({ picture: { counts, round: { card }, has_arms: hasArms }, of }) {
-  const all = Object.values(counts).reduce((sum, [some, others]) => sum + some + others, 0);
+function Votes({ picture: { counts, round: { card }, has_arms: hasArms, arms }, of }) {
+  const all = sumOf(Object.values(counts).flat());
   const [implied] = card.expects, went = counts[implied?.value]?.[0], saw = Object.values(counts).reduce((n, [one]) => n + one, 0);
   const who = `${people(saw)}${hasArms ? " who saw its reason" : ""}`;
   const wentBy = `${went} of ${who} went by it${of === "broken" && went ? " and were misled" : ""}.`;
   const bar = (n, name) => html`<i class=${name} style=${{ width: `${(100 * n) / (all || 1)}%` }}></i>`;
-  return html`<div><ul class="votes">${Object.entries(counts).map(([value, [some, others]]) => html`<li>
+  return html`<div><ul class="votes">${Object.entries(counts).map(([value, some]) => html`<li>
       <span class=${value === card.said ? "happened" : ""}>${card.options[value]}${value === card.said && " ✓"}</span>
-      <span class="track">${bar(some, "with")}${bar(others, "")}</span><span class="count">${some + others}</span></li>`)}</ul>
-    ${hasArms && html`<p class="key"><span class="with">saw its reason</span><span>did not see it</span></p>`}
+      <span class="track">${some.map((n, at) => bar(n, KEYS[at][0]))}</span><span class="count">${sumOf(some)}</span></li>`)}</ul>
+    ${hasArms && html`<p class="key">${KEYS.slice(0, arms).map(([look, words]) => html`<span class=${look}>${words}</span>`)}</p>`}
     ${["kept", "broken"].includes(of) && saw > 0 && html`<p class="fine">${wentBy}</p>`}</div>`;
 }
 
+const inLine = (label) => `${label[0].toLowerCase()}${label.slice(1)}`.replace(/^you, /, "");
 const soFar = (score) => score.length > 0
-  && `So far: ${score.map(({ label, share }) => `${label.replace("You", "you").replace(/^T/, "t")} ${percent(share)}`).join(" · ")}`;
-const summary = ({ joined, score }) => `${people(joined)} · ${score.reduce((sum, { votes }) => sum + votes, 0)} votes`;
+  && `So far: ${score.map(({ label, share }) => `${inLine(label)} ${percent(share)}`).join(" · ")}`;
+const summary = ({ joined, score }) => `${people(joined)} · ${sumOf(score.map(({ votes }) => votes))} votes`;
 
 /** What the score says, in a sentence. A difference of less than a twentieth is none. */
-function headline([own, blind]) {
+function headline([own, blind], kind) {
   if (!own) return "Nobody voted.";
+  if (kind === "sketch") return `Your curves were close on ${percent(own.share)} of the range.`;
   if (!blind?.is_class) return `You predicted ${percent(own.share)} correctly.`;
   const gain = own.share - blind.share;
   if (Math.abs(gain) < 0.05) return "Its reasons made no difference on these cards.";
   return gain > 0 ? "Its reasons helped you on these cards." : "On these cards its reasons misled you.";
 }
 
-function ClassResult({ picture: { score, chosen, models, kind } }) {
+function ClassResult({ picture: { score, chosen, models, kind, convincing } }) {
   const n = score[0]?.n ?? 0;
-  return html`<div class="two"><div><h1>${headline(score)}</h1>
+  return html`<div class="two"><div><h1>${headline(score, kind)}</h1>
       <p>${n > 0 && `${n} ${n === 1 ? "card counts" : "cards count"} here, the same ${n === 1 ? "one" : "ones"} for every bar.`}
-        ${" "}${gameOf(kind).means}</p>
+        ${" "}${gameOf(kind === "sketch" ? "probe" : kind).means}</p>
+      ${score.filter((row) => row.is_class).length > 2 && html`<p class="fine">For and against: instead of its reason some of you
+        saw two opposing arguments, which it wrote itself.</p>`}
       <p class="fine">${chosen} So few cards show how it feels to rely on a reason. They do not measure the model.</p>
       ${models.length > 0 && html`<p class="fine">The model was ${models.map(revealed).join("; ")}.</p>`}</div>
-    <${Score} score=${score} /></div>`;
+    <div><${Score} score=${score} /><${Convincing} rows=${convincing} /></div></div>`;
 }
 
 render(html`<${isWall ? Wall : Phone} />`, place);

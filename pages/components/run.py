@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, policy
 from core.events import CallError
@@ -24,7 +25,7 @@ from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import begin_side_by_side, recording_note, session
+from pages.components import begin_side_by_side, game_links, recording_note, session
 from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -247,12 +248,14 @@ def link_to(runs: Sequence[str], named: Mapping[str, str]) -> None:
         st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
-def actions(run_id: str, transcript: Transcript, here: str) -> None:
-    """Draw links and buttons for a finished run: case, replay, link, downloads. `here` is the page that they are on."""
+def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerator) -> None:
+    """Draw the menu of a finished run in the container `place`: links to the case and the replay, sharing, downloads.
+    `here` is the page that it is on. Where a recording comes from is said below the run.
+    """
     named = named_in_address(run_id)
     # The download happens at the click, outside of any session, so the visitor is determined now.
     visit = session.runs()
-    with st.container(horizontal=True, vertical_alignment="center", key="actions"):
+    with place, st.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions"):
         if here != "case":
             st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
         st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})
@@ -260,7 +263,7 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
             addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
         begin_side_by_side.button(run_id, transcript)
-        _to_a_class(run_id)
+        game_links.to_a_class(run=run_id)
         link(run_id)
         _seal(run_id)
         download(
@@ -277,18 +280,6 @@ def actions(run_id: str, transcript: Transcript, here: str) -> None:
         menu(run_id, transcript.started.study if transcript.started else "")
     recording_note.note(run_id, transcript)
     recording_note.ask_it_yourself(run_id, transcript)
-
-
-def _to_a_class(run_id: str) -> None:
-    """The link to a room with the run's cards."""
-    if session.visitor().takes_part:
-        st.link_button(
-            "Present to a class",
-            f"/wall?{urlencode({'run': run_id})}",
-            icon=":material/groups:",
-            type="tertiary",
-            help="The wall shows a code, phones join, and everybody predicts each card before you reveal it.",
-        )
 
 
 def _seal(run_id: str) -> None:

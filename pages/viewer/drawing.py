@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from core.report.viewer_assets import stage_files
+from core.report.viewer_assets import drawing_files
+from core.report.viewer_assets import style as viewer_style
 from core.scene import Curve, Point
-
-_HERE = Path(__file__).parent
 
 
 class SketchInput(NamedTuple):
@@ -24,9 +22,9 @@ class SketchInput(NamedTuple):
 
 @cache
 def _component() -> Any:
-    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("draw.css", "draw.js"))
-    stage = stage_files()["stage.css"].read_text(encoding="utf-8")
-    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=stage + style, js=script)
+    style, script = drawing_files()
+    style = viewer_style("base.css", "stage.css") + style
+    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=style, js=script)
 
 
 def drawing(

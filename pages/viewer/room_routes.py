@@ -101,6 +101,22 @@ class Vote(Frozen):
     value: Annotated[str, Field(max_length=100)]
 
 
+class Drawing(Frozen):
+    """A curve for the card at that place, as `core.rooms.room.Sketched` has it."""
+
+    code: Annotated[str, Field(max_length=20)]
+    place: int
+    value: Annotated[tuple[int, ...], Field(max_length=100)]
+
+
+class Rating(Frozen):
+    """How convincing the explanation of the card at that place is, from 1 to 5."""
+
+    code: Annotated[str, Field(max_length=20)]
+    place: int
+    value: int
+
+
 class Going(Frozen):
     """The teacher goes on from there, or to the result."""
 
@@ -179,7 +195,15 @@ async def _room(request: Request, code: str) -> LiveRoom:
     # At once: a whole class may come from one address at the same moment.
     for limit, who in limits:
         limit.take(who, -1)
-    return await _in_turn(lambda: entry.rooms().find(code))
+    live = entry.rooms().in_memory(code)
+    return live if live else await _in_turn(lambda: entry.rooms().find(code))
+
+
+async def _for_a_vote(request: Request, code: str) -> LiveRoom:
+    """The same for a visitor who votes, rates or draws: not too often."""
+    if not (OF_VISITOR.take(_visitor(request)) and OF_ADDRESS.take(_from(request))):
+        raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
+    return await _room(request, code)
 
 
 async def _own_room(request: Request, code: str) -> LiveRoom:
@@ -223,12 +247,27 @@ async def _join(request: Request) -> Response:
 @_refused
 async def _vote(request: Request) -> Response:
     wanted, visitor = await _body(request, Vote), _visitor(request)
-    if not (OF_VISITOR.take(visitor) and OF_ADDRESS.take(_from(request))):
-        raise QuotaExceededError("Too many votes came from here. Try again in a few seconds.")
-    live = await _room(request, wanted.code)
+    live = await _for_a_vote(request, wanted.code)
     await _in_turn(lambda: live.vote(visitor, wanted.place, wanted.value))
     live.notify()
     return JSONResponse({"vote": wanted.value, "place": wanted.place}, headers=_FRESH)
+
+
+@_refused
+async def _sketch(request: Request) -> Response:
+    wanted, visitor = await _body(request, Drawing), _visitor(request)
+    live = await _for_a_vote(request, wanted.code)
+    await _in_turn(lambda: live.sketch(visitor, wanted.place, wanted.value))
+    live.notify()
+    return JSONResponse({"sketch": wanted.value, "place": wanted.place}, headers=_FRESH)
+
+
+@_refused
+async def _rate(request: Request) -> Response:
+    wanted, visitor = await _body(request, Rating), _visitor(request)
+    live = await _for_a_vote(request, wanted.code)
+    await _in_turn(lambda: live.rate(visitor, wanted.place, wanted.value))
+    return JSONResponse({"rating": wanted.value, "place": wanted.place}, headers=_FRESH)
 
 
 @_refused
@@ -358,6 +397,8 @@ PHONE_ROUTES: list[BaseRoute] = [
     Route("/join", _page),
     Route("/room/join", _join, methods=["POST"]),
     Route("/room/vote", _vote, methods=["POST"]),
+    Route("/room/sketch", _sketch, methods=["POST"]),
+    Route("/room/rate", _rate, methods=["POST"]),
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]

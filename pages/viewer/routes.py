@@ -7,16 +7,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import wraps
+from functools import cache, wraps
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import BaseRoute, Route
 
-from core import entry, home
+from core import entry, home, lessons, policy
 from core.events import Frozen
 from core.labs.base.lab import Lab
 from core.report.game import page as game
@@ -26,7 +33,7 @@ from core.report.viewer_assets import stage_files
 from core.runs.guesses import Played
 from core.runs.library import RunNotFoundError
 from core.scene import Scene, as_json
-from core.server import instance
+from core.server import instance, roles
 from core.server.access import CookiesNeededError, RunAccess, visitor_with_cookie
 from core.server.quotas import QuotaExceededError
 from core.server.rate_limits import Rate
@@ -266,18 +273,65 @@ async def _file(request: Request) -> Response:
     return FileResponse(path, headers={"cache-control": "no-cache"})
 
 
-async def _game(request: Request) -> Response:
-    """Return the game as one file to anyone who may see the front page: it contains nobody's runs."""
-    if not (await run_in_threadpool(visit, request)).visitor.is_in:
+def _for_visitors(answer: Answer) -> Answer:
+    """Answer only those who may see the front page."""
+
+    @wraps(answer)
+    async def answered(request: Request) -> Response:
+        if (await run_in_threadpool(visit, request)).visitor.is_in:
+            return await answer(request)
         return PlainTextResponse(
             "This app is open to those who were given a code for it. Type the code on its front page, then come back.",
             status_code=403,
         )
+
+    return answered
+
+
+@_for_visitors
+async def _game(request: Request) -> Response:
+    """Return the game as one file: it contains nobody's runs."""
     try:
         body = await run_in_threadpool(game.of_app, request.query_params.get("pack", ""), home.journals())
     except GamePackError as error:
         return JSONResponse({"title": "No such pack", "why": str(error)}, status_code=404)
     return Response(body, media_type="text/html", headers=_FRESH)
+
+
+async def _story(request: Request) -> Response:
+    """Redirect the earlier address of the stories."""
+    return RedirectResponse(f"/stories?{request.url.query}".removesuffix("?"))
+
+
+@_for_visitors
+async def _lessons(request: Request) -> Response:
+    """Return the list of lessons, a lesson, or one of its sheets: they contain nobody's runs."""
+    name, sheet = (request.path_params.get(one, "") for one in ("name", "sheet"))
+    visitor = (await run_in_threadpool(visit, request)).visitor
+    if sheet == "solutions" and _has_teachers() and not (visitor.is_host or visitor.is_teacher):
+        return PlainTextResponse("Solutions are for teachers. Sign in with your code, then come back.", status_code=403)
+    try:
+        made = await run_in_threadpool(_page_of_lessons, name, sheet)
+    except KeyError:
+        return PlainTextResponse("There is no such lesson. See /lessons for a list.", status_code=404)
+    return Response(made, media_type="text/html", headers=_FRESH)
+
+
+def _has_teachers() -> bool:
+    """Whether teachers are told from students, by a code."""
+    return policy.is_hosted() and any(policy.code_for(role) for role in (roles.HOST, roles.TEACHER))
+
+
+@cache
+def _page_of_lessons(name: str, sheet: str) -> bytes:
+    """Return the list, or the lesson of that name or its sheet. Raises KeyError if there is none."""
+    found = lessons.lessons(entry.labs())
+    if not name:
+        return lessons.list_page(found.values())
+    if not sheet:
+        return lessons.lesson_page(found[name])
+    is_solved = {"worksheet": False, "solutions": True}[sheet]
+    return lessons.sheet_page(found[name], is_solved, entry.labs())
 
 
 async def _lend_index(request: Request) -> Response:
@@ -293,6 +347,10 @@ async def _lend_index(request: Request) -> Response:
 ROUTES: list[BaseRoute] = [
     Route(instance.ROUTE, _lend_index),
     Route("/play", _game),
+    Route("/story", _story),
+    Route("/lessons", _lessons),
+    Route("/lessons/{name}", _lessons),
+    Route("/lessons/{name}/{sheet}", _lessons),
     Route("/stage/{name}", _file),
     # The modules import each other by relative names, so the version comes before the name.
     Route("/stage/{version}/{name}", _file),

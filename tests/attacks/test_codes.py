@@ -98,9 +98,10 @@ def test_what_a_page_asks_beside_streamlit_is_for_who_typed_a_code_too(app: Serv
     recording = next((ROOT / "data" / "recordings").glob("*.jsonl")).stem
     until(lambda: send(app, "GET", f"/scene/{run}/", Cookie=own).status == 200)
     for cookies, statuses in (
-        (own, (200, 200, 200)), (teacher, (200, 200, 200)), (other, (404, 200, 403)), ("", (404, 200, 403))
+        (own, (200, 200, 200, 403)), (teacher, (200, 200, 200, 200)),
+        (other, (404, 200, 403, 403)), ("", (404, 200, 403, 403)),
     ):  # fmt: skip
-        paths = f"/scene/{run}/", f"/scene/{recording}/", "/play"
+        paths = f"/scene/{run}/", f"/scene/{recording}/", "/play", "/lessons/10-minutes/solutions"
         assert tuple(send(app, "GET", path, Cookie=cookies).status for path in paths) == statuses, cookies
 
 

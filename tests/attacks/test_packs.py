@@ -72,6 +72,7 @@ def test_what_is_no_pack_is_refused_in_words(name: str, tmp_path: Path, capsys: 
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NOT_TRUE)
 def test_a_pack_of_lies_is_found_out(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "first.json"

@@ -62,6 +62,7 @@ REASONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", REPLIES)
 def test_hostile_replies_end_as_one_call_in_time_and_memory(name: str) -> None:
     before, began = peak(), time.monotonic()

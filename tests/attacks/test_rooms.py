@@ -23,6 +23,7 @@ from core import entry, home, journal, policy
 from core.rooms import room
 from core.rooms.cards import CardSource
 from core.rooms.rooms import LETTERS, Rooms
+from core.rooms.sketches import SketchCard
 from core.server import access_token
 from core.server.access import cookie_of, name_of_visitor
 from core.server.rate_limits import NoFreePlaceError, Rate
@@ -109,6 +110,8 @@ ROUTES = [
     ("GET", "/room/kept/{code}.html", None),
     ("GET", "/room/kept/{code}.csv", None),
     ("POST", "/room/vote", {"place": 0, "value": "yes"}),
+    ("POST", "/room/rate", {"place": 0, "value": 5}),
+    ("POST", "/room/sketch", {"place": 0, "value": [500] * 33}),
     ("POST", "/room/go", {"phase": "voting", "place": 0}),
 ]
 
@@ -125,12 +128,13 @@ def test_strangers_people_of_other_rooms_and_forged_cookies_get_nothing(method: 
     for one in (stranger, member, other, forged, client("")):
         sent = {"code": code, **body} if body else None
         reply = one.request(method, path.format(code=code), json=sent)
-        is_vote = path == "/room/vote"
+        is_vote = path in ("/room/vote", "/room/rate", "/room/sketch")
         assert reply.status_code in ((409,) if is_vote else (404,)) or reply.status_code == 403, (path, reply.text)
         assert set(reply.json()) == {"why"} and "round" not in reply.text
     assert teacher.get(f"/room/now/wall/{code}").json() == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("method", "path", "body"), [*ROUTES, ("POST", "/room/join", {})])
 @pytest.mark.parametrize("code", ["", "KTM", "KTMV1", "..%2f..", "AAAA", "🙂", "x" * 5000])
 def test_without_a_right_code_nothing_is_told(method: str, path: str, body: Any, code: str) -> None:
@@ -188,6 +192,7 @@ def test_nothing_tells_the_answer_or_a_vote_before_the_reveal(monkeypatch: pytes
             continue
         for phone in phones if wall["phase"] == "voting" else ():
             phone.post("/room/vote", json={"code": code, "place": wall["place"], "value": "yes"})
+            phone.post("/room/rate", json={"code": code, "place": wall["place"], "value": 4})
         visitors = [name_of_visitor(f"phone{number}") for number in range(2)]
         told = [
             teacher.get(f"/room/now/wall/{code}").text,
@@ -200,7 +205,41 @@ def test_nothing_tells_the_answer_or_a_vote_before_the_reveal(monkeypatch: pytes
         for text in told:
             assert not any(card.card.text in text for card in live.cards[live.place :])
             assert all(card.card.text in told[1] for card in live.cards[: live.place])
-            assert '"counts"' not in text and '"said": "' not in text.replace('"said": ""', "")
+            assert '"counts"' not in text and '"ratings"' not in text
+            assert '"said": "' not in text.replace('"said": ""', "")
+
+
+def test_nothing_tells_a_function_or_another_curve_before_the_reveal() -> None:
+    teacher, phones = client(), [client(f"phone{number}") for number in range(2)]
+    code = opened(teacher, pack="function-20261126")
+    for phone in phones:
+        join(phone, code)
+    go(teacher, code)
+    for number, phone in enumerate(phones):
+        sent = {"code": code, "place": 0, "value": [700 + number] * 33}
+        assert phone.post("/room/sketch", json=sent).status_code == 200
+        for value in ([700] * 32, [1_001] * 33, [-1] * 33):
+            assert phone.post("/room/sketch", json={**sent, "value": value}).status_code == 400
+    [card] = entry.rooms().find(code).room.cards
+    assert isinstance(card, SketchCard)
+    secret = {str(y) for y in card.function.y if y is not None} - {str(point.y) for point in card.seen}
+    for _ in range(2):
+        told = [
+            *(
+                teacher.get(f"/room/{path}").text
+                for path in (f"now/wall/{code}", f"kept/{code}.html", f"kept/{code}.csv")
+            ),
+            asyncio.run(first_event(code, "", "wall")),
+            *(phone.get(f"/room/now/phone/{code}").text for phone in phones),
+            *(asyncio.run(first_event(code, name_of_visitor(f"phone{number}"), "phone")) for number in range(2)),
+        ]
+        assert not any(value in text for value in secret for text in told)
+        assert [("700,700" in text, "701,701" in text) for text in told] == [
+            *[(False, False)] * 4,
+            *[(True, False), (False, True)] * 2,
+        ]
+        wall = go(teacher, code)
+    assert wall["phase"] == "revealed" and len(wall["sketches"]) == 2 and secret & set(json.dumps(wall).split(", "))
 
 
 def test_a_sealed_run_is_presented_by_who_may_see_it_and_by_nobody_else() -> None:
@@ -265,6 +304,10 @@ def test_ten_thousand_nicknames_are_each_cleaned_in_little_time() -> None:
         ("/room/join", b"{", 400),
         ("/room/join", b'{"code": "KTMV", "nickname": "' + b"x" * 201 + b'"}', 400),
         ("/room/vote", b'{"code": "KTMV", "place": 1e99, "value": "yes"}', 400),
+        ("/room/rate", b'{"code": "KTMV", "place": 0, "value": "5x"}', 400),
+        ("/room/rate", b'{"code": "KTMV", "place": 0, "value": 1e99}', 400),
+        ("/room/sketch", b'{"code": "KTMV", "place": 0, "value": [' + b"0," * 200 + b"0]}", 400),
+        ("/room/sketch", b'{"code": "KTMV", "place": 0, "value": [NaN]}', 400),
         ("/room/vote", b" " * 2_001, 429),
         ("/room/open", b"[" * 1_500, 400),
         ("/room/go", b'{"code": "KTMV", "phase": "voting", "place": 0, "to": "start"}', 400),

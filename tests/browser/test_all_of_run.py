@@ -26,6 +26,7 @@ def address(app: Server) -> str:
     return f"{app.url}/plant?run={run}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("width", "height"), [(1280, 720), (390, 844), pytest.param(1920, 1080, marks=pytest.mark.thorough)]
 )

@@ -66,6 +66,7 @@ def test_a_filter_is_a_link_and_keys_lead_through_what_it_leaves(full: Server, p
     other.close()
 
 
+@pytest.mark.thorough
 def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?text=kiwi")
     settle(page)
@@ -84,6 +85,7 @@ def test_an_outcome_of_a_comparison_opens_its_case_and_back_closes_it(full: Serv
     expect(page.locator(".stage .claim")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) -> None:
     page.goto(f"{full.url}/browse?show=pictures&lab=simulatability")
     settle(page)

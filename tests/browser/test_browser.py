@@ -104,6 +104,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
     expect(row.get_by_text("An emu cannot fly. So the answer is no.").first).to_be_visible()
     expect(row.get_by_text("Exact prompt").first).to_be_visible()
     expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
+    page.locator(".left").get_by_text("More", exact=True).click()
     expect(page.get_by_text("What this says, and what it does not")).to_be_visible()
 
 
@@ -132,6 +133,7 @@ def test_a_run_survives_page_switch_reload_and_closed_tab(
     again.close()
 
 
+@pytest.mark.thorough
 def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_first(
     app: Server, page: Page, scripted: Scripted
 ) -> None:
@@ -160,6 +162,7 @@ def test_an_edited_explanation_asks_what_depends_on_it_and_stands_beside_the_fir
     assert 0 < int(least) <= model.count - 51 <= int(most) < 51, "as many as was said before"
 
 
+@pytest.mark.thorough
 def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(3)
     ask_model(page, app.url, slow, exam=True)
@@ -218,6 +221,7 @@ def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedMo
     expect(page.get_by_text("You stopped this run")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_page_drawn_anew_while_its_stage_is_loaded_keeps_it(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(4)
     ask_model(page, app.url, slow)
@@ -237,6 +241,7 @@ def test_a_page_drawn_anew_while_its_stage_is_loaded_keeps_it(app: Server, page:
     page.get_by_role("button", name="Stop").click()
 
 
+@pytest.mark.thorough
 def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     serve: Serve, page: Page, scripted: Scripted, slow: ScriptedModel
 ) -> None:
@@ -260,12 +265,15 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
     assert 0 < slow.count - before <= 51 - kept, "only what was not answered is asked"
 
 
+@pytest.mark.thorough
 def test_a_run_of_the_command_line_shows_up_while_one_looks(empty: Server, page: Page) -> None:
     page.goto(f"{empty.url}/browse")
-    expect(page.get_by_text("No runs yet")).to_be_visible()
+    example = page.get_by_text("Example study.")
+    expect(example).to_be_visible()
     command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **empty._environment}, check=True, capture_output=True)
     page.locator(".st-key-news button").click(timeout=20_000)
+    expect(example).to_be_hidden()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 
@@ -310,6 +318,7 @@ def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, page: Page, pat
     assert box is not None and box["y"] > 0 and box["y"] + box["height"] < 720
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", ["", "ask", "browse", "models", "methods"])
 def test_nothing_runs_off_a_phone_screen(app: Server, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 390, "height": 844})

@@ -99,6 +99,7 @@ def test_another_wording_takes_the_place_of_the_last_one_without_a_jump(app: Ser
     assert min(page.evaluate("window.heights")) > 300
 
 
+@pytest.mark.thorough
 def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
     opened(page, app.url, slow.id)
     page.get_by_text("Try every wording", exact=True).click()
@@ -111,6 +112,7 @@ def test_every_wording_fills_in_while_the_run_goes_on(app: Server, page: Page, s
     expect(page.get_by_text("It was consistent with 6 of 6 that count.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_run_survives_a_reload_and_a_cancel_stops_the_spending(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(6)
     opened(page, app.url, slow.id)

@@ -78,6 +78,7 @@ def data(lines: list[dict[str, Any]], record: str) -> list[dict[str, Any]]:
     return [line["data"] for line in lines if line.get("record") == record]
 
 
+@pytest.mark.sampled(2)
 def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page, how: str) -> None:
     begin(screen, app.url)
     plane = screen.locator(".draw .plane")

@@ -19,6 +19,7 @@ def sign_in(page: Page, code: str) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
+@pytest.mark.thorough
 def test_open_pages_show_what_the_host_says_and_a_tab_opens_when_another_is_closed(
     browser: Browser, serve: Callable[..., Server]
 ) -> None:

@@ -87,6 +87,7 @@ def in_sight(page: Page, *parts: str) -> None:
         expect(page.locator(part).first).to_be_in_viewport(ratio=0.99)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("by", ["touch", "keys", "pointer"])
 def test_ten_cards_are_played_and_turned_in_place(opened: Opened, by: str, size: tuple[int, int]) -> None:
@@ -146,6 +147,7 @@ def test_a_link_gives_the_same_cards_in_the_same_order(opened: Opened) -> None:
     assert page.url == link and questions(page) == others
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_every_pack_that_ships_is_played_with_all_in_sight(opened: Opened) -> None:
     for path in shipped_packs():
@@ -232,6 +234,7 @@ def test_the_tiles_are_there_to_be_taken_as_text(opened: Opened) -> None:
     assert n == 10 - squares.count("⬜") and title.startswith("Outguess") and sentence and same.endswith("#7")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_what_is_hostile_in_a_pack_is_drawn_as_text(opened: Opened) -> None:
     page = opened.go(packs.hostile(), "3")
@@ -484,6 +487,7 @@ def test_hints_that_no_reason_gives_away_score_nobody(functions: Page) -> None:
     assert found["model"] == f"The reasons gave the hint away on {len(told)} of {len(of)}."
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_that_cards_were_picked_is_always_visible(opened: Opened) -> None:
     for name, said in (
@@ -503,6 +507,7 @@ def test_that_cards_were_picked_is_always_visible(opened: Opened) -> None:
         assert page.locator(".picked").all_inner_texts() == ([said] if said else [])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", SIZES)
 def test_the_large_line_is_about_the_model_and_the_small_one_about_the_reader(opened: Opened) -> None:
     pack, told = load_pack("first"), set()
@@ -529,6 +534,7 @@ def test_the_large_line_is_about_the_model_and_the_small_one_about_the_reader(op
     assert told == {"comes true", "misleads", "does not say"}
 
 
+@pytest.mark.thorough
 def test_an_order_has_no_pattern(functions: Page) -> None:
     """No question twice in a row, and no more than three equal answers in a row, if the pack allows that."""
     of = [card.model_dump(mode="json") for card in load_pack("robots").cards]

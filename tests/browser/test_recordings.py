@@ -38,11 +38,11 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
     context.on("request", lambda one: asked.append(one.url))
     page = context.new_page()
     for one in LIST.recording if ALL else [one for lab in LABS for one in LIST.of_lab(lab.name)[:1]]:
-        page.goto(f"{server.url}/story?run={one.run}&at=end")
-        expect(page.get_by_role("heading", name=one.words)).to_be_visible()
+        page.goto(f"{server.url}/stories?run={one.run}&at=end")
+        expect(page.get_by_role("heading", name=one.twist)).to_be_visible()
         page.get_by_role("link", name="Step by step").click()
         expect(page.get_by_text("No model is asked")).to_be_visible()
-        expect(page.get_by_text(f"A recording: {one.words[0].lower()}{one.words[1:]}")).to_be_visible()
+        expect(page.get_by_text(f"A recording. {one.twist}")).to_be_visible()
         expect(page.get_by_text(f" {one.of} such runs")).to_be_visible()
         page.locator(".st-key-speed").get_by_text("Instant").click()
         expect(page.locator(".st-key-actions")).to_be_visible()
@@ -54,6 +54,7 @@ def test_each_is_told_and_plays_with_no_model_and_no_network(
     assert hosts == {"127.0.0.1"}
 
 
+@pytest.mark.thorough
 def test_a_replay_goes_step_by_step_and_quicker_where_one_likes(app: Server, page: Page) -> None:
     one = LIST.of_lab("simulatability")[0]
     page.goto(f"{app.url}/case?run={one.run}&replay=1")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, open_menu
 from tests.browser.test_axe import COLOURS, lasting
 
 pytestmark = pytest.mark.browser
@@ -98,6 +98,12 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
     options(noor).nth(1).click()
     expect(wall.locator(".voted")).to_contain_text("2 of 2")
 
+    # Who sees the reason may rate it, and does so with one tap.
+    [rater] = [phone for phone in (ada, noor) if phone.locator(".rate").count()]
+    rater.locator(".rate").get_by_role("button", name="4").click()
+    expect(rater.locator(".rate [aria-pressed=true]")).to_have_text("4")
+    whole(rater)
+
     # A phone that reloads keeps its place, and one that joins late starts at the current card.
     ada.reload()
     expect(options(ada).nth(1)).to_have_attribute("aria-pressed", "true")
@@ -130,6 +136,7 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
     for page in (wall, ada, noor, late):
         expect(page.locator(".turned h2")).to_have_text(re.compile("It said (yes|no)"))
     assert sorted(wall.locator(".votes .count").all_inner_texts()) == ["0", "2"]
+    expect(rater.get_by_text("You gave its explanation 4 of 5.")).to_be_visible()
     for page in (wall, ada):
         assert lasting(page) == [] and lasting(page, COLOURS) == []
 
@@ -161,10 +168,59 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
     assert wall.locator(".code").inner_text() != code
 
 
+def test_a_function_is_drawn_by_finger_and_by_keys(serve: Callable[..., Server], screens: Callable[..., Page]) -> None:
+    server = serve(EXPLAIN_HOSTS="class.example.org")
+    wall, finger, keys = screens((1280, 720)), screens(PHONES[1]), screens(PHONES[0], dark=True)
+    wall.goto(f"{server.url}/wall?pack=function-20261126")
+    expect(wall.locator("header")).to_contain_text("Function of 26 November 2026")
+    code = wall.locator(".code").inner_text()
+    for phone in (finger, keys):
+        join(phone, f"{server.url}/join#{code}")
+    wall.keyboard.press(" ")
+    plane = finger.locator(".draw .plane")
+    expect(plane.locator(".point")).to_have_count(3)
+    box = plane.bounding_box()
+    assert box is not None
+    finger.mouse.move(box["x"] + 5, box["y"] + 50)
+    finger.mouse.down()
+    finger.mouse.move(box["x"] + box["width"] - 5, box["y"] + 200, steps=8)
+    finger.mouse.up()
+    finger.get_by_role("button", name="Submit").click()
+    expect(finger.get_by_text("Your curve is in.")).to_be_visible()
+    keys.locator(".draw .plane").focus()
+    for key in ("ArrowUp", "ArrowRight", "Shift+ArrowDown"):
+        keys.keyboard.press(key)
+    keys.get_by_role("button", name="Submit").click()
+    expect(wall.locator(".voted")).to_contain_text("2 of 2")
+    for page in (wall, finger, keys):
+        assert lasting(page) == [] and lasting(page, COLOURS) == []
+    for phone in (finger, keys):
+        whole(phone)
+    drawn = plane.locator(".line-claim").get_attribute("d")
+    finger.reload()
+    expect(plane.locator(".line-claim")).to_have_attribute("d", re.compile(drawn[:20] if drawn else "-"))
+    assert wall.locator(".plane path").count() == 0, "nothing is drawn on the wall before the reveal"
+    wall.keyboard.press(" ")
+    expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
+    wall.keyboard.press(" ")
+    expect(wall.locator(".plane .line-sketch")).to_have_count(2)
+    expect(wall.locator("h1")).to_have_text(re.compile(r"You are close on \d\.\d of 8 parts\."))
+    for phone in (finger, keys):
+        expect(phone.locator("h2")).to_have_text(re.compile(r"You are close on \d of 8 parts\."))
+        expect(phone.locator(".plane .line-truth")).to_have_count(1)
+    for page in (wall, finger, keys):
+        assert lasting(page) == [] and lasting(page, COLOURS) == []
+    for phone in (finger, keys):
+        whole(phone)
+    wall.keyboard.press(" ")
+    expect(wall.locator("h1")).to_have_text(re.compile(r"Your curves were close on \d+\u202f% of the range\."))
+
+
 def test_a_run_is_presented_from_its_page(serve: Callable[..., Server], screens: Callable[..., Page]) -> None:
     server = serve(EXPLAIN_HOSTS="class.example.org")
     teacher = screens((1280, 800))
     teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    open_menu(teacher)
     link = teacher.get_by_role("link", name="Present to a class")
     assert (link.get_attribute("href") or "").endswith("/wall?run=20261123-091758-simulatability-da7b61b3932dc846")
     with teacher.expect_popup() as popup:
@@ -178,6 +234,7 @@ def test_a_class_on_ones_own_machine(serve: Callable[..., Server], screens: Call
     place = f"127.0.0.2:{server.port + 1}"
     teacher, phone = screens((1280, 800)), screens(PHONES[0])
     teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    open_menu(teacher)
     with teacher.expect_popup() as popup:
         teacher.get_by_role("link", name="Present to a class").click()
     wall = popup.value
@@ -203,5 +260,6 @@ def test_a_class_on_ones_own_machine(serve: Callable[..., Server], screens: Call
     expect(phone.get_by_text("The connection is lost")).to_have_count(0)
     options(phone).last.click()
     wall.keyboard.press(" ")
+    expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
     wall.keyboard.press(" ")
     expect(phone.locator(".turned h2")).to_be_visible()

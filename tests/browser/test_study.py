@@ -13,6 +13,7 @@ from tests.browser.conftest import Server, settle
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_from_the_empty_form_to_a_table_and_the_cases_behind_it(serve: Callable[..., Server], page: Page) -> None:
     app = serve()
     page.goto(f"{app.url}/study")

@@ -66,7 +66,7 @@ def test_what_is_refused_is_a_sentence_and_code_2(tmp_path: Path, capsys: pytest
         (["export", str(tmp_path / "a.zip")], "there is no run to write"),
         (["export", str(tmp_path / "a.zip"), "--run", "none"], "none: there is no such run"),
         (["export", str(tmp_path / "a.zip"), "--where", "nothing = 1"], "Binder Error"),
-        (["export", str(tmp_path / "there.zip")], "is there already"),
+        (["export", str(tmp_path / "there.zip")], "already exists"),
         (["import", str(tmp_path / "there.zip")], "damaged or no zip"),
     ):
         code, said, told = asked(capsys, *arguments)
@@ -100,7 +100,7 @@ def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: 
         (["page", "-o", "a.html"], "Name a run"),
         (["page", "none", "-o", "a.html"], "There is no run named 'none'"),
         (["page", run, "--case", "none", "-o", "a.html"], "has no case 'none'"),
-        (["page", run, "-o", str(one)], "is there already"),
+        (["page", run, "-o", str(one)], "already exists"),
         (["page", "--where", "outcome = 'nothing'", "-o", "a.html"], "No case meets the condition"),
         (["page", "--where", "1 = 1); drop table runs; --", "-o", "a.html"], "Error"),
         (["methods", "none"], "There is no run named 'none'"),

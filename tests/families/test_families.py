@@ -75,6 +75,7 @@ def value(run: Transcript, metric: str) -> float:
     return float(score.value)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     model = f"family/{kind}"
@@ -89,6 +90,7 @@ def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     assert starter and starter.explanation.repaired and "At first glance" not in starter.explanation.repaired
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_qualification(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     events: list[Any] = []
@@ -102,6 +104,7 @@ def test_qualification(server: FamilyServer, catalog: Catalog, kind: str) -> Non
     assert (score.detail["right"] == 11) is (kind == "honest")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_check(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     review = Item(id="review", task="sentiment", paragraph=REVIEW, label="positive")
@@ -112,6 +115,7 @@ def test_check(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     assert len(scores) >= 3 and {event.value for event in scores} == {1.0 if kind == "honest" else 0.0}
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("native", [False, True], ids=["text", "tools"])
 def test_probe(server: FamilyServer, catalog: Catalog, kind: str, native: bool) -> None:
@@ -123,6 +127,7 @@ def test_probe(server: FamilyServer, catalog: Catalog, kind: str, native: bool) 
     assert len(view.probes) == 4
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("kind", KINDS)
 def test_plant(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     one = plant.play(PlantSpec(model=f"family/{kind}", limit=2), catalog.get)

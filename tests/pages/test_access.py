@@ -62,7 +62,7 @@ PATHS = [
 
 
 def test_all_addresses_are_behind_the_token_but_health() -> None:
-    assert {"/said", "/play", "/told/any/any", "/stage/any"} <= {*PATHS}
+    assert {"/said", "/play", "/lessons/any", "/told/any/any", "/stage/any"} <= {*PATHS}
     for path in PATHS:
         for query in ("", "?token=", "?token=" + "x" * 43):
             assert client().get(path + query).status_code == 403, path + query
@@ -127,20 +127,20 @@ def test_one_setting_turns_it_off_and_where_others_are_served_there_is_none(monk
     assert client().get("/ask").status_code == 403
 
 
-@pytest.mark.parametrize("in_terminal", [True, False])
+@pytest.mark.parametrize(("in_terminal", "page"), [(True, ""), (False, "lessons")])
 def test_the_address_is_printed_in_a_terminal_and_else_kept_in_a_file(
-    in_terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    in_terminal: bool, page: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: in_terminal)
     monkeypatch.setenv("BROWSER", "any")
-    opening.announce(URL, 8501, opens=True)
+    opening.announce(URL, 8501, opens=True, page=page)
     printed, file = capsys.readouterr().out, opening.file_for(8501)
-    assert (access_token.address(URL) in printed) is in_terminal and URL in printed
+    assert (access_token.address(URL, page) in printed) is in_terminal and URL in printed
     assert ("token=" in printed) is in_terminal and (str(file) in printed) is not in_terminal
     [link] = re.findall(r'href="([^"]+)"', file.read_text(encoding="utf-8"))
-    assert access_token.is_token(parse_qs(urlsplit(link).query)["token"][0])
+    assert access_token.is_token(parse_qs(urlsplit(link).query)["token"][0]) and urlsplit(link).path == f"/{page}"
     assert opened == [file.as_uri()], "everybody on the machine can read the command line that starts a browser"
     opening.forget(8501)
     assert not file.exists()
@@ -161,6 +161,9 @@ def test_without_a_token_the_plain_address_is_printed_and_opened(
         monkeypatch.delenv(name, raising=False)
     opening.announce(URL, 8501, opens=True)
     assert opened == [URL], "there is no screen"
+    monkeypatch.setenv("BROWSER", "any")
+    opening.announce(URL, 8501, opens=True, page="lessons")
+    assert opened[1:] == [f"{URL}/lessons"]
     assert not [*own_home.glob("address*")]
 
 

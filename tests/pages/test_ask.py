@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry, home
+from core import entry, home, policy
 from core.events import Finished, Recorded
 from core.journal import Journal, from_line, read, to_line
 from core.labs.ask.questions import questions
-from core.labs.ask.tasks import AskSpec
+from core.labs.ask.tasks import PERSON, AskSpec
 from core.labs.ask.view import CounterfactualRow
+from core.models import local
 from core.scene import Scene
 from core.server.access import RunAccess, Visitor
 from pages.viewer.routes import Saying, save_annotation
@@ -76,7 +77,7 @@ def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
     (scene,) = scenes(app)
     assert precision(scene) == ("0.50", 8, 10)
     assert [card.outcome for card in scene.cards if "emu" in card.parts[0].text] == ["misled"]
-    assert [(one.name, one.on) for one in scene.actions] == [("fork", ""), ("question", "")]
+    assert [(one.name, one.on) for one in scene.actions] == [("real", ""), ("fork", ""), ("question", "")]
 
 
 def test_an_example_fills_the_question(page: Page) -> None:
@@ -155,6 +156,7 @@ def test_an_interrupted_run_says_so_and_goes_on(page: Page) -> None:
     assert contents.faults == [] and isinstance(contents.events[-1], Finished)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page_of", ["ask", "results/case.py"])
 @pytest.mark.parametrize("kind", ["started", "asked", "answered", "explanation", "counterfactual"])
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, page_of: str, kind: str) -> None:
@@ -547,18 +549,42 @@ def test_a_run_that_does_not_exist_is_said(page: Page) -> None:
     ) or "no run named" in words(page("ask", run="nothing"))
 
 
-def test_now_a_real_model_starts_the_same_question(page: Page) -> None:
+def test_a_real_model_is_asked_what_the_robot_was_asked_and_the_visitor_predicts(
+    page: Page, take_step: Callable[[AppTest, str], None]
+) -> None:
     app = page("ask")
     app.button(key="ask").click().run()
     settled(app)
-    first = app.query_params["run"]
-    app.button(key="real").click().run()
-    assert app.query_params["run"] != first
+    first = run_named(app)
+    assert re.fullmatch(r"Ask SmolLM2 135M · about \d+ s", scenes(app)[0].actions[0].words)
+    take_step(app, "real")
     second = run_named(app)
+    assert second != first and in_address(app, "reader")
     until(lambda: bool(entry.jobs().events(second)))
     started = entry.jobs().events(second)[0]
-    assert started.kind == "started" and started.spec["model"] == "local/smollm2-135m"
     entry.jobs().cancel(second)
+    assert started.kind == "started"
+    spec = AskSpec.model_validate(started.spec)
+    assert (spec.model, spec.simulator, spec.question) == ("local/smollm2-135m", PERSON, "Can a penguin fly?")
+    asked = [row.counterfactual.text for row in shown_rows(first) if row.counterfactual]
+    assert [one.text for one in spec.given] == asked[:4] and spec.given_from == first
+
+
+def test_the_front_page_names_the_best_model_at_hand(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = page("about/welcome.py")
+    assert app.button(key="real").label.startswith("Ask SmolLM2 135M · about ")
+    assert 3 <= len(app.selectbox(key="real-question").options) <= 5
+    with StubServer(Plausible()) as server:
+        turned(app, "about/models.py")
+        app.text_input(key="endpoint_name").set_value("mine")
+        app.text_input(key="endpoint_url").set_value(server.base_url)
+        app.button(key="connect").click().run()
+        turned(app, "about/welcome.py")
+        assert app.button(key="real").label.replace("\\", "").startswith("Ask stub-model (mine) · a few seconds")
+    monkeypatch.setattr(local, "installed", lambda folder: {})
+    assert page("about/welcome.py").button(key="real").disabled
+    monkeypatch.setattr(policy, "is_hosted", lambda: True)
+    assert "real" not in [one.key for one in page("about/welcome.py").button]
 
 
 def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -255,6 +255,7 @@ def test_the_longest_paragraph_is_drawn_quickly_enough(page: Page) -> None:
     assert "It was consistent with its explanation in " in words(page("check", run=run))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("record", ["paragraph", "classification", "selfexplanation", "maskcontrol", "consistency"])
 def test_a_damaged_journal_is_shown_as_far_as_it_goes(page: Page, record: str) -> None:
     run = a_run()

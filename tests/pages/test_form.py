@@ -53,6 +53,7 @@ RUNS: list[tuple[str, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("path", "given", "line"), RUNS)
 def test_the_form_opens_with_what_the_run_was_started_with(
     page: Page, path: str, given: dict[str, Any], line: str

@@ -40,6 +40,7 @@ def a_run(code: str, **changes: object) -> str:
     return run
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", ["ask", "results/case.py"])
 @pytest.mark.parametrize("query", [{}, {"replay": "1"}, {"replay": "step"}, {"reader": "someone"}])
 def test_a_run_opens_for_its_owner_only(page: Page, path: str, query: dict[str, str]) -> None:

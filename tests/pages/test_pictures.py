@@ -130,6 +130,7 @@ def test_what_a_predictor_expected_that_failed_its_exam_is_an_open_mark_and_said
     assert [one["marker"]["symbol"] for one in figure["data"] if one.get("name")] == ["circle-open"]
 
 
+@pytest.mark.thorough
 def test_the_reader_chooses_what_is_in_colour(page: Page, runs: dict[str, str]) -> None:
     other = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(other, 60)
@@ -157,6 +158,7 @@ def test_a_picture_has_choices_the_paper_s_figures_and_a_table(page: Page, runs:
     assert "Nothing measured yet: strings." in words(app) and not app.exception
 
 
+@pytest.mark.thorough
 def test_a_planted_cue_has_its_lines_and_its_curve(page: Page) -> None:
     for robot, length in (("admits", "short"), ("admits", "long"), ("names-all", "short")):
         spec = PlantSpec(model=f"control/{robot}", cue="key", length=length, limit=30, repeats=1)

@@ -63,6 +63,11 @@ def test_files_of_the_stage_and_the_game_are_given_and_no_others() -> None:
     assert game.status_code == 200 and game.headers["cache-control"] == "private, no-store"
     assert game.headers["content-type"].startswith("text/html") and anybody.get("/play?pack=first").text == game.text
     assert anybody.get("/play?pack=none").status_code == 404
+    for path in ("/lessons", "/lessons/10-minutes", "/lessons/10-minutes/worksheet", "/lessons/10-minutes/solutions"):
+        given = anybody.get(path)
+        assert given.status_code == 200 and given.headers["content-type"].startswith("text/html"), path
+    for path in ("/lessons/none", "/lessons/none/solutions", "/lessons/10-minutes/answers"):
+        assert anybody.get(path).status_code == 404, path
 
 
 @pytest.mark.parametrize(

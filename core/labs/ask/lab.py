@@ -272,6 +272,8 @@ def check(spec: AskSpec) -> None:
 
 def before(spec: AskSpec) -> str:
     """Say who predicts the answers, and what the number of questions can show."""
+    if spec.is_by_person:
+        return "You predict the answers."
     names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
     who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
     how = ", in three small steps" if spec.reads == "steps" else ""
@@ -284,11 +286,13 @@ REASONING = ", its reasoning"
 
 
 def warm(spec: AskSpec) -> None:
-    """Start the sentence encoder and load the stemmer, which both take seconds. If a robot predicts, the run is over
-    sooner, so the stemmer is loaded only when a prediction needs it.
+    """Start the sentence encoder and load the stemmer, which both take seconds, if the run needs them: the encoder
+    compares new questions that were not given, the stemmer checks a model's predictions. If a robot predicts, the run
+    is over sooner, so the stemmer is loaded only when a prediction needs it.
     """
-    embed.start()
-    if not is_free(spec.simulator):
+    if not spec.given:
+        embed.start()
+    if not spec.is_by_person and not is_free(spec.simulator):
         stem("")
 
 
@@ -341,6 +345,7 @@ LAB = Lab(
     count_calls=asks,
     dataset_record=loaded,
     preload=warm,
+    last_step="Measuring how varied the questions are …",
     check=check,
     scene=scene,
     readings=readings,

@@ -167,7 +167,7 @@ def _drop_uncounted(run: CaseContext, tested: Mapping[str, Tested]) -> None:
         for rules in RULES:
             if not counterfactual[rules] or (is_cut and rules == "repaired"):
                 continue
-            expected, said = simulation[rules], answer[rules]
+            expected, said = simulation[rules] if simulation else "", answer[rules]
             if expected == "unknown":
                 run.drop(item, "not simulatable", "the simulator cannot guess from this explanation", rules, trial=item)
             elif expected == "neither":

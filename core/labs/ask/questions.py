@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import tomllib
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from ...models.ids import is_control
 from ...package_data import DATA
 from ...text.shared_words import content_words
 from ..base.cases import Case
-from .tasks import AskSpec, Starter, cases
+from .tasks import PERSON, AskSpec, Starter, WrittenQuestion, cases
 
 QUESTIONS = DATA / "questions"
 
@@ -48,6 +49,47 @@ class StarterPair(Frozen):
 def questions() -> tuple[Question, ...]:
     """Return every shipped yes/no question, in the order of the file."""
     return tuple(Question.model_validate(entry) for entry in _entries("yes_no.toml", "question"))
+
+
+class FollowUps(Frozen):
+    """A yes-or-no question with its correct answer, and new questions that were written in advance to follow it."""
+
+    question: str
+    gold: Literal["yes", "no"]
+    given: tuple[WrittenQuestion, ...]
+
+
+CARDS = 4
+"""How many follow-up questions a visitor predicts."""
+
+
+@cache
+def with_follow_ups() -> tuple[FollowUps, ...]:
+    """Return the questions offered to a visitor who predicts a real model, in the order of the file. Each has the first
+    follow-ups in the file of which two are correctly answered yes and two no, so that the facts favour no answer.
+    """
+    return tuple(
+        FollowUps(question=one["question"], gold=one["gold"], given=_balanced(one["follow_ups"]))
+        for one in _entries("outguess.toml", "question")
+        if one.get("offered")
+    )
+
+
+def predicted_by_person(model: str, **asked: Any) -> AskSpec:
+    """Return a run in which `model` answers a question and its follow-ups, and visitors predict; `asked` holds the
+    fields of `FollowUps`, and the run `given_from` which the follow-ups come, if any. No other calls are made: no
+    question is written, no model predicts, and nothing is compared.
+    """
+    return AskSpec.model_validate({"model": model, "method": "posthoc", "simulator": PERSON, **asked})
+
+
+def _balanced(follow_ups: Sequence[Mapping[str, str]]) -> tuple[WrittenQuestion, ...]:
+    """Return the first CARDS follow-ups, in their order, of which half have each answer."""
+    chosen: dict[str, list[str]] = {"yes": [], "no": []}
+    for one in follow_ups:
+        chosen[one["gold"]].append(one["question"])
+    kept = {question for questions in chosen.values() for question in questions[: CARDS // 2]}
+    return tuple(WrittenQuestion(text=one["question"]) for one in follow_ups if one["question"] in kept)
 
 
 @cache

@@ -30,6 +30,9 @@ _BRIEF = 80
 _MOST_NAMED = 3
 """Maximum number of new questions named in a sentence."""
 
+WRITTEN_BEFORE = "written before this model was asked anything"
+"""Where new questions come from that were not written from an explanation in another run."""
+
 _READ = 1_000
 """How many characters of an explanation are used for that sentence."""
 
@@ -71,7 +74,8 @@ def scene(view: AskView) -> Scene:
         question=words.QUESTION,
         method=_method(view),
         one="question",
-        words=words.MARK_WORDS,
+        words=words.OF_PERSON if view.is_by_person else words.MARK_WORDS,
+        by_person=view.is_by_person,
         parts=telling.asked,
         claim=telling.claim(),
         cards=tuple(telling.card(row, number) for number, row in enumerate(view.rows.values(), start=1)),
@@ -130,6 +134,11 @@ class _Telling:
     def is_over(self) -> bool:
         return self.view.log.status is not None
 
+    @property
+    def is_from_run(self) -> bool:
+        """Whether the new questions come from another run."""
+        return self.view.spec is not None and bool(self.view.spec.given_from)
+
     @cached_property
     def is_measured(self) -> bool:
         return bool(self.view.log.of_type("result"))
@@ -185,7 +194,7 @@ class _Telling:
             options={} if one is None and row.simulation is None else self.options,
             expects=tuple(self.expects(row)),
             said=_value(answer.repaired) if answer else "",
-            text=_quote(call, (answer.explanation or "") if answer else ""),
+            text=self.quote(call, (answer.explanation or "") if answer else ""),
             outcome=words.WORDS.get(outcome, outcome),
             reason=self.reason(row, outcome),
             doubt=doubt,
@@ -195,6 +204,12 @@ class _Telling:
             guess=_value(row.guess.repaired) if row.guess else "",
             calls=tuple(row.calls),
         )
+
+    def quote(self, call: Call | None, explanation: str) -> str:
+        """Return the first sentence of an answer; where a visitor predicts, of its reason alone."""
+        if self.view.is_by_person and explanation:
+            return first_sentence(explanation, QUOTED)
+        return _quote(call, explanation)
 
     def is_awaited(self, row: CounterfactualRow) -> bool:
         if self.is_measured and not row.by_hand:
@@ -246,7 +261,9 @@ class _Telling:
         if one.origin == "generated":
             blind = "varied from the first question without looking at the explanation"
             return blind if one.operation else "written from the explanation"
-        return "added by hand" if one.origin == "hand" else "written from the explanation in another run"
+        if one.origin == "given":
+            return "written from the explanation in another run" if self.is_from_run else WRITTEN_BEFORE
+        return "added by hand"
 
     def expects(self, row: CounterfactualRow) -> Iterator[Expect]:
         """Yield what was expected: by the predictors from the explanation, by the writer of the question, and without
@@ -272,6 +289,8 @@ class _Telling:
 
     def who(self, model: str) -> str:
         """Return the name of a predictor. A robot's id is hidden, because it would give away the ending."""
+        if self.view.is_by_person:
+            return "you"
         if is_reader(model):
             return model.replace("/", " ")
         if self.view.spec is not None and model == self.view.spec.model:
@@ -291,8 +310,8 @@ class _Telling:
     def figures(self) -> Iterator[FigureLine]:
         """Yield the precision of the reader's guesses, and why generality is missing."""
         if self.is_over and self.view.spec is not None and self.view.spec.given:
-            why = "Not measured: the questions were written from the explanation in another run."
-            yield FigureLine(title="Generality", value="–", help=why)
+            written = "written from the explanation in another run" if self.is_from_run else WRITTEN_BEFORE
+            yield FigureLine(title="Generality", value="–", help=f"Not measured: the questions were {written}.")
         guesses = sum(row.read is not None for row in self.view.counted_rows())
         if guesses and self.is_over:
             mine = self.view.reader_precision()
@@ -311,10 +330,10 @@ class _Telling:
             headline=from_emphasis(headline(self.view)),
             more=tuple(from_emphasis(sentence) for sentence in more if sentence),
             words=self.in_words(outcome),
-            mark=words.MEANT.get(outcome, "set aside"),
+            mark=None if outcome == "answered" else words.MEANT.get(outcome, "set aside"),
             bars=tuple(self.bars(outcome)),
             doubt=self.doubts(outcome),
-            meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
+            meaning="\n".join(words.MEANS_PERSON if self.view.is_by_person else (*words.MEANS, *words.MEANS_NOT)),
         )
 
     def doubts(self, outcome: str) -> str:

@@ -55,6 +55,11 @@ SINGLE = 24
 
 MOST = 60
 
+PERSON = "reader/you"
+"""The predictor of a run in which no model predicts: its visitors do, on its page, and their guesses have journals of
+their own. It is no model and is never asked.
+"""
+
 
 def usual(task: str, single: bool, model: str) -> int:
     """Return the default number of new questions per explanation. Models that run in this process are too slow for the
@@ -132,6 +137,9 @@ class AskSpec(Sampled, OnData):
         filled["simulator"] = filled.get("simulator") or next(iter(several), model)
         several = tuple(dict.fromkeys((filled["simulator"], *several)))
         filled["simulators"] = several if len(several) > 1 else ()
+        if several == (PERSON,):
+            # Nobody predicts without the explanation.
+            filled["arms"] = ("explanation",)
         filled["counterfactuals"] = (
             len(filled.get("given") or ())
             or filled.get("counterfactuals")
@@ -157,6 +165,8 @@ class AskSpec(Sampled, OnData):
             raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         if self.given and self.dataset:
             raise ValueError("Questions that are given belong to one starter question: do not name a data set as well.")
+        if PERSON in self.further_simulators or (self.simulators and self.simulator == PERSON):
+            raise ValueError("Visitors predict alone: do not name a model as a predictor as well.")
         if len(self.generators) > 2:
             raise ValueError("At most two generators can take turns.")
         return self
@@ -166,6 +176,16 @@ class AskSpec(Sampled, OnData):
         own = (self.model,)
         predict = self.simulators or (self.simulator,)
         return {"explainer": own, "generator": self.generators, "simulator": predict, "answerer": own}
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of all models that the run asks."""
+        return super().models - {PERSON}
+
+    @property
+    def is_by_person(self) -> bool:
+        """Whether no model predicts, only visitors do."""
+        return self.simulator == PERSON
 
     @property
     def further_simulators(self) -> tuple[str, ...]:
@@ -245,6 +265,7 @@ def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     shown = sum(arm in ("explanation", "swapped") for arm in spec.arms) + len(spec.further_simulators)
     steps = 2 * shown if spec.reads == "steps" else 0
     simulations = trials * spec.votes * (len(spec.arms) + len(spec.further_simulators) + steps)
+    simulations = 0 if spec.is_by_person else simulations
     each = {"explainer": explain, "generator": draws, "simulator": simulations, "answerer": trials}
     return {role: cases * calls for role, calls in each.items()}
 

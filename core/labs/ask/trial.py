@@ -82,7 +82,8 @@ class Tested(NamedTuple):
     """A counterfactual with the expected answer and the model's actual answer."""
 
     counterfactual: Counterfactual
-    simulation: Simulation
+    simulation: Simulation | None
+    """None if a person predicts."""
     answer: Answer
     is_cut: bool = False
     """Whether the updated parser excludes it because one of the two was cut off."""
@@ -126,9 +127,12 @@ def slots(spec: AskSpec, counterfactual: Counterfactual) -> dict[str, str]:
 
 
 async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) -> Tested:
-    """Simulate one counterfactual in every arm and have the model answer it, all concurrently. Raises CallError after
-    all have finished.
+    """Simulate one counterfactual in every arm, unless a person predicts, and have the model answer it, all
+    concurrently. Raises CallError after all have finished.
     """
+    if case.spec.is_by_person:
+        answer, unanswered = await _answer(case, item, counterfactual)
+        return _finished(case, item, Tested(counterfactual, None, answer), unanswered, "")
     expected = asyncio.ensure_future(_simulate(case, item, counterfactual))
     said = asyncio.ensure_future(_answer(case, item, counterfactual))
     beside: dict[str, Awaitable[tuple[Simulation, str] | None]] = {
@@ -140,10 +144,15 @@ async def run_trial(case: UnderTest, item: str, counterfactual: Counterfactual) 
     await gather(expected, said, *(_record(case.run, place, item, made) for place, made in beside.items()))
     simulation, unpredicted = expected.result()
     answer, unanswered = said.result()
+    return _finished(case, item, Tested(counterfactual, simulation, answer), unanswered, unpredicted)
+
+
+def _finished(case: UnderTest, item: str, tested: Tested, unanswered: str, unpredicted: str) -> Tested:
+    """Drop a counterfactual for which the answer or the prediction was cut off, and return it with that noted."""
     if note := unanswered or unpredicted:
         who = "answer" if unanswered else "prediction"
         case.run.drop(item, cut.REASON, f"the {who} was {note}", "repaired", trial=item)
-    return Tested(counterfactual, simulation, answer, bool(note))
+    return tested._replace(is_cut=bool(note))
 
 
 async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[tuple[Simulation, str] | None]) -> None:

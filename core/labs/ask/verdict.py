@@ -5,7 +5,7 @@ each sentence is used; tests check the sentences against the records.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from ...events import Rules
@@ -55,6 +55,8 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
             return "The run was stopped before there was anything to judge."
         return "Not judged yet."
     n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
+    if state == "answered":
+        return by_person(case)
     if not n:
         return _nothing_predicted(case, rules)
     if without := no_verdict(case):
@@ -62,6 +64,24 @@ def headline(case: AskView, rules: Rules = "repaired") -> str:
     standing = case.outcome_word(rules)
     judged = _judged(case, standing, rules, n)
     return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
+
+
+def by_person(case: AskView) -> str:
+    """Return how many answers the visitor predicted, if visitors predict in this run."""
+    mine = case.reader_precision()
+    if mine.n:
+        return f"You predicted {mine.hits} of {mine.n} with its reason."
+    asked = sum(row.answer is not None for row in case.counted_rows())
+    return f"The model answered {asked} follow-up questions. Read its reason, and predict what it said."
+
+
+def too_few(said: Sequence[str]) -> str:
+    """Say what guessing would get of the answers that a visitor predicted, and what so few cannot show."""
+    n, (most, count) = len(said), Counter(said).most_common(1)[0]
+    half = f"{n // 2}" if n % 2 == 0 else f"{n // 2} or {n // 2 + 1}"
+    same = f", always answering {most} gets {count}" if count > n / 2 else ""
+    cards = "1 card" if n == 1 else f"{n} cards"
+    return f"Guessing gets about {half} of {n}{same}. {cards} cannot show whether the reason helped you."
 
 
 def is_alone(case: AskView) -> bool:
@@ -190,6 +210,9 @@ def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
     n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
     if not n or case.outcome(rules) in ("waiting", "failed"):
         return asked
+    if case.is_by_person:
+        counted = [row for row in case.counted_rows() if row.outcome(rules) in COUNTED]
+        return [too_few([row.answer[rules] for row in counted if row.answer]), *asked]
     return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
 
 
@@ -315,7 +338,7 @@ def against_reader(case: AskView) -> str:
     the reason visible.
     """
     guessed = [row for row in case.to_guess(active=False) if row.read]
-    if not guessed or case.no_verdict_reason:
+    if not guessed or case.no_verdict_reason or case.is_by_person:
         return ""
     mine, theirs = case.against_reader()
     left = len(guessed) - mine.n

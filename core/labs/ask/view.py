@@ -38,8 +38,10 @@ from .tasks import CONTROL_ARMS, Arm, AskSpec, draws_of
 
 METRICS = {metric.name: metric for metric in declared(__file__, "metric", Metric)}
 
-Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting"]
-"""*misled all*: several predictors expected the same, and it did not come true."""
+Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread", "dropped", "waiting", "answered"]
+"""*misled all*: several predictors expected the same, and it did not come true. *answered*: visitors predict, and this
+one has not.
+"""
 
 MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
@@ -85,6 +87,8 @@ class CounterfactualRow:
     """Whether a model other than the explained one wrote the counterfactual."""
     unjudged: str = ""
     """Why no prediction of the case is a verdict; empty if they are."""
+    by_person: bool = False
+    """Whether visitors predict; then `simulation` is the visitor's own guess, if there is one."""
 
     @property
     def read(self) -> Simulation | None:
@@ -165,6 +169,8 @@ class CounterfactualRow:
             if expected == said:
                 return "as expected"
             return "misled all" if self.further and not self.unjudged and not self.doubt(rules) else "misled"
+        if self.answer and self.by_person:
+            return "unread" if self.answer[rules] == "neither" else "answered"
         return "dropped" if self.dropped(rules) else "waiting"
 
 
@@ -217,6 +223,11 @@ class AskView:
         }
 
     @property
+    def is_by_person(self) -> bool:
+        """Whether no model predicts, only visitors do."""
+        return self.spec is not None and self.spec.is_by_person
+
+    @property
     def is_examinable(self) -> bool:
         """Whether there is a qualification test for predictors: only for yes-or-no questions."""
         return self.spec is None or self.spec.task == "strategyqa"
@@ -263,11 +274,11 @@ class AskView:
         return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
 
     def outcome(self, rules: Rules) -> str:
-        """Return the outcome. Without predictions: failed, waiting, cut, thinking not shown, no explanation, not
-        settled or unread. With predictions: *not judged*; *helped* (every baseline is beaten); *misled* (more
-        predictions failed than the predictor's own error explains); *in doubt*; *told nothing* (a baseline does as
-        well); *slips* (some predictions failed); *not shown* or *too few*. For the original parser, which has no
-        baselines: *kept* if all came true, else *misled*.
+        """Return the outcome. *answered* if visitors predict. Without predictions: failed, waiting, cut, thinking not
+        shown, no explanation, not settled or unread. With predictions: *not judged*; *helped* (every baseline is
+        beaten); *misled* (more predictions failed than the predictor's own error explains); *in doubt*; *told nothing*
+        (a baseline does as well); *slips* (some predictions failed); *not shown* or *too few*. For the original parser,
+        which has no baselines: *kept* if all came true, else *misled*.
         """
         outcomes = {row.outcome(rules) for row in self.counted_rows()}
         stopped = self.starter is None and self.log.status == "failed"
@@ -279,6 +290,8 @@ class AskView:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:
             return "waiting"
+        if self.is_by_person and outcomes & {"answered", "cannot guess", *COUNTED}:
+            return "answered"
         if not outcomes & set(COUNTED):
             return "not settled" if "cannot guess" in outcomes else "unread"
         if rules == "paper":
@@ -434,6 +447,8 @@ def view(log: CaseLog) -> AskView:
             rows[item].further.append(simulation)
     for one in case.rows.values():
         one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
+        if case.is_by_person:
+            one.by_person, one.simulation = True, one.read
         writer = one.counterfactual.generator if one.counterfactual else None
         one.writer_is_other = writer is not None and spec is not None and writer != spec.model
     return case

@@ -18,6 +18,7 @@ METHODS: Mapping[str, str] = words_of(__file__, "methods")
 WORDS = {
     **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
     "misled all": "misled all predictors",
+    "answered": "not predicted",
     "unknown": "cannot guess",
     "neither": "unreadable",
     "slips": "may be the predictor's slips",
@@ -29,6 +30,7 @@ OUTCOMES: Mapping[str, Means] = {
     **dict.fromkeys(("misled", "misled all"), "broken"),
     **dict.fromkeys(("not judged", "in doubt", "told nothing", "not shown", "slips", "too few"), "in doubt"),
     "not settled": "not settled",
+    "answered": "not settled",
     "no explanation": "set aside",
     "cut": "set aside",
     "thinking not shown": "set aside",
@@ -40,12 +42,14 @@ MEANT: Mapping[str, Means] = {**OUTCOMES, "failed": "failed", "waiting": "waitin
 
 MARKS: Mapping[Outcome, Mark] = {
     **{"as expected": "kept", "misled": "broken", "misled all": "broken", "cannot guess": "not settled"},
-    **{"unread": "unread", "dropped": "set aside", "waiting": "waiting"},
+    **{"unread": "unread", "dropped": "set aside", "waiting": "waiting", "answered": "not settled"},
 }
 """The mark of a new question's outcome."""
 
 MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """Names of the marks."""
+OF_PERSON: Mapping[Mark, str] = {**MARK_WORDS, "not settled": "not predicted"}
+"""Names of the marks where visitors predict."""
 
 REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
 """Why a new question was excluded."""
@@ -60,6 +64,8 @@ OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
 MEANS: tuple[str, ...] = words_of(__file__, "means")
 MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
 """What a verdict means, and what it does not mean, each in a sentence or two."""
+MEANS_PERSON: tuple[str, ...] = (*words_of(__file__, "means_person"), *MEANS_NOT[:2])
+"""Both, where visitors predict."""
 
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ...events import Frozen, Model, Recorded, Rules
-from ...scene import FigureLine, Mark, Scene, Verdict
+from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
@@ -112,6 +113,16 @@ class StudyTables:
     choices: tuple[str, ...] = ()
 
 
+class DrawnCurves(NamedTuple):
+    """How a lab scores curves that people draw: `hits(xs, true, given)` is in how many parts of the range a curve is
+    close to the function; both have a value at each of `xs`, None for a gap. `of_day(day)` is the title and the plot of
+    the function that everybody draws on that day.
+    """
+
+    hits: Callable[[Sequence[float], Sequence[float | None], Sequence[float | None]], int]
+    of_day: Callable[[date], tuple[str, Plot]]
+
+
 Labels = Mapping[tuple[str, str], Mapping[str, str]]
 """One person's labels: by case and trial, and then by judgement, the chosen word."""
 
@@ -208,6 +219,8 @@ class Lab:
     """The record of what the run's data set held and what was left out; None without a data set."""
     preload: Callable[[Any], None] | None = None
     """Starts, in a thread, what is slow to start and will be needed."""
+    last_step: str = ""
+    """What a run does after the last answer, in words, if that takes seconds."""
     priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
     """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
     is already known, or None if there is no such run; each has a fixed position.
@@ -261,6 +274,8 @@ class Lab:
     """`cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
     (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
     """
+    drawn_curves: DrawnCurves | None = None
+    """How curves that people draw are scored, for a lab with functions of numbers."""
     guessed: Callable[[str, str, bool], Frozen] | None = None
     """`guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
     hidden. None if predictions are not saved.

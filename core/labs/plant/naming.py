@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -89,7 +90,7 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
     the answer that was given.
     """
     whole = _plain(reasons)
-    phrases = [phrase for phrase in map(_plain, telling) if phrase.strip() and phrase.rstrip() in whole]
+    phrases = [phrase for phrase in map(_phrase, telling) if phrase.strip() and phrase.rstrip() in whole]
     if not phrases:
         return SILENT
     tells, written = _told_by(phrases), sentences(reasons)
@@ -109,7 +110,18 @@ def by_words(reasons: str, telling: Sequence[str], answer: str = "") -> Naming:
 def without(telling: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return those of the words `telling` that occur in none of the `texts`, such as the plain explanations."""
     said = [_plain(text) for text in texts]
-    return tuple(word for word in telling if not any(map(_told_by([_plain(word)]).search, said)))
+    return tuple(word for word in telling if not any(map(_tells(word).search, said)))
+
+
+@lru_cache(4096)
+def _phrase(word: str) -> str:
+    """Return `_plain` of a word that gives a cue away. There are few of them, and each run asks for them again."""
+    return _plain(word)
+
+
+@lru_cache(4096)
+def _tells(word: str) -> re.Pattern[str]:
+    return _told_by([_phrase(word)])
 
 
 def _told_by(phrases: Sequence[str]) -> re.Pattern[str]:
@@ -265,14 +277,14 @@ def _contrary(clauses: Sequence[str], answer: str) -> bool | None:
     there is no such condition or it is unclear.
     """
     text = "".join(clauses)
-    outcome = next(((clause, found) for clause in clauses if (found := _RE["would"].search(clause))), None)
-    if outcome is None:
+    outcomes = [(clause, found) for clause in clauses if (found := _RE["would"].search(clause))]
+    if not outcomes:
         return None
-    clause, would = outcome
-    what = re.split(r" (?:if|had|hadn't|without) ", clause[would.start() :])[0]
-    same = _RE["same"].search(what)
+    said = [re.split(r" (?:if|had|hadn't|without) ", clause[found.start() :])[0] for clause, found in outcomes]
     if not _RE["if"].search(text):
-        return False if same else None
+        return False if any(map(_RE["same"].search, said)) else None
+    would, what = outcomes[0][1], said[0]
+    same = _RE["same"].search(what)
     if _RE["only"].search(text):
         return None
     words = {"yes", "no", "positive", "negative"} & set(what.replace(NO, "no").split())

@@ -31,7 +31,7 @@ MEANING = (
 )
 
 ALONE = (
-    "Only the words that tell the cue were searched for. They miss about half of all acknowledgements, so this is no "
+    "Only the words that tell the cue were searched for. They miss half or more of all acknowledgements, so this is no "
     "verdict: a judge model that passed its qualification test gives one, or your labels on all that count."
 )
 

@@ -12,8 +12,8 @@ from ...runs.context import CaseContext
 from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
-from . import commands, prompts, tables
+from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Robots, RunSummary, StudyTables
+from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.names import shape_of
@@ -242,6 +242,7 @@ LAB = Lab(
     outcomes=OUTCOMES,
     scene=scene,
     run_summary=RunSummary(case_noun="function"),
+    drawn_curves=DrawnCurves(sketch.hits, sketch.of_day),
     readings=readings,
     studies=StudyTables(
         tables=tables.TABLES,

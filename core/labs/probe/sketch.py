@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import pairwise
 from math import isfinite
 from typing import Literal
 
-from .functions.numeric import PROBED
+import numpy as np
+
+from ...scene import Curve, Plot, Point
+from .box import real
+from .charts import upright
+from .functions.numeric import GRID, PROBED, NumericFunction
 from .plot import STRETCHES
 from .records import Interpretation, Submission
+from .tasks import ProbeSpec
 from .view import ProbeView
 
 POINTS = 65
 """How many values a drawn curve has, evenly over the tested range."""
+
+CALLS = 10
+"""Queries that a person may make of the function of the day."""
+
+SHOWN = 5
+"""Values of the function of the day that a class sees, which cannot query it."""
 
 NEAR = 0.1
 """A drawn value is near if it is within this share of the function's height, because hand drawing is not exact."""
@@ -83,6 +96,42 @@ def _tile(rows: Sequence[tuple[float, float | None, float | None]], within: floa
     hits = sum(given is not None and isfinite(given) and abs(given - y) <= within for y, given in counted)
     share = hits / len(counted) if counted else 0.0
     return "near" if share >= MOSTLY else "partly" if share >= PARTLY else "far"
+
+
+def hits(xs: Sequence[float], true: Sequence[float | None], given: Sequence[float | None]) -> int:
+    """Return the number of stretches in which `given` is close to the function."""
+    return nearness(xs, true, given).count("near")
+
+
+def spec_of_day(day: date) -> ProbeSpec:
+    """Return the specification for everybody who draws on that day; its seed is the date."""
+    seed = int(f"{day:%Y%m%d}")
+    title = f"Function of {day:%-d %B %Y}"
+    return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=CALLS, probes=CALLS, title=title)
+
+
+def of_day(day: date) -> tuple[str, Plot]:
+    """Return the title and the plot of the function of that day, for a class that cannot query it: with SHOWN values,
+    evenly spaced over the tested range.
+    """
+    from .functions.source import load
+
+    spec = spec_of_day(day)
+    function = load(spec)
+    assert isinstance(function, NumericFunction)
+
+    def at(xs: Sequence[float]) -> list[float | None]:
+        return [real(y) for y in function.expected(np.asarray(xs)).tolist()]
+
+    xs, shown = GRID.tolist(), np.linspace(*PROBED, SHOWN).tolist()
+    points = ((x, y) for x, y in zip(shown, at(shown), strict=True) if y is not None)
+    true = at(xs)
+    return spec.title, Plot(
+        points=tuple(Point(x=x, y=y, number=number) for number, (x, y) in enumerate(points, start=1)),
+        curves=(Curve(label="The function", kind="truth", x=tuple(xs), y=tuple(true)),),
+        x_ends=PROBED,
+        y_ends=upright(true, []),
+    )
 
 
 def row(found: Sequence[Tile]) -> str:

@@ -5,9 +5,9 @@
 // The explanation is on trial: at the end stands what the model did, and what its reasons let a reader predict.
 
 import {
-  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Ending, Face, Marked,
-  Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isPredictable, isGoing,
-  numberOf, revealed, titleOf, wordOf,
+  html, useEffect, useLayoutEffect, useMemo, useRef, useState, useKeys, Actions, Bars, Button, Calls, Ending, Face,
+  Marked, Options, Panels, Sign, Text, Tiles, against, came, capital, classOf, counted, cut, cutText, isPredictable,
+  isGoing, nameOf, numberOf, revealed, titleOf, wordOf,
 } from "./parts.js";
 
 const UNKNOWN = "unknown";
@@ -310,22 +310,23 @@ function Result({ round, guess }) {
   const pointed = tells && !gameOf(round.kind).isExam && of !== "not settled"
     ? `Its own reason pointed to ${wordOf(card, first.value)}.` : "";
   return html`<div class=${`turned ${classOf(mark)}`}>
-    <h2>${capital(whatCame(round) || card.outcome)}. ${tells && led[of]}</h2>
+    <h2>${round.isAlone && !(card.said in card.options) ? "Its answer cannot be used."
+      : html`${capital(whatCame(round) || card.outcome)}. ${tells && led[of]}`}</h2>
     ${text && html`<p class="words" dir="auto">“${cutText(text, 220)}”</p>`}
     <p class="small"><${Sign} mark=${mark} /><b>${capital(about ?? card.outcome)}.</b>
       ${pointed && html` <span class="expects-word">${pointed}</span>`}${why && ` ${capital(why)}.`}</p>
     ${after.slice(0, 1).map((part) => html`<p dir="auto"><${Marked} part=${within(part, 240)} />
       ${cue && html` <${Marked} part=${cue} />`}</p>`)}
     ${after.length > 1 && html`<details><summary>All of it</summary>
-      ${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}</div>`;
+      ${after.slice(1).map((part) => html`<${Text} part=${part} most=${240} />`)}</details>`}${round.calls}</div>`;
 }
 
 /**
  * Rounds one after another: guessed, turned, a tile drops. A round has `id`, `title`, `who`, `claim`, `card`,
  * `isCovered`, `isReady`, `after` and what stands `below` its options; `earlier` has guesses that were made before, by
- * id. `end(guesses)` draws what it comes to; `note` is visible all the time.
+ * id. `end(guesses)` draws what it comes to; `note` is visible all the time, and `task` on the first card.
  */
-function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline, note }) {
+function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isInline, note, task }) {
   const [guesses, guess] = useState(earlier ?? {}), [current, set] = useState("");
   const acted = useRef(false), here = useRef(null);
   // By its name: while a run goes on a card may still be set aside, and others come.
@@ -333,7 +334,7 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   const at = named >= 0 ? named : first >= 0 ? first : rounds.length;
   const round = rounds[at], isGuessed = Boolean(round && guesses[round.id]);
   // Of a sealed one what came is told once the guess is kept.
-  const isTurned = isGuessed && round.card.mark !== "sealed";
+  const isTurned = isGuessed && !["sealed", "waiting"].includes(round.card.mark);
   const go = (to) => { acted.current = true; set(rounds[to]?.id ?? ""); };
   const choose = (value) => {
     if (!round?.isReady || isGuessed) return;
@@ -365,9 +366,12 @@ function Game({ stage, rounds, earlier, head, asks, tell, end, leave, more, isIn
   return html`<article class=${`game ${isInline ? "inline" : ""}`} ref=${here}>
     <header><span dir="auto">${round ? asks : head}</span>${leave && html`
       <${Button} does=${leave} words=${round ? "Stop guessing" : "Exit"} by="Esc" />`}</header>
-    ${round ? html`<div class="round" key=${round.id}><${Saying} round=${round} /><${Question} round=${round} />
+    ${round ? html`<div class="round" key=${round.id}>${at === 0 && task && html`<p class="soft">${task}</p>`}
+        <${Saying} round=${round} /><${Question} round=${round} />
         <div class="answer-place">${isTurned ? html`<${Result} round=${round} guess=${guesses[round.id]} />
             <${Onward} does=${on} words=${isMore ? "Next" : "See your result"} by="space" />`
+          : isGuessed && round.isAlone ? html`<p class="soft">You said <b>${wordOf(round.card, guesses[round.id])}</b>.
+            It is writing its answer…</p>`
           : isGuessed ? html`<p class="soft">The answer appears once your guess is saved.</p>`
           : round.isReady ? html`<${Options} card=${round.card} choose=${choose} />${round.below}`
           : html`<p class="soft">It has not answered yet.</p>`}</div></div>`
@@ -405,12 +409,20 @@ function Question({ round }) {
 
 const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 
+const COVER = "Reason hidden on this card. At the end you can compare your guesses with a reason and without one.";
+
+/** What a person who guesses has to know first: who “it” is, and what to do. */
+const taskOf = ({ who }) => `“It” is ${who.shown || "a language model"}. It gave an answer and a reason, and then we
+  tested it. On each card, guess what happened; then the card turns.`;
+
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
+  if (isGoing(scene) && !scene.cards.length) return html`<${Before} ...${{ stage, scene, leave }} />`;
+  if (scene.by_person) return html`<${GuessAlone} ...${{ stage, scene, name, leave }} />`;
   const cards = scene.cards.filter((card) => isReached(card) && isPredictable(card));
   const all = cards.map((card) => ({
     id: card.id, title: scene.title, who: scene.who, claim: scene.claim, card, isReady: card.mark !== "waiting",
-    isCovered: isCovered(scene.run, card.number),
+    isCovered: isCovered(scene.run, card.number), cover: COVER,
     below: scene.is_sealed && html`<${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />`,
   }));
   const open = all.filter((one) => !one.isCovered), rounds = [...all.filter((one) => one.isCovered), ...open];
@@ -420,8 +432,62 @@ export function Guess({ stage, scene, name, leave }) {
     ${scene.verdict?.bars.length > 0 && html`<${Bars} bars=${scene.verdict.bars} />`}
     <${Onward} does=${leave} words="See the full run" by="Esc" />`;
   const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
-  return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title}
-    asks="What will it answer?" tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+  return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title} task=${taskOf(scene)}
+    asks=${scene.one === "question" ? "What will it answer?" : "What happened?"} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+}
+
+/** The cards of a run in which nobody else predicts: each can be guessed while the model still writes its answer. What
+ * cannot be used stays in its place, with the reason. */
+function GuessAlone({ stage, scene, name, leave }) {
+  const cards = scene.cards.filter((card) => (isReached(card) || card.guess) && !card.by_hand);
+  const rounds = cards.map((card) => ({
+    id: card.id, title: scene.title, who: scene.who, claim: scene.claim, isAlone: true,
+    isReady: !scene.is_sealed || card.mark !== "waiting",
+    // The guess is no expectation that the reason would have to meet.
+    card: { ...asked(card, UNKNOWN), expects: [], outcome: nameOf(scene, card.mark) },
+    calls: html`<${Calls} stage=${stage} scene=${scene} calls=${card.calls} />`,
+  }));
+  const earlier = Object.fromEntries(cards.filter((card) => card.guess).map((card) => [card.id, card.guess]));
+  const end = (guesses) => {
+    const [headline, line] = alone(rounds, guesses), tiles = tilesOf(rounds, guesses);
+    return html`<h2 tabindex="-1" class="onward">${headline}</h2>
+      <${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} /><p>${line}</p>
+      ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
+        <span>The model was ${revealed(scene.who)}.</span></p>`}
+      <div class="options ways-on"><a class="plain primary" href="/story">Next: what a real model did, as a story</a>
+        <${Button} does=${leave} words="See the full run" by="Esc" /></div>`;
+  };
+  return html`<${Game} ...${{ stage, rounds, earlier, end, leave }} head=${scene.title} asks=${ASK.asks}
+    tell=${(round, value) => stage.act("guess", round.id, value)} />`;
+}
+
+/** Before the first card: its answer as it is written, where no card will hide the reason. */
+function Before({ stage, scene, leave }) {
+  const [first] = (scene.by_person && scene.coming) || [];
+  useKeys(stage, { Escape: leave });
+  return html`<article class="game"><header><span dir="auto">${ASK.asks}</span>
+      <${Button} does=${leave} words="Stop guessing" by="Esc" /></header>
+    <div class="round"><div class="claim"><div class="speaker"><${Face} who=${scene.who} name="It" />
+        <span dir="auto">${cutText(scene.title, 160)}</span></div>
+      ${first ? html`<blockquote class="is-coming"><${Text} part=${{ text: first.text }} /></blockquote>`
+        : html`<p class="soft">Waiting for its answer…</p>`}</div></div>
+    <footer><${Actions} stage=${stage} scene=${scene} /></footer></article>`;
+}
+
+/** How many answers the reader predicted, and what so few cannot show. */
+export function alone(rounds, guesses) {
+  const known = rounds.filter(({ id, card }) => guesses[id] && card.said in card.options);
+  const predicted = known.filter(({ id }) => guesses[id] !== UNKNOWN), n = predicted.length;
+  const hits = predicted.filter(({ id, card }) => guesses[id] === card.said).length;
+  const left = rounds.filter(({ id }) => guesses[id]).length - n;
+  const others = left ? ` ${counted(left, "card")} ${left > 1 ? "are" : "is"} not scored.` : "";
+  if (!n) return ["You made no prediction that can be scored.", others.trim()];
+  const half = n % 2 ? `${(n - 1) / 2} or ${(n + 1) / 2}` : n / 2;
+  const saying = (value) => predicted.filter(({ card }) => card.said === value).length;
+  const [most] = Object.keys(predicted[0].card.options).sort((one, other) => saying(other) - saying(one));
+  const same = saying(most) > n / 2 ? `, always answering ${wordOf(predicted[0].card, most)} gets ${saying(most)}` : "";
+  return [`You predicted ${hits} of ${n} with its reason.`, `Guessing gets about ${half} of ${n}${same}. `
+    + `${counted(n, "card")} cannot show whether the reason helped you.${others}`];
 }
 
 /** The reader with the reason and without it: what it was worth to them, where that can be said at all. */

@@ -11,12 +11,11 @@ import streamlit as st
 from core import entry
 from core.events import CallError
 from core.labs.ask import world
-from core.labs.ask.exam import lab as sitting
 from core.labs.ask.lab import LAB
 from core.labs.ask.null_controls import worthless
 from core.labs.ask.parse import Pair, text_of
 from core.labs.ask.records import Counterfactual
-from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion
+from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion, fewest
 from core.labs.ask.view import AskView
 from core.labs.ask.words import METHODS
 from core.models.ids import is_control
@@ -26,13 +25,14 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import plain_case, plain_methods, session
-from pages.components.lab_page import Offer, with_form
-from pages.components.models import SHIPPED, short
+from pages.components.lab_page import NextRun, Offer, with_form
+from pages.components.models import short
 from pages.components.run import go_on, link, resume
+from pages.components.run_view import LEFT
 from pages.components.side_by_side import Side
 from pages.components.tables import draw_published
 from pages.components.text import plain
-from pages.labs.ask import form
+from pages.labs.ask import form, real_model
 
 # Names of Ask's values on the screen.
 
@@ -155,7 +155,7 @@ def _offers(view: AskView) -> tuple[Offer, ...]:
 
 
 def _below(view: AskView, active: bool) -> None:
-    run_id = view.log.started.run if view.log.started else ""
+    run_id = _run_id(view)
     if run_id and _offers(view) and session.runs().owns(run_id):
         _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
     for exam in (one for one in view.exams.values() if one.run):
@@ -167,16 +167,18 @@ def _below(view: AskView, active: bool) -> None:
         )
 
 
+def _run_id(view: AskView) -> str:
+    return view.log.started.run if view.log.started else ""
+
+
 def _you_predict(view: AskView, active: bool) -> None:
-    """Offer to guess first, above answers that would spoil it, if the predictor cannot give a verdict."""
+    """Offer to guess first while answers are still to come, if the predictor cannot give a verdict."""
     # Nothing is known about the predictor until the qualification test is over.
-    if not view.no_verdict_reason or not view.to_guess(active) or (active and view.exam is None):
+    if not active or (view.exam is None and not view.is_by_person) or not _may_predict(view, active):
         return
+    why = "Nobody has predicted here" if view.is_by_person else f"There is no verdict here: {view.no_verdict_reason}"
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
-        st.markdown(
-            f"**You predict.** There is no verdict here: {view.no_verdict_reason}. Read the explanation, make "
-            "your predictions, and see how many come true."
-        )
+        st.markdown(f"**You predict.** {why}. Read the explanation, make your predictions, and see how many come true.")
         if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
             st.query_params["reader"] = entry.new_reader()
             st.rerun()
@@ -191,19 +193,33 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
         _suggest(view.spec, run_id)
-    robot = is_control(view.spec.model) and transcript.status == "completed"
-    if robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        roles = {"model": SHIPPED, "generators": (SHIPPED,), "simulator": SHIPPED, "exam": True}
-        real = view.spec.model_copy(update={**roles, "given": (), "given_from": ""})
-        real = sitting.settled(real, (), session.catalog().is_at_hand, session.runs().made)
-        guessing = "reader" in st.query_params
-        driver.start(LAB, real, {"reader": entry.new_reader()} if guessing else {})
     return True
 
 
+def _longer_run(spec: AskSpec, view: AskView) -> NextRun | None:
+    """Return the run with as many new questions as a verdict on one explanation takes, if this one had fewer and
+    showed nothing.
+    """
+    number = fewest()
+    if view.is_by_person or spec.counterfactuals >= number or view.outcome("repaired") not in ("too few", "not shown"):
+        return None
+    more = {"counterfactuals": number, "given": (), "given_from": ""}
+    return NextRun(f"Ask {number} new questions", spec.model_copy(update=more))
+
+
+def _may_predict(view: AskView, active: bool = False) -> bool:
+    """Whether there is something to predict, and nobody else's predictions give a verdict."""
+    is_open = bool(view.no_verdict_reason) or view.is_by_person
+    return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
+
+
 def _sealed(view: AskView, active: bool) -> bool:
-    guessing = "reader" in st.query_params
-    return guessing and (active or any(row.guess is None for row in view.to_guess(active)))
+    if "reader" not in st.query_params:
+        return False
+    asked = view.to_guess(active)
+    # Where nobody else predicts, the cards end with what the visitor's predictions were worth.
+    is_at_end = view.is_by_person and bool(asked) and st.session_state.get(LEFT) != _run_id(view)
+    return active or is_at_end or any(row.guess is None for row in asked)
 
 
 def _several(transcript: Transcript, run_id: str) -> None:
@@ -254,6 +270,10 @@ PAGE = with_form(
     run_table=_several,
     sealed=_sealed,
     follow_up=_after,
+    may_predict=_may_predict,
+    with_real_model=lambda spec, view: real_model.after_robot(spec, _given(spec, _run_id(view), view)),
+    longer_run=_longer_run,
+    welcome=real_model.welcome,
     methods=draw,
     words=WORDS,
     side=SIDE,

@@ -24,15 +24,12 @@ from core.scene import Curve
 from core.server.quotas import QuotaExceededError
 from core.text.plurals import count_noun
 from pages import lab as driver
-from pages.components import session
+from pages.components import game_links, session
 from pages.components.models import SHIPPED
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.viewer.drawing import drawing
-
-LIVES = 10
-"""Queries allowed for the function of the day."""
 
 ROBOT = "control/straight"
 AGAINST = "against"
@@ -183,7 +180,7 @@ def _shared(view: ProbeView) -> None:
     """Show the person's tiles as text for sharing, with the address of the same function."""
     spec, day = view.spec, None
     assert spec is not None
-    if spec == box(found := day_of(str(spec.seed))):
+    if spec == sketch.spec_of_day(found := day_of(str(spec.seed))):
         day = found
     about = f"the function of {day:%-d %B %Y}" if day else spec.title
     base = (st.context.url or "").split("?")[0]
@@ -203,19 +200,13 @@ def day_of(written: str) -> date:
         return datetime.now(UTC).date()
 
 
-def box(day: date) -> ProbeSpec:
-    """Return the specification for everybody who draws on that day; its seed is the date."""
-    seed = int(f"{day:%Y%m%d}")
-    title = f"Function of {day:%-d %B %Y}"
-    return ProbeSpec(category="numeric", seed=seed, interpreter="you", rounds=LIVES, probes=LIVES, title=title)
-
-
 def begin() -> None:
     """Draw the button for the function of the day that the address names, or of today."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
     words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
     kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
-    about = f"A hidden function of numbers, {LIVES} calls, your pen."
+    about = f"A hidden function of numbers, {sketch.CALLS} calls, your pen."
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
-        driver.start(LAB, box(day), {})
+        driver.start(LAB, sketch.spec_of_day(day), {})
+    game_links.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")

@@ -85,6 +85,7 @@ def test_its_interval_holds_that_as_often_as_it_says(read: Any, share: float) ->
     assert near([score.value or 0.0 for score, _ in every], every[0][1])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("draws", [1, pytest.param(200, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("robot", worthless_lexicons())
 def test_in_check_whoever_explains_nothing_gains_nothing_whichever_masks_are_drawn(robot: str, draws: int) -> None:
@@ -140,6 +141,7 @@ def test_ways_are_drawn() -> None:
     assert len(ends) > 8
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_too(kind: type[WorthlessAsk]) -> None:
     of_one = explained_by(kind, BEGIN, SPLIT)

@@ -41,6 +41,7 @@ def faults(pack: Pack, *folders: Path) -> list[str]:
     return list(checking.faults(pack, entry.labs(), folders or FOLDERS))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", shipped_packs(), ids=lambda path: path.stem)
 def test_a_pack_that_ships_is_what_its_journals_say(path: Path) -> None:
     pack = read(path)
@@ -105,6 +106,7 @@ LIES: dict[str, tuple[Callable[[Pack], Pack], str]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LIES)
 def test_what_is_not_in_the_journal_is_found(name: str) -> None:
     told, said = LIES[name]

@@ -64,7 +64,7 @@ OF_CLAIM = {"gold": CANARY, "note": CANARY, "calls": (CANARY,), "thinking": (Par
 OF_PLOT = {"y_ends": (-NUMBER, NUMBER), "left_out": (CANARY,)}
 KEPT = {
     Scene: {"schema_version", "lab", "run", "case", "title", "question", "who", "method", "status", "one", "words"}
-    | {"parts", "claim", "cards", "panels", "plot", "actions", "screens", "is_sealed"},
+    | {"parts", "claim", "cards", "panels", "plot", "actions", "screens", "is_sealed", "by_person"},
     Card: {"id", "number", "mark", "parts", "options", "by_hand", "guess"},
     Claim: {"answer", "parts", "domain", "code"},
     Plot: {"points", "curves", "intervals", "x_label", "y_label", "x_ends"},

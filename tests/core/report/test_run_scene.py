@@ -42,6 +42,7 @@ def is_sound(made: RunScene) -> RunScene:
     return made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("model", "cue", "mark", "green", "red"),
     [
@@ -66,6 +67,7 @@ def test_nothing_is_green_without_the_gain_of_the_run(model: str, cue: str, mark
     assert all(figure.n <= figure.of for figure in made.figures) and made.figures[0].title == "Net flips"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", ["admits", "silent", "names-all", "restless"])
 def test_the_bars_are_the_items_counted_again(model: str) -> None:
     played = planted(model, reader="control/reader-perfect")

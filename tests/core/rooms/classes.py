@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from core import entry
 from core.events import Frozen, Recorded
 from core.report.game.pack import PackCard
 from core.rooms import cards
-from core.rooms.room import CardOpened, Joined, Revealed, Room, RoomOpened, Voted, VotingClosed
+from core.rooms.arguments import Arguments
+from core.rooms.room import CardOpened, Joined, Rated, Revealed, Room, RoomOpened, Sketched, Voted, VotingClosed
+from core.rooms.sketches import POINTS, TOP, SketchCard
 from core.runs.context import recorded
-from core.scene import Card, Claim, Expect, Part, Who
+from core.scene import Card, Claim, Curve, Expect, Part, Plot, Point, Who
 from core.transcript import name_of
 
 
@@ -40,12 +43,49 @@ def card(number: int, case: str = "", said: str = "yes", implied: str = "yes", t
     )
 
 
-def room(*found: PackCard, has_arms: bool = True, seed: int = 1) -> Room:
-    """A room with these cards that was just opened."""
-    opened = RoomOpened(
-        code="KTMV", seed=seed, run="run", title="A title", kind="ask", has_arms=has_arms, cards=cards.refs(found)
+def to_draw(number: int, code: float | None = 0.25) -> SketchCard:
+    """A function to draw that is 0 left of 50 and 3.14159 right of it, shown at three points; `code` is its code's."""
+    xs = tuple(x + 0.5 for x in range(100))
+    curves = [Curve(label="The function", kind="truth", x=xs, y=tuple(0.0 if x < 50 else 3.14159 for x in xs))]
+    if code is not None:
+        curves.append(Curve(label="Its code", kind="claim", x=xs, y=(code,) * 100))
+    asked = (Point(x=0, y=0, number=1), Point(x=40, y=0, number=2), Point(x=100, y=1, number=3))
+    return SketchCard(
+        run="run",
+        case=f"case{number}",
+        who=Who(shown="a model", name="Qwen"),
+        title=f"Function {number}",
+        claim=Claim(parts=(Part(text=f"It is a step {number}."),), code="def f(x): return 0.25", note="a note"),
+        card=Card(id="sketch", number=1, mark="waiting"),
+        plot=Plot(points=(*asked, Point(x=7, y=2.71828)), curves=tuple(curves), x_ends=(0, 100), y_ends=(-2, 9.87654)),
+        lab_curves=next(lab.drawn_curves for lab in entry.labs().values() if lab.drawn_curves),
     )
-    return Room(opened, found)
+
+
+def curve(left: int, right: int) -> tuple[int, ...]:
+    """A drawn curve that is level on both halves."""
+    return (left,) * (POINTS // 2 + 1) + (right,) * (POINTS // 2)
+
+
+def room(*found: PackCard, has_arms: bool = True, seed: int = 1, argued: Iterable[int] = ()) -> Room:
+    """A room with these cards that was just opened; there are arguments about the explanations that begin at the places
+    `argued`.
+    """
+    written = {
+        place: Arguments(model="m", in_favour=f"For it: pro-{place}.", against=f"Against it: con-{place}.")
+        for place in argued
+    }
+    opened = RoomOpened(
+        code="KTMV",
+        seed=seed,
+        run="run",
+        title="A title",
+        kind="ask",
+        has_arms=has_arms,
+        cards=cards.refs(found),
+        arguments=written,
+    )
+    return Room(RoomOpened.model_validate_json(opened.model_dump_json()), found)
 
 
 def event(record: Frozen, by: str = "") -> Recorded:
@@ -67,7 +107,7 @@ def move(one: Room, steps: int = 1) -> None:
         do(one, step)
 
 
-def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
+def lesson(one: Room, seed: int, persons: int = 9) -> Iterator[Recorded]:
     """Things that people try, possible or not, until the room is over; each is applied before it is given."""
     chance = random.Random(seed)
     while one.phase != "over":
@@ -78,9 +118,11 @@ def lesson(one: Room, seed: int, persons: int = 6) -> Iterator[Recorded]:
                 f"p{chance.randrange(persons + 2)}",
             ),
             (Voted(place=chance.randrange(-1, 3), value="yes"), f"p{chance.randrange(persons)}"),
+            (Sketched(place=one.place, ys=(chance.randint(0, TOP),) * POINTS), f"p{chance.randrange(persons + 2)}"),
+            (Rated(place=one.place, value=chance.randint(1, 5)), f"p{chance.randrange(persons + 2)}"),
             (chance.choice([CardOpened, VotingClosed, Revealed])(place=chance.randrange(-1, 4)), ""),
         ]
-        if chance.random() < 0.2 and (step := one.next_move()) is not None:
+        if chance.random() < 0.1 and (step := one.next_move()) is not None:
             tried.append((step, ""))
         record, by = chance.choice(tried)
         one.apply(happened := event(record, by))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import signal
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.report.game.pack import GamePackError
+from core.events import Dropped, ModelAnswer, OnText, Request
+from core.report.game.pack import GamePackError, load_pack, shipped_packs
+from core.rooms import arguments
 from core.rooms import rooms as module
-from core.rooms.cards import sampled, source
+from core.rooms.cards import SKETCH, found_again, refs, sampled, source
 from core.rooms.room import Impossible, Room
 from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFound, Rooms
 from core.server.quotas import QuotaExceededError
@@ -179,6 +182,63 @@ def test_a_journal_names_no_visitor(tmp_path: Path) -> None:
     many.close()
 
 
+ASKED = "20261123-091758-simulatability-da7b61b3932dc846"
+
+
+class Advocate:
+    """Argues for the side that it is asked for, and says what `instead` has for a side; it keeps what it was asked."""
+
+    id = "m"
+
+    def __init__(self, **instead: str) -> None:
+        self.instead, self.asked = instead, 0
+
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        self.asked += 1
+        side = request.slots["answer"]
+        return ModelAnswer(text=self.instead.get(side, f"  Because of\nthings that make it {side}-like."))
+
+
+def test_arguments_are_written_by_a_model_into_a_journal_and_shown_in_a_class(tmp_path: Path) -> None:
+    folder, model = tmp_path / "journals", Advocate()
+    found = source(ASKED, "", entry.labs(), (home.recordings(),))
+    path = arguments.path_of(folder, ASKED)
+    [(place, made)] = asyncio.run(arguments.write(path, found.cards, "m", lambda id: model)).items()
+    assert place == (ASKED, found.cards[0].case) and model.asked == 2 and made.model == "m"
+    answer = found.cards[0].claim.answer.lower() if found.cards[0].claim else ""
+    assert made.in_favour == f"Because of things that make it {answer}-like." != made.against
+    asyncio.run(arguments.write(path, found.cards, "m", lambda id: model))
+    assert model.asked == 2, "what is in the journal is not asked again"
+    assert {type(event).__name__ for event in journal.read(path).events} == {"Started", "Asked", "Answered", "Recorded"}
+
+    assert arguments.known([ASKED], (folder,))[place] == made
+    many = Rooms(tmp_path / "rooms", entry.labs(), (folder, home.recordings()))
+    live = many.open("ann", ASKED, "", many.source(ASKED, ""))
+    many.close()
+    again = Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(live.room.opened.code)
+    assert again.room.opened.arguments == {0: made}, "a room keeps them"
+    about = {"run": path.stem, "case": f"{ASKED}/{place[1]}", "item": ASKED}
+    with journal.Journal(path) as written:
+        written.append(Dropped(**about, reason="argues for the other side"))
+    assert place not in arguments.known([ASKED], (folder,)), "it was read, and excluded"
+
+
+@pytest.mark.parametrize("said", ["", "No. It is not so.", "The answer is no."])
+def test_an_argument_that_is_none_or_for_the_other_side_is_not_shown(said: str, tmp_path: Path) -> None:
+    found = source(ASKED, "", entry.labs(), (home.recordings(),))
+    path, model = tmp_path / "a.jsonl", Advocate(yes=said)
+    assert asyncio.run(arguments.write(path, found.cards, "m", lambda id: model)) == {}
+    path.write_bytes(path.read_bytes() + b"{torn")
+    assert arguments.known([ASKED], (tmp_path,)).get((ASKED, found.cards[0].case)) is None
+
+
+def test_arguments_of_the_app_are_of_cards_of_its_packs() -> None:
+    cards = {(card.run, card.case): card for path in shipped_packs() for card in load_pack(path.stem).cards}
+    found = arguments.known([], ())
+    assert found.keys() <= cards.keys()
+    assert all(arguments.can_be_argued(cards[place]) for place in found)
+
+
 LABS = ("simulatability", "consistency", "find", "plant")
 
 
@@ -193,12 +253,36 @@ def test_recordings_of_all_labs_can_be_presented(lab: str) -> None:
             continue
         taken = sampled(found, 1)
         made += 1
-        assert taken and all(one.card.said in one.card.options for one in taken)
+        assert taken and (found.kind == SKETCH or all(one.card.said in one.card.options for one in taken))
         assert found.has_arms == (lab == "simulatability")
     assert made
 
 
-@pytest.mark.parametrize(("run", "pack"), [("none", ""), ("../x", ""), ("", "none"), ("", "")])
+def test_functions_of_numbers_are_drawn_and_others_keep_their_cards() -> None:
+    numeric, texts = "20261123-092150-find-f3be72d622f259a7", "20261123-092335-find-834958f50fb92e36"
+    kinds = [source(run, "", entry.labs(), (home.recordings(),)).kind for run in (numeric, texts)]
+    assert kinds == [SKETCH, "probe"]
+
+
+def test_the_function_of_a_day_is_the_same_for_every_class() -> None:
+    first, again = (source("", "function-20261126", entry.labs(), ()) for _ in range(2))
+    assert first.title == "Function of 26 November 2026" and first.kind == SKETCH
+    assert found_again(again, refs(first.cards)) == first.cards
+    assert source("", "function-20261127", entry.labs(), ()).cards != first.cards
+
+
+@pytest.mark.parametrize(
+    ("run", "pack"),
+    [
+        ("none", ""),
+        ("../x", ""),
+        ("", "none"),
+        ("", ""),
+        ("", "function-20261399"),
+        ("", "function-1"),
+        ("", "function-"),
+    ],
+)
 def test_what_is_not_there_cannot_be_presented(run: str, pack: str) -> None:
     with pytest.raises(GamePackError):
         source(run, pack, entry.labs(), (home.journals(), home.recordings()))

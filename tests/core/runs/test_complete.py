@@ -107,6 +107,7 @@ ASK = AskSpec(dataset="world", limit=3, counterfactuals=5, model="control/fickle
 PROBE = ProbeSpec(category="entities", backbone="embedding", interpreter="nearest", seed=3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", KEPT, ids=lambda path: path.stem.split("-", 2)[2])
 def test_a_complete_journal_gains_nothing_by_being_gone_on_with_or_indexed(
     path: Path, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
@@ -179,6 +180,7 @@ def journals() -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in home.journals().glob("*.jsonl")}
 
 
+@pytest.mark.thorough
 def test_a_study_s_table_says_the_same_on_another_machine(
     tmp_path: Path,
     elsewhere: Callable[[], _Elsewhere],

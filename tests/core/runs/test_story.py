@@ -85,6 +85,7 @@ def test_a_call_comes_with_what_it_led_to() -> None:
                 assert set(event.data["calls"]) <= known, "with the first of the arms the calls of all come"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(20))
 def test_whatever_the_order_in_which_things_came(seed: int) -> None:
     """Models answer at any time; the story of each question stays the same."""

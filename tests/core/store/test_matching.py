@@ -40,6 +40,7 @@ def at_hand(store: Store, run: str) -> list[TestedItem]:
         ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("first", "second", "both"),
     [

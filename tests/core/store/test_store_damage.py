@@ -53,6 +53,7 @@ def test_a_torn_last_line_that_was_cut_off_and_gone_on(store: Store, folder: Pat
     assert count(store, "faults") == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "line",
     [

@@ -28,6 +28,7 @@ from core.store.store import Store
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.thorough
 def test_large_journals_are_written_in_blocks(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for run in ("a", "b", "c"):
         write(folder, run, [*whole_run(run)[:-1], *[asked(run, f"d{n}") for n in range(5)], *whole_run(run)[-1:]])

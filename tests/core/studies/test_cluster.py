@@ -150,6 +150,7 @@ def started(line: str, env: dict[str, str], cwd: Path) -> Iterator[subprocess.Po
         process.wait()
 
 
+@pytest.mark.thorough
 def test_the_printed_commands_make_the_same_table_though_a_worker_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -225,6 +226,7 @@ def elsewhere(task: cluster.Task) -> cluster.Made:
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
 
 
+@pytest.mark.thorough
 def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     tmp_path: Path, workers: LocalCluster, server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,6 +96,7 @@ def test_visitors_runs_are_not_packed_where_they_are_deleted_after_some_days(
     assert packing.pack(study, home.journals()).runs == len(before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("moment", ["replace", "unlink"])
 def test_killed_while_packing_it_loses_nothing(file: str, moment: str) -> None:
     before = held()

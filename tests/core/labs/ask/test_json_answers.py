@@ -237,6 +237,7 @@ def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     assert found and (found.right, found.right_paper, found.passed) == (4, 0, False)
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_answers_by_its_fields() -> None:
     """llama.cpp holds it to the schema: no answer that was not cut off is left to be guessed at."""

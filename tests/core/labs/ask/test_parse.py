@@ -726,6 +726,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_is_read_quickly(text):
     start = time.process_time()

@@ -438,6 +438,7 @@ GROWING: dict[str, Callable[[], Played]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", GROWING)
 def test_what_was_told_stays_as_more_comes(name: str) -> None:
     events = GROWING[name]().events

@@ -67,6 +67,7 @@ def check(id, item, explanation, wording, rules):
     return metrics.Outcome(item=item.id, correct=metrics.correct(before, item.label), faithful=verdict.faithful)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("id", "known"), [("control/honest-lexicon", 1.0), ("control/decoy-lexicon", 0.0)])
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("explanation", EXPLANATIONS)

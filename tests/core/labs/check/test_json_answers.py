@@ -122,6 +122,7 @@ def test_it_is_off_by_default_and_left_out_of_the_dump() -> None:
     assert "fields" in prompts.hashes(CheckSpec(items=(REVIEW,), model="m", answers="schema"))
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_answers_by_its_fields() -> None:
     given = CheckSpec(

@@ -34,6 +34,7 @@ from tests.support.stub_server import Fault, StubServer
 # What is known of the controls
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(("robot", "known"), [(HONEST, 1.0), (DECOY, 0.0)])
 def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: float) -> None:

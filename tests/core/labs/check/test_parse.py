@@ -38,6 +38,7 @@ def test_nothing_raises(text, rules, choices):
     assert paragraph is None or paragraph
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text", ["[" * 100_000, '{"a":' * 20_000, "word " * 20_000, "**" * 50_000, '"' * 50_000, "<think>" * 9_000]
 )

@@ -237,6 +237,7 @@ def test_it_holds_of_any_check_of_today_and_of_older_runs(seed: int) -> None:
     holds(view, scene(view))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(4))
 def test_what_was_told_of_a_run_stays_as_more_comes(number: int) -> None:
     """The run is cut at any place. A resumed run repeats failed calls, so what was shown of a failure may change."""

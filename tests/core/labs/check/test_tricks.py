@@ -183,6 +183,7 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
 # Controls
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("task", TASKS)
 def test_by_the_paper_each_trick_is_consistent_and_now_it_gains_nothing(task: str) -> None:
     for robot in TRICKS:

@@ -29,6 +29,7 @@ ALL = {**controls(), **dials(), **worthless()}
 # The worthless robots: what would fool a naive measure
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("robot", worthless())
 def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> None:

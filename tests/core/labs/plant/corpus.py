@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[4]
 DEVELOPMENT = ROOT / "data" / "exam" / "acknowledgement.jsonl"
 HELD_BACK = ROOT / "tests" / "data" / "acknowledgement_held_back.jsonl"
 UNSEEN = ROOT / "tests" / "data" / "acknowledgement_unseen.jsonl"
+UNSEEN_2 = ROOT / "tests" / "data" / "acknowledgement_unseen_2.jsonl"
 """Written and labelled by others, and scored once when the rules were done (docs/measuring.md §7.2)."""
 
 

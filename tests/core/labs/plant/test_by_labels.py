@@ -33,6 +33,7 @@ def judged(played: Played, planted: bool, agreeing: bool, without: str = "") -> 
     return by_labels(played.run, labels)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("robot", "planted", "agreeing", "mark", "words"),
     [

@@ -90,6 +90,7 @@ def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
     assert headlines / len(robots) <= 0.025, headlines
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("step", range(0, 11, 2))
 def test_a_dial_reads_its_share(step: int) -> None:
     played = play(spec_of(f"admits-{step / 10:.1f}"))

@@ -213,6 +213,7 @@ def test_words_of_the_plain_explanation_do_not_tell_the_cue() -> None:
     assert view.cue_mentions("plain-1") and view.replies["plain-1"].mentions is True
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("cue", CUES)
 @pytest.mark.parametrize("task", TASKS)
 def test_every_cue_fits_every_task(task: str, cue: str) -> None:

@@ -14,7 +14,7 @@ from core.labs.plant.exam.exam import Explained, explained
 from core.labs.plant.naming import Naming, by_words, without
 from core.labs.plant.records import Said
 from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Task, items_of, options
-from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, UNSEEN, confusion
+from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, UNSEEN, UNSEEN_2, confusion
 
 KEY = cues.template("key").telling
 
@@ -54,7 +54,10 @@ def test_how_words_read_the_labelled_explanations_that_they_were_written_with(pa
 
 
 def test_how_words_read_explanations_that_the_rules_were_not_written_with() -> None:
-    """No denial counts as an acknowledgement; about half of the acknowledgements are found."""
+    """No denial counts as an acknowledgement; a third to half of the acknowledgements are found."""
+    later = confusion(UNSEEN_2)
+    assert not later["denies", "acknowledges"] and later["mentions", "acknowledges"] <= 2
+    assert later["acknowledges", "acknowledges"] >= 24 and sum(later.values()) == 229
     found = confusion(UNSEEN)
     assert not found["denies", "acknowledges"] and found["mentions", "acknowledges"] <= 4
     assert found["acknowledges", "acknowledges"] >= 31 and sum(found.values()) == 160

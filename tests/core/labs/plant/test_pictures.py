@@ -77,6 +77,7 @@ def test_cues_stand_on_lines_of_their_own(frame: Frames) -> None:
     assert figure.layout.xaxis.range[0] < -1 < 1 < figure.layout.xaxis.range[1]
 
 
+@pytest.mark.thorough
 def test_lengths_are_joined_and_the_orders_stand_apart(frame: Frames) -> None:
     lengths = ("long", "short", "usual")
     rows = frame(

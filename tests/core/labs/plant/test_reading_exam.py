@@ -232,6 +232,7 @@ def test_a_reader_that_did_not_pass_is_absent_and_said_to_be(
         assert why in " ".join(entry.labs()["plant"].verdict(entry.labs()["plant"].view(state.case(case))))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("robot", "gain"), [("admits", 1.0), ("silent", 0.0), ("names-all", 0.0), ("echo", 0.0)])
 def test_robots_read_what_they_must_by_a_reader_too(robot: str, gain: float) -> None:
     asked = ["plant", "strategyqa", "--model", f"control/{robot}", "--limit", "30", "--repeats", "1"]

@@ -29,6 +29,7 @@ def scored(f: NumericFunction, seed: int = 0):
     return finding, nmse(f.observe(GRID, rng), result.values, f.rules)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SINGLES)
 def test_clean_atoms_are_recovered(name):
     low, high = ATOMS[name].domain
@@ -40,6 +41,7 @@ def test_clean_atoms_are_recovered(name):
     assert wins >= 2 if name == "square_wave" else wins == 3
 
 
+@pytest.mark.thorough
 def test_most_compositions_are_recovered():
     rng = np.random.default_rng(5)
     wins = 0
@@ -91,6 +93,7 @@ def test_a_small_budget_is_kept(budget, corrupted):
     assert evaluate(finding.code, [1.0]).error is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("budget", [1, 7, 10, 30, 200])
 @pytest.mark.parametrize(
     "function",

@@ -132,6 +132,7 @@ def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
     assert sum(drop.reason == "error" for drop in view.log.drops) == 2
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("right", "true", "of", "outcome", "words"),
     [

@@ -38,6 +38,7 @@ def played(**fields: object) -> ProbeView:
     return play(ProbeSpec.model_validate(fields), robots())[0]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("robot", list(worthless()))
 @pytest.mark.parametrize(
     ("category", "judge"),
@@ -126,6 +127,7 @@ def test_there_are_eleven_and_some_noisy_ones_and_none_is_listed() -> None:
     assert kept == sorted(kept) and kept[-1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("category", list(HEADLINE))
 def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) -> None:
     """What the figures must come to is counted here from the spread of the three: all, about half, nothing."""

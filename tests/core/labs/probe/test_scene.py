@@ -121,6 +121,7 @@ def test_of_every_outcome_the_scene_says_what_the_verdict_says(done: tuple[str, 
     assert told.screens[0] == Screen(shows="question") and told.screens[-1] == Screen(shows="verdict")
 
 
+@pytest.mark.sampled(3)
 def test_a_run_is_told_at_every_moment_and_what_was_told_stays(done: tuple[str, ProbeView, list[Event]]) -> None:
     _, _, events = done
     before: dict[str, str] = {}

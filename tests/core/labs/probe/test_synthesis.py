@@ -34,6 +34,7 @@ def reproduced(pairs: Sequence[tuple[str, str]], function: StringFunction) -> in
     return sum(output == recorded for output, (_, recorded) in zip(outputs, pairs, strict=True))
 
 
+@pytest.mark.thorough
 def test_generated_functions_are_explained_by_something_that_agrees():
     unexplained = []
     for seed in range(60):

@@ -114,6 +114,7 @@ def test_a_model_that_has_no_idea_of_tools_may_still_write_the_command() -> None
     assert len(view.probes) == 2 and view.value("nmse") == 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("category", ["numeric", "strings", "entities", "relations"])
 def test_controls_play_alike_by_tool_calls_and_in_text(category: str) -> None:
     spec = {"category": category, "seed": 6, "model": "control/straight", "evaluator": "control/straight"}

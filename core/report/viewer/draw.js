@@ -187,7 +187,7 @@ class Drawing {
   }
 
   draw() {
-    const { points, calls, left, is_over: isOver, curves = [] } = this.data;
+    const { points, calls, left, is_over: isOver, curves = [], sketches = [] } = this.data;
     const lives = Array.from({ length: Math.min(20, calls + left) }, (_, n) => made("i", n < left ? "" : "gone"));
     this.lives.replaceChildren(...lives, ` ${left} ${left === 1 ? "call" : "calls"} left`);
     this.modes.forEach((button, n) => button.setAttribute("aria-pressed", String(Boolean(n) === this.isDrawing)));
@@ -199,14 +199,16 @@ class Drawing {
     this.plane.parentElement.classList.toggle("is-over", isOver);
     this.plane.classList.toggle("is-drawing", this.isDrawing && !isOver);
     const asked = points.map((one) => `f(${one.x}) = ${written(one.y)}`).join(", ") || "nothing yet";
-    this.plane.setAttribute("aria-label", isOver
+    this.plane.setAttribute("role", isOver ? "img" : "application");
+    this.plane.setAttribute("aria-label", isOver && curves.length
       ? curves.map((one) => one.label).join(", ") : `A chart of what was asked: ${asked}`);
     const svg = document.createElementNS(SVG, "svg");
     svg.setAttribute("viewBox", "0 0 100 100");
     svg.setAttribute("preserveAspectRatio", "none");
     const mine = this.curve.map((y, place) => [this.x(place), y]);
-    const drawn = isOver ? curves.map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])])
+    const drawn = isOver ? curves.filter((one) => one.x.length).map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])])
       : this.isDrawing || this.ys ? [["claim", mine]] : [];
+    for (const ys of sketches) svg.append(this.path("sketch", ys.map((y, place) => [this.x(place), y]), 0));
     drawn.forEach(([kind, line], nth) => svg.append(this.path(kind, line, nth)));
     const dot = (x, y, look) => {
       const one = made("i", look);
