@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -237,11 +237,22 @@ class Verdict(Frozen):
     meaning: str = ""
 
 
-class Action(Frozen):
-    """Something a person can do: `name` it, `on` a card, a call or the case."""
+Step = Literal["predict", "real", "longer", "failures", "compare"]
+"""The next step after a verdict: predict the answers oneself, ask a real model instead of a robot, run more tests, look
+at those that failed, or compare with another model.
+"""
 
-    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"]
+STEPS: tuple[Step, ...] = get_args(Step)
+
+
+class Action(Frozen):
+    """Something a person can do: `name` it, `on` a card, a call or the case. `words` is the label of a step after the
+    verdict (`STEPS`); the other actions have the same label everywhere.
+    """
+
+    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"] | Step
     on: str = ""
+    words: str = Field(default="", exclude_if=lambda words: not words)
 
 
 class Drop(Frozen):
@@ -373,6 +384,7 @@ class RunScene(Frozen):
     tiles: tuple[Tile, ...] = ()
     ledger: tuple[Tally, ...] = ()
     figures: tuple[FigureLine, ...] = ()
+    actions: tuple[Action, ...] = Field(default=(), exclude_if=lambda actions: not actions)
 
 
 ENDING = ("truth", "tiles", "bars", "verdict")

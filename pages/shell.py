@@ -16,7 +16,8 @@ READABLE = (
     f"<style>{style('base.css')}"
     + """
 [data-testid^="stBaseButton-primary"] {color: var(--on)}
-:root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"]) p, input, textarea, [role="combobox"],
+:root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],
+[data-testid="stTooltipContent"]) p, [role="option"], input, textarea, [role="combobox"],
 [data-baseweb="select"] > div, [data-testid^="stTopNav"], [data-testid^="stTopNav"] span:not([data-testid$="Icon"],
 [data-testid="stIconMaterial"])) {font-size: 1rem}
 @media (prefers-reduced-motion: reduce) {*, *::before, *::after {

@@ -98,7 +98,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
 
     with st.container(key="ask-it-yourself"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            asked = st.button("Ask it yourself", type="primary", icon=lab.icon, key="ask-yourself")
+            asked = st.button("Ask it yourself", icon=lab.icon, key="ask-yourself")
             st.page_link(addresses.MODELS, label="Other models", icon=":material/memory:")
         if asked:
             _ask(lab, transcript, best.id)

@@ -84,6 +84,8 @@ export async function mounted(component, version) {
       here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
     step: went,
+    // The next step after the verdict is carried out by the page.
+    ...Object.fromEntries(["predict", "real", "longer", "failures", "compare"].map((name) => [name, () => went(name)])),
     cancel: (on) => sayer(here).say({ what: "cancel", run: on }),
     case(on, left = 4) {
       opening = on;
