@@ -13,12 +13,14 @@ EXAMPLE_STUDY = "example"
 
 
 class Recording(Frozen):
-    """One recorded run, by its id. `words` say what it shows, at the end of its story. It was chosen among `of` runs of
-    its lab. Its story shows the trial `row` if one is named, and has the `title` if the run's own says too little.
+    """One recorded run, by its id. `quote` is something that the model wrote in it, and `twist` says in a line what
+    became of that. It was chosen among `of` runs of its lab. Its story shows the trial `row` if one is named, and has
+    the `title` if the run's own says too little.
     """
 
     run: str
-    words: str
+    quote: str
+    twist: str
     of: int
     row: str = ""
     title: str = ""

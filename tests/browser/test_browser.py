@@ -104,6 +104,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
     expect(row.get_by_text("An emu cannot fly. So the answer is no.").first).to_be_visible()
     expect(row.get_by_text("Exact prompt").first).to_be_visible()
     expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
+    page.locator(".left").get_by_text("More", exact=True).click()
     expect(page.get_by_text("What this says, and what it does not")).to_be_visible()
 
 

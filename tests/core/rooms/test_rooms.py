@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.events import ModelAnswer, OnText, Request
+from core.events import Dropped, ModelAnswer, OnText, Request
 from core.report.game.pack import GamePackError, load_pack, shipped_packs
 from core.rooms import arguments
 from core.rooms import rooms as module
@@ -211,12 +211,16 @@ def test_arguments_are_written_by_a_model_into_a_journal_and_shown_in_a_class(tm
     assert model.asked == 2, "what is in the journal is not asked again"
     assert {type(event).__name__ for event in journal.read(path).events} == {"Started", "Asked", "Answered", "Recorded"}
 
+    assert arguments.known([ASKED], (folder,))[place] == made
     many = Rooms(tmp_path / "rooms", entry.labs(), (folder, home.recordings()))
     live = many.open("ann", ASKED, "", many.source(ASKED, ""))
     many.close()
-    assert Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(
-        live.room.opened.code
-    ).room.opened.arguments == {0: made}, "a room keeps them"
+    again = Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(live.room.opened.code)
+    assert again.room.opened.arguments == {0: made}, "a room keeps them"
+    about = {"run": path.stem, "case": f"{ASKED}/{place[1]}", "item": ASKED}
+    with journal.Journal(path) as written:
+        written.append(Dropped(**about, reason="argues for the other side"))
+    assert place not in arguments.known([ASKED], (folder,)), "it was read, and excluded"
 
 
 @pytest.mark.parametrize("said", ["", "No. It is not so.", "The answer is no."])
@@ -231,7 +235,7 @@ def test_an_argument_that_is_none_or_for_the_other_side_is_not_shown(said: str, 
 def test_arguments_of_the_app_are_of_cards_of_its_packs() -> None:
     cards = {(card.run, card.case): card for path in shipped_packs() for card in load_pack(path.stem).cards}
     found = arguments.known([], ())
-    assert found.keys() <= cards.keys()
+    assert len(found) == 22 and found.keys() <= cards.keys()
     assert all(arguments.can_be_argued(cards[place]) for place in found)
 
 
