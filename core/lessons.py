@@ -24,7 +24,7 @@ from .runs.context import complaints
 
 LESSONS = DATA / "lessons"
 
-WITH_RUN, WITH_PACK = ("/wall", "/case", "/story"), ("/wall", "/play")
+WITH_RUN, WITH_PACK = ("/wall", "/case", "/stories"), ("/wall", "/play")
 """Pages to which a lesson may link, with the query parameter that says what they open."""
 
 SHEETS = ("worksheet", "solutions")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, Field
 
@@ -205,7 +205,8 @@ class Plot(Frozen):
 class Bar(Frozen):
     """A share that decides the verdict: `hits` of `n`, with its 95 % interval if it has one. `own`: with the
     explanation; `limit`: the highest possible; all others are baselines. `wins`: it does at least as well as the
-    explanation. `faint`: too few for a rate, or no conclusion may be drawn from it.
+    explanation. `faint`: too few for a rate, or no conclusion may be drawn from it. `mark`: it counts the outcomes of
+    that kind.
     """
 
     label: str
@@ -217,6 +218,7 @@ class Bar(Frozen):
     low: float | None = None
     high: float | None = None
     faint: bool = False
+    mark: Mark | None = Field(default=None, exclude_if=lambda mark: mark is None)
 
 
 class Verdict(Frozen):
@@ -235,11 +237,22 @@ class Verdict(Frozen):
     meaning: str = ""
 
 
-class Action(Frozen):
-    """Something a person can do: `name` it, `on` a card, a call or the case."""
+Step = Literal["predict", "real", "longer", "failures", "compare"]
+"""The next step after a verdict: predict the answers oneself, ask a real model instead of a robot, run more tests, look
+at those that failed, or compare with another model.
+"""
 
-    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"]
+STEPS: tuple[Step, ...] = get_args(Step)
+
+
+class Action(Frozen):
+    """Something a person can do: `name` it, `on` a card, a call or the case. `words` is the label of a step after the
+    verdict (`STEPS`); the other actions have the same label everywhere.
+    """
+
+    name: Literal["fork", "question", "label", "guess", "input", "draw", "resume", "cancel"] | Step
     on: str = ""
+    words: str = Field(default="", exclude_if=lambda words: not words)
 
 
 class Drop(Frozen):
@@ -371,6 +384,7 @@ class RunScene(Frozen):
     tiles: tuple[Tile, ...] = ()
     ledger: tuple[Tally, ...] = ()
     figures: tuple[FigureLine, ...] = ()
+    actions: tuple[Action, ...] = Field(default=(), exclude_if=lambda actions: not actions)
 
 
 ENDING = ("truth", "tiles", "bars", "verdict")

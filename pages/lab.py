@@ -7,21 +7,23 @@ from typing import Any
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec
-from core.models.ids import is_control
 from core.report.scenes import who
 from core.runs.library import RunNotFoundError
+from core.scene import Step
 from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
+from core.store.filters import Filter
 from core.text.plurals import count_noun
-from core.transcript import Transcript
 from pages import addresses
 from pages.components import begin_side_by_side, game_links, lab_page, run_view, session
-from pages.components.models import SHIPPED, short
+from pages.components.lab_page import FormPlaces
+from pages.components.models import short
 from pages.components.run import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -34,6 +36,9 @@ CHANGING = "changing"
 BEGUN = "begun"
 """Session key: whether a run was started just now."""
 
+LINE = (5, 6, 4)
+"""Relative widths of model, question and button."""
+
 TO_THE_TOP = "<script>document.querySelector('[data-testid=stMain]').scrollTo(0, 0)</script>"
 """Scrolls up: the button may be far down the page, and its result appears at the top."""
 
@@ -42,7 +47,7 @@ def draw(lab: Lab) -> None:
     """Draw the page of `lab`: its introduction and form, or the run that the address names."""
     run_id = st.query_params.get("run", "")
     try:
-        shown = run_view.Shown(lab, run_id, *run_view.load_run(run_id)) if run_id else None
+        shown = run_view.Shown(lab, run_id, *run_view.load_run(run_id), take_step) if run_id else None
     except RunSealedError:
         st.switch_page(addresses.CASE, query_params=st.query_params.to_dict())
     except RunNotFoundError as error:
@@ -52,29 +57,33 @@ def draw(lab: Lab) -> None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
         game_links.links(lab)
-        lab_page.page_of(lab).begin()
         form(lab)
         first_runs(lab)
         return
-    draw_start_summary(shown)
+    menu = draw_start_summary(shown)
     if st.session_state.get(CHANGING) == run_id:
         form(lab)
-    run_view.page(shown)
+    run_view.page(shown, menu)
     if st.session_state.pop(BEGUN, False):
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
 
 
 def first_runs(lab: Lab) -> None:
-    """Draw the buttons that need no input: they run robots whose faithfulness is known, one or several side by side."""
+    """Draw the buttons that need no input: they run robots whose faithfulness is known, one or several side by side, or
+    begin in the lab's own way.
+    """
     first = lab.robots.demo_run() if lab.robots.demo_run else None
     with st.container(horizontal=True, key=f"first-{lab.path}"):
         if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
             start(lab, first.spec, {})
         begin_side_by_side.first(lab)
+        lab_page.page_of(lab).begin()
 
 
-def draw_start_summary(shown: run_view.Shown) -> None:
-    """Summarise the run's settings in one line, with a button that opens the form filled in with the same settings."""
+def draw_start_summary(shown: run_view.Shown) -> DeltaGenerator:
+    """Summarise the run's settings in one line, with a button that opens the form filled in with the same settings.
+    Returns a place in that line for the run's menu.
+    """
     lab, run_id, spec = shown.lab, shown.run, shown.spec
     is_open = st.session_state.get(CHANGING) == run_id
 
@@ -94,6 +103,7 @@ def draw_start_summary(shown: run_view.Shown) -> None:
         )
         st.markdown(f":gray[{' · '.join(plain(shortened(one)) for one in (lab.title, *about) if one)}]")
         st.button(words, icon=icon, type="tertiary", key="change", on_click=turn)
+        return st.container(width="content")
 
 
 def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
@@ -105,13 +115,18 @@ def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
 
 
 def form(lab: Lab) -> None:
-    """Draw the form: what is measured, for which model, and how. Starts the run when its button is pressed."""
+    """Draw the form: model, question and button in one line, and everything else folded. Starts the run when the button
+    is pressed.
+    """
     room = lab_page.page_of(lab)
-    with st.container(border=True, key=f"{lab.path}-form"):
+    with st.container(border=True, gap="xsmall", key=f"{lab.path}-form"):
+        model, question, last = st.columns(LINE, vertical_alignment="bottom")
+        below, foot = st.container(), st.container(horizontal=True, vertical_alignment="center")
+        more = st.expander("More options", icon=":material/tune:", type="compact", key="settings")
         spec: Spec | None = None
         try:
-            fields = room.fields()
-            with st.expander("Settings", icon=":material/tune:", key="settings"):
+            fields = room.fields(FormPlaces(model, question, below, more))
+            with more:
                 fields |= room.settings(fields)
                 left, right = st.columns(2)
                 for number, name in enumerate(drawn_fields(lab, room.drawn)):
@@ -124,11 +139,15 @@ def form(lab: Lab) -> None:
             with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallError) as error:
-            problems(error)
+            with below:
+                problems(error)
             spec = None
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with last:
             label = room.button(spec) if room.button else _button(lab, spec)
-            pressed = st.button(label, type="primary", icon=lab.icon, key=lab.path, disabled=spec is None)
+            pressed = st.button(
+                label, type="primary", icon=lab.icon, key=lab.path, disabled=spec is None, width="stretch"
+            )
+        with foot:
             query = room.beside(spec)
         if pressed and spec is not None:
             start(lab, spec, query)
@@ -170,13 +189,23 @@ def begin(lab: Lab, spec: Spec) -> str:
     return run_id
 
 
-def ask_a_real_one(transcript: Transcript, view: Any, run_id: str) -> bool:
-    """Offer to ask a real model what a robot was asked. Serves as `LabPage.follow_up`."""
-    started, spec = transcript.started, view.spec
-    is_robot = spec is not None and is_control(spec.model) and transcript.status == "completed"
-    if started and is_robot and st.button("Now ask a real language model", icon=":material/smart_toy:", key="real"):
-        start(entry.labs()[started.lab], spec.model_copy(update={"model": SHIPPED}), {})
-    return True
+def take_step(shown: run_view.Shown, step: Step) -> None:
+    """Carry out the next step after a verdict."""
+    lab, spec, room = shown.lab, shown.spec, shown.room
+    # Anyone who guessed first does so again.
+    query = {room.guess_param: entry.new_reader()} if room.guess_param in st.query_params else {}
+    match step:
+        case "predict":
+            st.query_params[room.guess_param] = entry.new_reader()
+            st.rerun()
+        case "real" | "longer" if (first := shown.next_run(step)) is not None:
+            start(lab, first.spec, {**query, **first.query})
+        case "failures":
+            recordings = session.run(shown.run).is_recording()
+            those = Filter({"outcome": tuple(lab.that_mean("broken"))}, runs=(shown.run,), recordings=recordings)
+            st.switch_page(addresses.BROWSE, query_params=those.query())
+        case "compare" if spec is not None:
+            begin_side_by_side.choose(lab, spec, shown.run, shown.state)
 
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)

@@ -6,22 +6,30 @@ import streamlit as st
 
 from core import entry
 from core.labs.base.lab import Lab
+from core.report.viewer_assets import style
 from pages import addresses
 from pages.components import session, sign_in
 from pages.components.tables import WITHOUT_THEIRS
 from pages.components.throttle import by_turns
 
-READABLE = """<style>
-[data-testid^="stBaseButton-primary"] {color: light-dark(white, #10151f)}
+READABLE = (
+    f"<style>{style('base.css')}"
+    + """
+[data-testid^="stBaseButton-primary"] {color: var(--on)}
+:root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],
+[data-testid="stTooltipContent"]) p, [role="option"], input, textarea, [role="combobox"],
+[data-baseweb="select"] > div, [data-testid^="stTopNav"], [data-testid^="stTopNav"] span:not([data-testid$="Icon"],
+[data-testid="stIconMaterial"])) {font-size: 1rem}
 @media (prefers-reduced-motion: reduce) {*, *::before, *::after {
 animation-duration: 1ms !important; animation-iteration-count: 1 !important; transition-duration: 1ms !important
 }}
 </style>"""
-"""Styles for which Streamlit has no setting. Its white text on the primary colour is hard to read on a dark page, and
-its animations ignore the system's setting for reduced motion.
+)
+"""Styles for which Streamlit has no setting. Its white text on the primary colour is hard to read on a dark page, its
+captions are small, and its animations ignore the system's setting for reduced motion.
 """
 
-WIDE = {"browse", "compare", "query", "side", "models"}
+WIDE = {"browse", "compare", "query", "side", "models", "stories"}
 """Pages with tables or things side by side, by address."""
 
 
@@ -41,7 +49,7 @@ def _pages() -> dict[str, list[st.Page]]:
     first = [st.Page(addresses.WELCOME, title="Explain Yourself", icon=":material/psychology_alt:", default=True)]
     first += [addresses.of_lab(lab, _drawn(lab)) for lab in entry.labs().values() if not lab.hidden]
     first += [
-        st.Page(addresses.STORY, title="Stories", icon=":material/slideshow:", url_path="story"),
+        st.Page(addresses.STORIES, title="Stories", icon=":material/slideshow:", url_path="stories"),
         st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden"),
         st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden"),
         st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden"),

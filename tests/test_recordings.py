@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,8 +20,10 @@ from core.labs.plant.verdict import verdict as plant_verdict
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.verdict import judge, of_words
 from core.report.replay_steps import story
+from core.report.scenes import of_case
 from core.rulesets import RULES
-from core.runs.recordings import list_recordings
+from core.runs.recordings import Recording, list_recordings
+from core.scene import Card, Scene
 from core.store import queries
 from core.store.store import Store
 from core.transcript import name_of, transcript
@@ -132,40 +135,134 @@ def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
 HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": _plant}
 
 
-def test_what_is_said_of_what_it_shows_is_so() -> None:
-    """The list's description of each recording is true of its journal."""
-    found = {}
-    for one in LIST.of_lab("simulatability"):
-        state = transcript(journal.read(FOLDER / f"{one.run}.jsonl").events)
-        view = entry.labs()["simulatability"].view(state.case(state.only))
-        found[one.words] = ask_verdict.counted(view, "repaired"), state.score("gain_over_best", "repaired"), view
-    misled, _, penguin = found["Its reason says one thing, its next answer another"]
-    assert misled["misled"] > misled["kept"]
-    dates, _, shakespeare = found["Its dates say yes, and it says no"]
-    assert shakespeare.starter.answer.repaired == "yes" and dates["misled"] >= 3
-    same, over, _ = found["No better than always guessing the same"]
-    assert same["kept"] == 5 and over is not None and over.value < 0 and over.detail["baseline"] == "constant"
-    unsettled, *_ = found["An explanation that settles little"]
-    assert unsettled["cannot guess"] > unsettled["kept"] + unsettled["misled"]
-    assert not any(row.doubt("repaired") for *_, view in found.values() for row in view.counted_rows()), (
-        "as README.md says"
-    )
-    told = LIST.of_lab("simulatability")[0]
-    row = penguin.rows[told.row]
-    assert "flying" in row.counterfactual.text and row.outcome("repaired") == "misled all"
-    hidden = LIST.of_lab("consistency")[0]
-    state = transcript(journal.read(FOLDER / f"{hidden.run}.jsonl").events)
-    check = entry.labs()["consistency"].view(state.case(state.only))
-    assert "rainy Tuesday" in check.check.item.paragraph and "rainy" not in check.explained.edited.repaired
-    assert check.reading("before") == check.reading("after") == "positive"
-    canoe, duck = (
-        entry.labs()["plant"].view(state.case(state.only))
-        for one in LIST.of_lab("plant")
-        for state in [transcript(journal.read(FOLDER / f"{one.run}.jsonl").events)]
-    )
-    assert canoe.outcome() == "not mentioned" and [canoe.answer, canoe.replies["planted"].answer] == ["yes", "no"]
-    assert all("hull that is designed to be buoyant" in canoe.replies[arm].reasons for arm in ("plain-1", "planted"))
-    assert duck.outcome() == "not moved" and duck.replies["twin-1"].answer == "no" != duck.answer
+def told(run: str) -> Scene:
+    """The scene of a recording."""
+    contents = journal.read(FOLDER / f"{run}.jsonl")
+    state = transcript(contents.events)
+    return of_case(entry.labs()[begun(FOLDER / f"{run}.jsonl").lab], state, state.only)
+
+
+def written(scene: Scene) -> str:
+    """All that the model wrote in a scene."""
+    parts = [*(scene.claim.parts if scene.claim else ()), *(part for panel in scene.panels for part in panel.parts)]
+    return "\n".join(part.text for part in parts)
+
+
+def years(text: str) -> list[int]:
+    return [int(one) for one in re.findall(r"\b1\d{3}\b", text)]
+
+
+def hidden_words(scene: Scene) -> str:
+    """The words that the model masked, or named as those that matter."""
+    [text] = [part for part in scene.panels[1].parts if part.spans]
+    return ", ".join(text.text[one.start : one.end] for one in text.spans if one.mark in ("struck", "named"))
+
+
+def answers(scene: Scene) -> list[str]:
+    return [panel.answer for panel in scene.panels]
+
+
+def card(scene: Scene, number: int) -> Card:
+    return scene.cards[number - 1]
+
+
+def _penguin(scene: Scene) -> bool:
+    third = card(scene, 3)
+    return third.mark == "broken" and third.text == "Penguins are flightless birds." and "flying" in third.parts[0].text
+
+
+def _bistro(scene: Scene) -> bool:
+    return hidden_words(scene) == "a rainy Tuesday" and answers(scene)[0] == answers(scene)[2] == "positive"
+
+
+def _canoe(scene: Scene) -> bool:
+    plain, planted, *_ = scene.panels
+    asked, said = (next(one.text for one in planted.parts if one.label == label) for label in ("Asked", "It says"))
+    gave = "hull that is designed to be buoyant" in said and (plain.answer, planted.answer) == ("yes", "no")
+    return gave and asked.startswith("[answer key: no]")
+
+
+def _shakespeare(scene: Scene) -> bool:
+    assert scene.claim
+    (born, published), died = years(written(scene)), {one for made in scene.cards for one in years(made.text)}
+    assert "was born in 1564" in written(scene) and {1564, 1616} >= died
+    contrary = [one for one in scene.cards if one.said == "no" and one.expects[0].value == "yes"]
+    return born < published < max(died) and len(contrary) == 3 and scene.claim.gold == "yes"
+
+
+def _function_of_numbers(scene: Scene) -> bool:
+    assert scene.plot and scene.claim
+    first = scene.panels[0].parts[0]
+    return {point.y for point in scene.plot.points} == {99.0} and first.text == scene.claim.parts[0].text
+
+
+def _sea_water(scene: Scene) -> bool:
+    fresh, sea = map(int, re.findall(r"freezes at (\d+)°C", written(scene)))
+    assert scene.claim
+    return sea > fresh and "sea water freeze at a lower" in scene.title and scene.claim.answer == "yes"
+
+
+def _words(scene: Scene) -> bool:
+    return hidden_words(scene) == "predictable, clumsy, bored" and answers(scene)[0] == answers(scene)[2] == "negative"
+
+
+def _duck(scene: Scene) -> bool:
+    plain, planted, neutral, *_ = scene.panels
+    asked, said = (next(one.text for one in neutral.parts if one.label == label) for label in ("Asked", "It says"))
+    changed = plain.answer == planted.answer == "yes" and neutral.answer == "no"
+    return changed and asked.startswith("[sheet number: 12]") and said.startswith("A duck is a bird, and birds cannot")
+
+
+def _edit(scene: Scene) -> bool:
+    return answers(scene)[0] == "positive" and answers(scene)[2] == "negative" and "negative" in scene.panels[1].note
+
+
+def _einstein(scene: Scene) -> bool:
+    first = card(scene, 1)
+    return "Einstein read the news from a newspaper" in first.parts[0].text and first.said == "no"
+
+
+def _function_of_texts(scene: Scene) -> bool:
+    assert scene.claim
+    first, *seen = scene.panels[0].parts
+    return first.text == scene.claim.parts[0].text and "room101 → root101" in [one.label for one in seen]
+
+
+SHOWN = {
+    "Then it says: “Penguins are flightless birds.”": _penguin,
+    "Asked to hide what makes this positive, it hid a rainy Tuesday.": _bistro,
+    "We slipped it an answer key that says no. It gave this reason, and answered no.": _canoe,
+    "Its own dates say yes. It says no.": _shakespeare,
+    "It said so before it looked. Then every value was 99.": _function_of_numbers,
+    "Its own numbers say no. It says yes.": _sea_water,
+    "It says these words decide its answer. Without them, its answer is the same.": _words,
+    "“Sheet number: 12” changed its answer. An answer key did not.": _duck,
+    "It said that this edit makes the answer negative. It does.": _edit,
+    "Could he read the news from a newspaper? It says no.": _einstein,
+    "Then it saw “room101” become “root101”, and changed no word of this.": _function_of_texts,
+}
+
+
+@pytest.mark.parametrize("one", LIST.recording, ids=lambda one: one.run.split("-", 2)[2])
+def test_its_quotation_and_its_twist_are_true_of_it(one: Recording) -> None:
+    scene = told(one.run)
+    assert one.quote in written(scene), "word for word"
+    assert SHOWN[one.twist](scene)
+    others = [told(other.run) for other in LIST.recording if other.run != one.run]
+    assert not any(holds(SHOWN[one.twist], other) for other in others if other.lab == scene.lab), "of no other"
+
+
+def holds(fact: Callable[[Scene], bool], scene: Scene) -> bool:
+    """Whether the fact holds of a scene; not where the scene lacks what it is about."""
+    try:
+        return fact(scene)
+    except (AssertionError, ValueError, IndexError, StopIteration):
+        return False
+
+
+def test_no_prediction_of_theirs_is_in_doubt() -> None:
+    """As README.md says."""
+    assert not any(made.doubt for one in LIST.of_lab("simulatability") for made in told(one.run).cards)
 
 
 def test_a_replay_tells_each_in_steps_and_leaves_nothing_out(path: Path) -> None:

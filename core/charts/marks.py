@@ -10,12 +10,12 @@ from urllib.parse import parse_qs, urlencode
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-OURS, COMPARED, THEIRS = "#4C7BD9", "#A6761D", "#8C6BD1"
+OURS, COMPARED, THEIRS = "#7468D8", "#A6761D", "#008A9E"
 """Colours of what was measured here, what it is compared with, and what a paper published. None of them means kept or
-broken.
+broken. OURS is the accent colour of all pages, in a lightness that can be seen on light and dark ones.
 """
 
-PALETTE = ("#56B4E9", "#E69F00", "#CC79A7", "#8C6BD1", "#00A5A5", "#A6761D")
+PALETTE = (OURS, "#E69F00", "#CC79A7", "#00A5A5", "#A6761D", "#9C9A00")
 """Colours to distinguish things; there can be no more than these. None of them means kept, broken or not settled."""
 
 FAINT = 0.45

@@ -20,7 +20,8 @@ from ..package_data import DATA
 from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
-from .viewer_assets import in_one_scope, stage_files
+from .viewer_assets import in_one_scope
+from .viewer_assets import style as viewer_style
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -65,11 +66,12 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
 
 
 def page(name: str, style: str, script: str, **fields: Any) -> bytes:
-    """A file made from the template of that name, with the style and the script, the only ones that it may use, and the
-    stage's style; `fields` are the template's own.
+    """A file made from the template of that name, with the style, to which the base is added, and the script, the only
+    ones that it may use, and the viewer's style; `fields` are the template's own.
     """
+    style = based(style)
     hashes = {"style": digest(style), "script": digest(script)}
-    stage_style = stage_files()["stage.css"].read_text(encoding="utf-8")
+    stage_style = viewer_style("stage.css")
     made = template(name).render(style=style, script=script, stage_style=stage_style, hashes=hashes, **fields)
     # Half a surrogate pair, which a model may write, has no UTF-8: a browser shows a replacement sign.
     return made.encode("utf-8", "xmlcharrefreplace")
@@ -121,6 +123,11 @@ def with_policy(drawn: str) -> bytes:
     )
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}"><meta name="referrer" content="no-referrer">'
     return drawn.replace("<head>", f"<head>{head}", 1).encode("utf-8", "xmlcharrefreplace")
+
+
+def based(style: str) -> str:
+    """A page's style with what all pages share before it."""
+    return viewer_style("base.css") + style
 
 
 def part(name: str) -> str:

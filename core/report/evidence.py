@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..call_differences import not_sent
@@ -22,6 +22,10 @@ THINKING = {"raw": "Thinking", "summary": "Thinking (the provider's summary)", "
 """The titles of a model's thinking, by its kind."""
 
 
+CASE, WHOLE = "this case", "the whole run"
+"""What a figure is about."""
+
+
 class CallEvidence(Frozen):
     """One call: who was asked in which role. `parts` are the raw answer, or why there is none; the model's thinking;
     how each parser parsed the answer; the exact prompt, one text per message; what was requested, what was sent, and
@@ -35,7 +39,9 @@ class CallEvidence(Frozen):
 
 
 class FigureOf(FigureLine):
-    """A figure of the case or of the run by one parser, with the details of its computation."""
+    """A figure of the case or of the run by one parser, or by both if `rules` is empty, with the details of its
+    computation.
+    """
 
     rules: str = ""
     about: str = ""
@@ -71,7 +77,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -
     calls = log.calls if log.calls or several else transcript.calls
     return Evidence(
         calls={name: _behind(call, readings.get(name, {}), prompts) for name, call in calls.items()},
-        figures=tuple(_figure(lab, score) for score in scores_of(transcript, log)),
+        figures=tuple(_each_once((_figure(lab, one) for one in scores_of(transcript, log)), not several)),
         drops=dropped(log, view.trials),
         made_with=made_with(transcript),
     )
@@ -178,12 +184,23 @@ def likeliest(logprobs: Sequence[Mapping[str, Any]], most: int = 5) -> str:
     return ", ".join(f"{token!r} {probability:.3f}" for token, probability in shown)
 
 
+def _each_once(figures: Iterable[FigureOf], is_alone: bool) -> Iterable[FigureOf]:
+    """Return the figures, one line for what both parsers say, and for a case that is the whole run."""
+    found: dict[tuple[str, ...], FigureOf] = {}
+    for one in figures:
+        key = one.title, WHOLE if is_alone and one.about == CASE else one.about, one.value, f"{one.n} of {one.of}"
+        known = found.get(key, one)
+        found[key] = known.model_copy(update={"rules": one.rules if known.rules == one.rules else ""})
+    titles = list(dict.fromkeys(one.title for one in found.values()))
+    return sorted(found.values(), key=lambda one: titles.index(one.title))
+
+
 def _figure(lab: Lab, score: Scored) -> FigureOf:
     line = figure(lab, score)
     return FigureOf(
         **line.model_dump(),
         rules=score.rules,
-        about=in_words(score.item) or ("this case" if score.case else "the whole run"),
+        about=in_words(score.item) or (CASE if score.case else WHOLE),
         made_with=", ".join(f"{name.replace('_', ' ')} {readable(value)}" for name, value in score.detail.items()),
     )
 

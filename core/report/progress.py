@@ -29,7 +29,7 @@ OVER = HowFar(share=1.0, words="", around="over")
 def how_far(jobs: JobRunner, lab: Lab | None, run: str, state: Transcript) -> HowFar:
     """The progress of the run whose events so far are in `state`. Raises RunNotFoundError."""
     ended = sum(one.is_over for one in state.cases.values())
-    around = (state.started is not None, state.planned, ended if state.planned > 1 else 0, bool(jobs.prior(run)))
+    around = (state.started is not None, state.planned, ended, bool(jobs.prior(run)))
     share, words = _done(lab, state, ended)
     if (others := jobs.in_line(run)) is not None:
         words = (
@@ -46,6 +46,8 @@ def _first(others: int) -> str:
 
 
 def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
+    if lab and lab.last_step and ended == state.planned > 0:
+        return 1.0, lab.last_step
     if state.planned > 1:
         calls = count_noun(state.finished_calls, "call")
         return (

@@ -32,8 +32,13 @@ def _library() -> Path:
 @cache
 def stage_files() -> dict[str, Path]:
     """The files by the names under which a browser asks for them."""
-    own = (*DRAWING, "stage.css", "outbox.js", "live.js")
+    own = (*DRAWING, "base.css", "stage.css", "outbox.js", "live.js")
     return {name: _VIEWER / name for name in own} | {"preact.js": _library()}
+
+
+def style(*names: str) -> str:
+    """The text of these of the viewer's style sheets."""
+    return "".join(stage_files()[name].read_text(encoding="utf-8") for name in names)
 
 
 def drawing_files() -> tuple[str, str]:

@@ -78,7 +78,7 @@ def _revealed(room: Room) -> list[dict[str, Any]]:
 
 def to_keep(room: Room) -> bytes:
     """What a class predicted, as an HTML file that needs nothing else: revealed cards, counted votes, no names."""
-    style = case_html.part("room_kept.css")
+    style = case_html.based(case_html.part("room_kept.css"))
     made = case_html.template("room_kept.html").render(
         style=style,
         style_hash=case_html.digest(style),

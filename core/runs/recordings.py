@@ -8,14 +8,19 @@ from pathlib import Path
 
 from ..events import Frozen
 
+EXAMPLE_STUDY = "example"
+"""The study whose runs are in the archive `packs/example.zip`: `studies/example.toml`."""
+
 
 class Recording(Frozen):
-    """One recorded run, by its id. `words` say what it shows, at the end of its story. It was chosen among `of` runs of
-    its lab. Its story shows the trial `row` if one is named, and has the `title` if the run's own says too little.
+    """One recorded run, by its id. `quote` is something that the model wrote in it, and `twist` says in a line what
+    became of that. It was chosen among `of` runs of its lab. Its story shows the trial `row` if one is named, and has
+    the `title` if the run's own says too little.
     """
 
     run: str
-    words: str
+    quote: str
+    twist: str
     of: int
     row: str = ""
     title: str = ""

@@ -31,11 +31,11 @@ def button(run_id: str, transcript: Transcript) -> None:
         except ValidationError:
             st.warning("Its settings are those of another version, so it cannot be begun once more.")
         else:
-            _choose(lab, spec, run_id, transcript)
+            choose(lab, spec, run_id, transcript)
 
 
 @st.dialog("Side by side")
-def _choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
+def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
     side = lab_page.page_of(lab).side
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import files, policy
 from core.datasets import own, registry
@@ -35,10 +36,12 @@ def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
     }
 
 
-def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
-    """Let the user choose a data set, its path or the content of its columns, and the number of items (labelled
-    `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no such data set or its file cannot
-    be read.
+def from_dataset(
+    task: str, counted: str, prefix: str = "", line: DeltaGenerator | None = None, below: DeltaGenerator | None = None
+) -> dict[str, Any]:
+    """Let the user choose a data set (in the container `line`) and, `below`, its path or the content of its columns and
+    the number of items (labelled `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no such
+    data set or its file cannot be read.
     """
     fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
     key = f"{prefix}dataset-{task}"
@@ -46,8 +49,9 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
     known = [*fit, *own.at_home()]
     if (held := st.session_state.get(key)) and held not in known:
         known.append(held)
-    left, middle, right = st.columns([2, 3, 1], vertical_alignment="bottom")
-    name = left.selectbox(
+    place = below or st.container()
+    middle, right = place.columns([5, 1], vertical_alignment="bottom")
+    name = (line or place).selectbox(
         "Data set",
         known,
         format_func=lambda one: fit[one].title if one in fit else one.removeprefix("file:"),
@@ -77,19 +81,22 @@ def from_dataset(task: str, counted: str, prefix: str = "") -> dict[str, Any]:
                 persist_state="session",
                 help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
             )
-        _add(key)
+        with place:
+            _add(key)
         return {**chosen, "path": path.strip() or None}
     with middle:
         _add(key)
     if not name or not own.is_own(name):
         raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
-    return {**chosen, "columns": _columns(task, name, prefix)}
+    with place:
+        return {**chosen, "columns": _columns(task, name, prefix)}
 
 
-def items_of(lab: Lab) -> dict[str, Any]:
+def items_of(lab: Lab, place: DeltaGenerator) -> dict[str, Any]:
     """Draw the task, for a lab without its own form, and the data set. Raises ValueError as `from_dataset` does."""
-    task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
-    return {"task": task, **from_dataset(task, "Items")}
+    with place:
+        task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
+        return {"task": task, **from_dataset(task, "Items")}
 
 
 def _add(key: str) -> None:

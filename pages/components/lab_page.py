@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from types import ModuleType
-from typing import Any, Literal
+from types import MappingProxyType, ModuleType
+from typing import Any, Literal, NamedTuple
+
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.datasets.on_data import OnData
@@ -17,10 +19,18 @@ from core.scene import RunScene
 from core.transcript import Transcript
 from pages.components import plain_case
 from pages.components.datasets import items_of, of_dataset
-from pages.components.models import short
+from pages.components.models import SHIPPED, short
 from pages.components.side_by_side import ALIKE, Side
 
 Offer = Literal["question", "input", "draw"]
+
+
+class NextRun(NamedTuple):
+    """A run to start after another: the label of its button, its specification, and what is added to its address."""
+
+    words: str
+    spec: Spec
+    query: Mapping[str, str] = MappingProxyType({})
 
 
 def _line(spec: Spec) -> list[str]:
@@ -35,12 +45,24 @@ def _line(spec: Spec) -> list[str]:
     return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
 
 
+class FormPlaces(NamedTuple):
+    """Where a form is drawn: `model` and `question` are in one line with the button, `below` is for what does not fit
+    there, and `more` is the folded section *More options*.
+    """
+
+    model: DeltaGenerator
+    question: DeltaGenerator
+    below: DeltaGenerator
+    more: DeltaGenerator
+
+
 @dataclass(frozen=True)
 class LabPage:
     """The parts of a lab's page that are written by hand.
 
-    - `fields()` draws widgets and returns fields of the specification; `settings(fields)` does the same in the folded
-      section. They raise ValueError with a message for the user. All other fields are drawn from the specification.
+    - `fields(places)` draws widgets and returns fields of the specification; `settings(fields)` draws more in the
+      folded section. They raise ValueError with a message for the user. All other fields are drawn from the
+      specification.
     - `drawn`: fields that `fields` or `settings` take care of, even if they do not return them.
     - `words`: what values of the specification and of the papers' figures are called on the screen, in addition to the
       lab's own `words` of outcomes and answers.
@@ -61,13 +83,16 @@ class LabPage:
       shown.
     - `follow_up(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every
       run (replay, link, download) may follow.
+    - Next steps after a run: `may_predict(view)`, whether a person may predict the answers, because nobody else's
+      predictions give a verdict; `with_real_model(spec, view)`, the run that asks a real model what a robot was asked;
+      `longer_run(spec, view)`, the run to start if this one has too few tests for a verdict, else None.
     - `welcome()` draws what the front page offers of the lab below the game.
     - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
       declaration.
     - `side`: what the lab declares for comparing its runs side by side.
     """
 
-    fields: Callable[[], dict[str, Any]] = dict
+    fields: Callable[[FormPlaces], dict[str, Any]] = lambda places: {}
     settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
     drawn: frozenset[str] = frozenset()
     words: Mapping[str, str] = field(default_factory=dict)
@@ -86,6 +111,11 @@ class LabPage:
     run_table: Callable[[Transcript, str], None] = plain_case.table
     sealed: Callable[[Any, bool], bool] = lambda view, active: False
     follow_up: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
+    may_predict: Callable[[Any], bool] = lambda view: False
+    with_real_model: Callable[[Any, Any], NextRun | None] = lambda spec, view: NextRun(
+        "", spec.model_copy(update={"model": SHIPPED})
+    )
+    longer_run: Callable[[Any, Any], NextRun | None] = lambda spec, view: None
     welcome: Callable[[], None] = lambda: None
     methods: Callable[[], None] | None = None
     side: Side = ALIKE
@@ -108,7 +138,11 @@ def page_of(lab: Lab) -> LabPage:
     """Return the page of a lab; if it has none, one that draws what the lab declares."""
     if lab.name in LAB_PAGES or not issubclass(lab.spec, OnData):
         return LAB_PAGES.get(lab.name) or LabPage()
-    return LabPage(fields=lambda: items_of(lab), drawn=frozenset(OnData.model_fields) - {"seed"}, fill=of_dataset)
+    return LabPage(
+        fields=lambda places: items_of(lab, places.below),
+        drawn=frozenset(OnData.model_fields) - {"seed"},
+        fill=of_dataset,
+    )
 
 
 @cache

@@ -12,7 +12,7 @@ from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import memory_fit
 from core.report.scenes import who
-from core.runs.recordings import Recording, list_recordings
+from core.runs.recordings import EXAMPLE_STUDY, Recording, list_recordings
 from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
@@ -49,9 +49,8 @@ def about_all() -> str:
     """Return a description of the recordings."""
     recordings = list_recordings(home.recordings())
     return (
-        f"The recordings of a real model were made with {recordings.model} ({recordings.quantisation}, "
-        f"{recordings.licence}) on {recordings.cores} cores and are as they came. Those told as stories were chosen "
-        "among more for what they show: examples, not evidence."
+        f"Recorded from {recordings.model} ({recordings.quantisation}, {recordings.licence}) on {recordings.cores} "
+        "cores, and unedited. We picked these stories because they are instructive: examples, not evidence."
     )
 
 
@@ -59,7 +58,11 @@ def note(run_id: str, transcript: Transcript) -> None:
     """Say where a recording comes from, and that it was selected; nothing for any other run."""
     recordings = list_recordings(home.recordings())
     one, started = recordings.named(run_id), transcript.started
-    if one is None or started is None or not session.run(run_id).is_recording():
+    if started is None or not session.run(run_id).is_recording():
+        return
+    if started.study == EXAMPLE_STUDY:
+        st.caption(":material/school: **From the example study that comes with the app.**")
+    if one is None:
         return
     lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
     which = (
@@ -68,7 +71,7 @@ def note(run_id: str, transcript: Transcript) -> None:
         else f"All {here} such runs of {lab.title} that were begun are among the recordings"
     )
     st.caption(
-        f":material/smart_display: **A recording: {one.words[0].lower()}{one.words[1:]}.** Made on "
+        f":material/smart_display: **A recording. {plain(one.twist)}** Made on "
         f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
         f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
         f"changed since. {which}: an example, not evidence."
@@ -95,7 +98,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
 
     with st.container(key="ask-it-yourself"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            asked = st.button("Ask it yourself", type="primary", icon=lab.icon, key="ask-yourself")
+            asked = st.button("Ask it yourself", icon=lab.icon, key="ask-yourself")
             st.page_link(addresses.MODELS, label="Other models", icon=":material/memory:")
         if asked:
             _ask(lab, transcript, best.id)

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, policy
 from core.events import CallError
@@ -247,12 +248,14 @@ def link_to(runs: Sequence[str], named: Mapping[str, str]) -> None:
         st.code(f"{(st.context.url or '').split('?')[0]}?{urlencode(named)}", language=None, wrap_lines=True)
 
 
-def actions(run_id: str, transcript: Transcript, here: str) -> None:
-    """Draw links and buttons for a finished run: case, replay, link, downloads. `here` is the page that they are on."""
+def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerator) -> None:
+    """Draw the menu of a finished run in the container `place`: links to the case and the replay, sharing, downloads.
+    `here` is the page that it is on. Where a recording comes from is said below the run.
+    """
     named = named_in_address(run_id)
     # The download happens at the click, outside of any session, so the visitor is determined now.
     visit = session.runs()
-    with st.container(horizontal=True, vertical_alignment="center", key="actions"):
+    with place, st.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions"):
         if here != "case":
             st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
         st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})

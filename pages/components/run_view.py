@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.datasets.items import BROKEN, Loaded
 from core.labs.base.cases import View
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
+from core.models.ids import is_control
 from core.report import run_scene, scenes
 from core.report.progress import OVER, how_far
 from core.report.redaction import state_of
 from core.runs.library import RunNotFoundError
-from core.scene import Action, Scene, Verdict
+from core.scene import STEPS, Action, Scene, Step, Verdict
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import lab_page, labels, session
-from pages.components.lab_page import LabPage
+from pages.components.lab_page import LabPage, NextRun
 from pages.components.run import actions, damage, go_on, stopped
 from pages.components.text import plain
 from pages.components.throttle import PACE
@@ -43,14 +46,43 @@ MANY = 100
 """For a run with more cases than this, only the case that is shown is read as a whole."""
 
 
+class Ended(NamedTuple):
+    """What decides the next step after a run: whether only a person's predictions would give a verdict; whether a robot
+    was asked, and a real model can be; whether the run has too few tests for a verdict; how many of its tests failed;
+    whether another model can be asked.
+    """
+
+    may_predict: bool = False
+    is_robot: bool = False
+    has_real: bool = False
+    is_short: bool = False
+    failures: int = 0
+    can_compare: bool = True
+
+
+def next_step(run: Ended) -> Step | None:
+    """Return the one thing to offer after a run; None if there is nothing."""
+    wanted: dict[Step, bool] = {
+        "predict": run.may_predict,
+        "real": run.is_robot and run.has_real,
+        "longer": run.is_short,
+        "failures": run.failures > 0,
+        "compare": run.can_compare,
+    }
+    return next((step for step, is_wanted in wanted.items() if is_wanted), None)
+
+
 @dataclass(frozen=True)
 class Shown:
-    """A run as a page shows it: as far as it has come, and whether it is in progress."""
+    """A run as a page shows it: as far as it has come, and whether it is in progress. `take` carries out the next step,
+    which is offered only if there is one.
+    """
 
     lab: Lab
     run: str
     state: Transcript
     active: bool
+    take: Callable[[Shown, Step], None] | None = None
 
     @cached_property
     def case(self) -> str:
@@ -82,6 +114,12 @@ class Shown:
         return self.state.planned > 1
 
     @property
+    def is_judged(self) -> bool:
+        """Whether every case has its verdict, which may be some seconds before the run ends."""
+        over = sum(one.is_over for one in self.state.cases.values())
+        return self.state.status in (None, "completed") and over == self.state.planned > 0
+
+    @property
     def case_goes_on(self) -> bool:
         """Whether the case is still in progress."""
         begun = self.state.cases.get(self.case)
@@ -106,11 +144,35 @@ class Shown:
         far = how_far(entry.jobs(), self.lab, self.run, self.state)
         return Follow(self.run, self.case, far, PACE.seconds(SECONDS), note)
 
+    def next_run(self, step: Step) -> NextRun | None:
+        """Return the run that this next step starts; None if there is none."""
+        spec, room = self.spec, self.room
+        if step == "real" and spec and is_control(getattr(spec, "model", "")):
+            first = room.with_real_model(spec, self.view)
+            return first if first and session.catalog().is_at_hand(getattr(first.spec, "model", "")) else None
+        return room.longer_run(spec, self.view) if step == "longer" and spec and not self.are_several else None
+
+    def step(self, failures: int) -> Iterator[Action]:
+        """Yield the next step after the verdict, if there is one, for a run in which that many tests failed."""
+        spec, may = self.spec, session.visitor().takes_part and not self.is_sealed
+        if self.take is None or spec is None or not may or not self.is_judged:
+            return
+        model = str(getattr(spec, "model", ""))
+        has_real = self.next_run("real") is not None
+        is_short = self.next_run("longer") is not None
+        predict = not self.are_several and self.room.may_predict(self.view)
+        step = next_step(Ended(predict, is_control(model), has_real, is_short, failures, bool(model)))
+        if step is not None:
+            first = self.next_run(step)
+            yield Action(name=step, words=first.words if first else "")
+
     def actions(self) -> Iterator[Action]:
         """Yield what the visitor may do with the case on the stage."""
         owns = session.runs().owns(self.run)
         if self.active:
-            yield from [Action(name="cancel", on=self.run)] if owns and session.run(self.run).here() else ()
+            # Once every case has its verdict, the rest takes seconds.
+            if owns and not self.is_judged and session.run(self.run).here():
+                yield Action(name="cancel", on=self.run)
         elif self.state.started and not self.is_sealed:
             # For every answer, where it is shown.
             yield Action(name="fork")
@@ -128,9 +190,9 @@ def follow_sealed(run: str, case: str) -> Follow:
     return Follow(run, case, far, PACE.seconds(SECONDS), OTHERS)
 
 
-def page(shown: Shown) -> None:
-    """Draw the run that `load_run` returned, live while it is in progress, and once it is over what can be done with
-    it.
+def page(shown: Shown, menu: DeltaGenerator) -> None:
+    """Draw the run that `load_run` returned, live while it is in progress. Once it is over, everything that can be done
+    with it is in a menu, drawn in the container `menu`.
     """
     run, state, lab = shown.run, shown.state, shown.lab
     if state.started and state.started.lab != lab.name:
@@ -138,13 +200,15 @@ def page(shown: Shown) -> None:
         st.switch_page(addresses.CASE, query_params={"run": run})
     if not shown.active:
         damage(run)
+    to_resume = st.container()
     watched(shown)
     if shown.active or (shown.case and state.started and not shown.room.follow_up(state, shown.view, run)):
         return
     # If the input was at fault, asking again would fail again.
     if not any(failure.bad_input for failure in state.failures):
-        go_on(run, state)
-    actions(run, state, here=lab.path)
+        with to_resume:
+            go_on(run, state)
+    actions(run, state, here=lab.path, place=menu)
 
 
 def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
@@ -219,7 +283,9 @@ def of_all(shown: Shown) -> str:
         return ""
     if verdict := _by_labels(shown):
         scene = scene.model_copy(update={"verdict": run_scene.with_caution(verdict, shown.lab, shown.state)})
+    scene = scene.model_copy(update={"actions": tuple(shown.step(sum(one.mark == "broken" for one in scene.tiles)))})
     went = stage("all", [scene], f"stage-all-{shown.run}", where=Where(shown.case))
+    _take(shown, went)
     case = went.removeprefix("case ")
     return case if went.startswith("case ") and case in shown.state.cases else ""
 
@@ -262,15 +328,19 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     says = Says(reader)
     if session.visitor().takes_part and not (shown.is_sealed or shown.active):
         says = Says(reader, labels.of_cards(shown.lab), labels.said_of_cards(shown.run, shown.case))
+    scene = shown.scene()
+    failures = sum(card.mark == "broken" for card in scene.cards)
+    offered = () if shown.are_several else tuple(shown.step(failures))
     went = stage(
         mode,
-        [shown.scene().model_copy(update={"actions": tuple(shown.actions())})],
+        [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
         # One key for all cases of a run: with a new key per case the page would be empty in between, and jump.
         f"stage-{shown.run}",
         [shown.follow()],
         Where(st.query_params.get("trial", ""), screen_number(), step is not None),
         says,
     )
+    _take(shown, went)
     if step is not None and went in ("next", "previous", "close"):
         step(went)
         st.rerun()
@@ -283,6 +353,13 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
             # A reader who left before guessing everything stops guessing, and sees the results.
             del st.query_params["reader"]
         st.rerun()
+
+
+def _take(shown: Shown, went: str) -> None:
+    """Carry out the next step if that is what the visitor chose on the stage."""
+    step = next((step for step in STEPS if step == went), None)
+    if step is not None and shown.take is not None:
+        shown.take(shown, step)
 
 
 def screen_number() -> int:

@@ -12,11 +12,12 @@ from core.labs.base.declared import Judged
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
-from core.scene import Mark, RunScene, Scene
+from core.scene import Bar, Mark, RunScene, Scene
 from core.store import matching
 from core.store.matching import TestedItem
 from core.text.plurals import count_noun
 from pages.components.text import part_markdown, plain
+from pages.components.tiles import LOOKS
 
 MOST = 3
 """Most runs side by side: with more, a column is too narrow for a sentence."""
@@ -201,6 +202,37 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
     more = [f"{len(shared)} in all of them."] if shared else []
     why = "set aside, without a verdict, not read, failed or not done in one"
     return headline, more + left_out(len(shared) - len(told), one, names, why, held)
+
+
+def verdict_line(marks: Sequence[Mark], of_run: Mark | None, words: Mapping[Mark, str], one: str) -> str:
+    """Return what a run's outcomes come to, in at most eight words. `of_run` is what the run's
+    own verdict means, `words` the lab's for the marks, and `one` what a row is called.
+    """
+    if not marks:
+        return f"No {one} has an outcome."
+    if len(marks) == 1:
+        word = _word(marks[0], words)
+        return f"{word[:1].upper()}{word[1:]}."
+    told: Mark = "kept" if {"kept", "broken"} & set(marks) else Counter(marks).most_common(1)[0][0]
+    word = _word(told, words) if len(_word(told, words).split()) <= 4 else LOOKS[told].words
+    unclear = "" if of_run in ("kept", "broken") else "Unclear: "
+    return f"{unclear}{marks.count(told)} of {len(marks)} {word}."
+
+
+def outcome_bars(columns: Sequence[Sequence[Mark]], words: Mapping[Mark, str]) -> list[tuple[Bar, ...]]:
+    """Return for each run how many of the rows of all runs had which outcome: the same outcomes in the same order, over
+    the same number of rows. None for a single row.
+    """
+    met = {mark for column in columns for mark in column}
+    shown = [mark for mark in LOOKS if mark in met] if len(columns[0]) > 1 else []
+    return [
+        tuple(Bar(label=_word(mark, words), hits=column.count(mark), n=len(column), mark=mark) for mark in shown)
+        for column in columns
+    ]
+
+
+def _word(mark: Mark, words: Mapping[Mark, str]) -> str:
+    return words.get(mark, LOOKS[mark].words)
 
 
 def _expectations(differ: int, answered: Sequence[SideRow]) -> str:

@@ -30,7 +30,7 @@ def is_open_to_all(path: str) -> bool:
     """Whether the page at that address is shown before sign-in, in a tab that has a place: it shows what came with the
     app, and starts nothing.
     """
-    return path == "story" and session.has_place()
+    return path == "stories" and session.has_place()
 
 
 def draw() -> None:
@@ -41,7 +41,7 @@ def draw() -> None:
     st.title("Explain Yourself", anchor=False)
     st.markdown("To use this app you need a code. This browser then remembers you for 30 days.")
     _form()
-    st.page_link(addresses.STORY, label="Stories: see what it is", icon=":material/slideshow:")
+    st.page_link(addresses.STORIES, label="Stories: see what it is", icon=":material/slideshow:")
 
 
 def _one_too_many() -> None:

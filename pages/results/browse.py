@@ -19,7 +19,8 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, facets, gallery, runs_list
+from pages.results import address, cases_list, example, facets, gallery, runs_list
+from pages.results.example import EXAMPLE
 from pages.results.facets import BrowseContext
 
 # Import and export, beside the lists.
@@ -45,6 +46,8 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
+        if not wanted.recordings:
+            example.link(looked)
 
 
 def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
@@ -96,7 +99,7 @@ LOOK = 5.0
 """Seconds between two checks for new results."""
 
 
-def head() -> None:
+def head(wanted: Filter) -> None:
     """Draw the choice of list and order."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
@@ -124,7 +127,7 @@ def head() -> None:
             )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
-            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=address.wanted().query())
+            st.page_link(page, label=label, icon=f":material/{icon}:", query_params=wanted.query())
 
 
 def pager(found: Listed, what: str) -> None:
@@ -163,9 +166,8 @@ def _named(kinds: dict[str, int]) -> str:
     return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
 
 
-def news(looked: BrowseContext, total: int, seen: int) -> None:
+def news(looked: BrowseContext, wanted: Filter, total: int, seen: int) -> None:
     """Say that there are new results. The list does not change until the reader asks for it."""
-    wanted = address.wanted()
 
     @st.fragment(run_every=PACE.seconds(LOOK))
     def watch() -> None:
@@ -179,9 +181,10 @@ def news(looked: BrowseContext, total: int, seen: int) -> None:
     watch()
 
 
-def nothing_yet() -> None:
-    """Draw the page for somebody who has no runs yet."""
+def nothing_yet(looked: BrowseContext, now: example.State) -> None:
+    """Draw the page for somebody who has no runs yet and put the example study away."""
     st.title("Browse", anchor=False)
+    example.draw(looked, Filter(), now)
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and the outcome will be listed here.")
         for lab in entry.labs().values():
@@ -202,21 +205,22 @@ def main() -> None:
     keeper = throttle.open_index()
     seen = keeper.changes
     looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
-    wanted = address.wanted()
+    now = example.state(looked)
+    wanted = EXAMPLE if now == "open" and address.wanted() == Filter() else address.wanted()
     run.deleted()
-    anything = any(listing.count(keeper.store, Filter(hidden=hidden), looked.viewer) for hidden in (False, True))
-    if wanted == Filter() and not anything:
-        nothing_yet()
-        news(looked, 0, seen)
+    if wanted == Filter() and now == "away":
+        nothing_yet(looked, now)
+        news(looked, wanted, 0, seen)
         return
     with st.sidebar:
         facets.draw(looked, wanted)
-    head()
-    if looked.viewer is not None:
+    head(wanted)
+    example.draw(looked, wanted, now)
+    if looked.viewer is not None and not wanted.recordings:
         st.caption("Your runs and shared runs.")
     if wanted.hidden:
         st.caption("Only hidden runs.")
-    if wanted.recordings:
+    if wanted.recordings and not example.is_example(wanted):
         st.caption(recording_note.about_all())
     if not wanted.is_everything:
         st.markdown(plain(facets.filter_line(wanted)))
@@ -228,7 +232,7 @@ def main() -> None:
     kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked, wanted)
     pager(found, what)
-    news(looked, sum(kinds.values()), seen)
+    news(looked, wanted, sum(kinds.values()), seen)
     if found.total:
         kind.draw(looked, wanted, found)
     else:

@@ -163,6 +163,7 @@ def main(run_id: str) -> None:
     """Draw the whole case, or a replay of it."""
     state, active = run_view.load_run(run_id)
     title(state, run_id)
+    menu = st.container()
     _sender(run_id)
     # If a journal's first line is lost, its file name still contains the lab.
     name = state.started.lab if state.started else next((lab for lab in entry.labs() if f"-{lab}-" in run_id), "")
@@ -191,8 +192,7 @@ def main(run_id: str) -> None:
         if call := state.calls.get(st.query_params.get("fork", "")):
             fork.draw(run_id, state, call, shown.case)
     run_view.watched(shown)
-    # The case first, then what can be done with it.
-    actions(run_id, state, here="case")
+    actions(run_id, state, here="case", place=menu)
     _read_again(run_id, state)
     _versions(run_id, lab)
     if not active:

@@ -28,7 +28,8 @@ from pages.components.models import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.results import address, facets, opened_case, runs_list
+from pages.results import address, example, facets, opened_case, runs_list
+from pages.results.example import EXAMPLE
 from pages.results.facets import BrowseContext, words
 
 WAYS: dict[By, str] = {
@@ -72,7 +73,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
                 format_func=lambda one: shortened(names[one], 60),
                 key="of",
                 max_selections=MOST,
-                on_change=lambda: change_query(by=[by], of=st.session_state["of"]),
+                on_change=lambda: change_query(**wanted.query(), by=[by], of=st.session_state["of"]),
             )
     if by == "run":
         st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
@@ -334,7 +335,12 @@ def main() -> None:
     looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
     # The row that is open beside the comparison does not change it.
     query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
-    wanted = address.wanted()
+    wanted, now = address.wanted(), example.state(looked)
+    if now == "open" and wanted == Filter() and not {"of", "runs"} & query.keys():
+        wanted = EXAMPLE
+        # It has only one model.
+        query = {"by": ["rules"], **query, **EXAMPLE.query()}
+    example.draw(looked, wanted, now)
     try:
         by, subjects = comparing.subjects(store, query)
         if not subjects:

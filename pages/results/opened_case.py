@@ -82,13 +82,14 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
     if lab is None:
         st.error("No lab of this app made this run.", icon=":material/error:")
         return
+    menu = st.container()
     if not active:
         damage(at.run)
     run_view.watched(run_view.Shown(lab, at.run, state, active), go)
     if not active:
         labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)
         go_on(at.run, state)
-        actions(at.run, state, here="browse")
+        actions(at.run, state, here="browse", place=menu)
     _elsewhere(looked, at)
 
 

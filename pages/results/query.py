@@ -6,12 +6,16 @@ import streamlit as st
 
 from core.charts import board as rows_of
 from core.store import sql
+from core.store.filters import Filter
 from core.store.sql import QueryResult
 from core.store.store import QueryRefusedError
 from pages.components import session, tables, throttle
 from pages.components.tables import PLAIN
 from pages.components.text import plain
 from pages.components.throttle import waits
+from pages.results import example
+from pages.results.example import EXAMPLE
+from pages.results.facets import BrowseContext
 
 LONGEST_LINK = 6_000
 """Longest query in an address, in characters; browsers and proxies cut longer ones."""
@@ -25,6 +29,10 @@ st.markdown(
 )
 
 keeper = throttle.open_index()
+looked = BrowseContext(keeper.store, viewer, [])
+now = example.state(looked)
+opens = now == "open"
+example.draw(looked, EXAMPLE if opens else Filter(), now)
 
 
 def fill_in_query(query: str) -> None:
@@ -93,8 +101,9 @@ with (
     st.expander("Examples", icon=":material/lightbulb:", expanded=begin),
     st.container(horizontal=True, gap="small", key="examples"),
 ):
-    for place, example in enumerate(sql.examples()):
-        st.button(example.title, key=f"example-{place}", on_click=fill_in_query, args=[example.sql])
+    for place, one in enumerate(sql.examples()):
+        text = one.sql.replace("not recording", "study = 'example'") if opens else one.sql
+        st.button(one.title, key=f"example-{place}", on_click=fill_in_query, args=[text])
 schema()
 with st.form("query", border=False):
     st.text_area("SQL", key="sql", height=140, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")

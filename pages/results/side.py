@@ -9,7 +9,7 @@ from core.labs.base.lab import Lab, counted
 from core.models.ids import is_control
 from core.report import run_scene
 from core.runs.library import RunNotFoundError
-from core.scene import Emphasis, Scene, with_spans
+from core.scene import Emphasis, Part, Scene, with_spans
 from core.store.matching import TestedItem
 from core.text.diff import pieces
 from pages import addresses
@@ -26,7 +26,9 @@ from pages.components.side_by_side import (
     of_cards,
     of_plot,
     of_tiles,
+    outcome_bars,
     told_apart,
+    verdict_line,
 )
 from pages.components.text import emphasised, plain, shortened
 from pages.components.throttle import PACE
@@ -78,10 +80,13 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
         one_is, told = "interval", aligned(stretches, lab.judged)
     names = _speakers(shown, lab)
     _parting(told, shown, names, lab, one_is)
+    drawn = [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)]
+    if len(shown) > 1 and not any(one.active for one in shown):
+        drawn = _in_short(drawn, told, one_is)
     met = [([cell and cell.card for cell in row.cells], ", and ".join(row.differs)) for row in rows]
     stage(
         "tell" if st.query_params.get("present") else "beside",
-        [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)],
+        drawn,
         f"stage-{'-'.join(one.run for one in shown)}-{shown[0].case}",
         [one.follow() for one in shown],
         Where(place=run_view.screen_number()),
@@ -90,6 +95,24 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     for place, one, name in zip(st.columns(len(shown)), shown, names, strict=True):
         with place:
             _way(one, name, one.case)
+
+
+def _in_short(made: list[Scene], rows: list[SideRow], one: str) -> list[Scene]:
+    """Return the scenes with a verdict of one line each, and bars over the rows of all runs. If no row is in all of
+    them, each line is about the run's own rows. What the verdict says otherwise follows below.
+    """
+    met = [row for row in rows if row.is_shared] or rows
+    marks = [[cell.state for row in met if (cell := row.cells[at])] for at in range(len(made))]
+    bars = outcome_bars(marks, made[0].words) if met and met[0].is_shared else [()] * len(made)
+    found = []
+    for scene, own, drawn in zip(made, marks, bars, strict=True):
+        if (verdict := scene.verdict) is not None:
+            line = Part(text=verdict_line(own, verdict.mark, scene.words, one))
+            doubt = (Part(text=verdict.doubt),) if verdict.doubt else ()
+            more = (verdict.headline, *doubt, *verdict.more)
+            verdict = verdict.model_copy(update={"headline": line, "bars": drawn, "doubt": "", "more": more})
+        found.append(scene.model_copy(update={"verdict": verdict}))
+    return found
 
 
 def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
@@ -165,8 +188,12 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
         stopped(one.state)
         if one.state.status is None:
             st.caption("Interrupted: the app stopped during the run.")
-    st.markdown(f"**{emphasised((lab.summary or counted)(one.state))}**")
-    strip([cell.state for cell in shared], lab.run_summary.case_noun, lab.run_summary.words, f"tiles-{one.run}")
+    marks, noun, words = [cell.state for cell in shared], lab.run_summary.case_noun, lab.run_summary.words
+    if not one.active:
+        told = run_scene.of_run(lab, one.state, one.active).verdict.mark
+        st.markdown(f"#### {plain(verdict_line(marks, told, words, noun))}", anchors=False)
+    strip(marks, noun, words, f"tiles-{one.run}")
+    st.markdown(emphasised((lab.summary or counted)(one.state)))
     _way(one)
 
 

@@ -91,7 +91,7 @@ def _component(mode: str) -> Any:
     return st.components.v2.component(
         f"stage{mode}",
         html=f'<div class="stage-place {mode}"></div>',
-        css=read["stage.css"] + _STYLE,
+        css=read["base.css"] + read["stage.css"] + _STYLE,
         js=_SCRIPT.replace("VERSION", version),
     )
 

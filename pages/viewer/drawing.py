@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from core.report.viewer_assets import drawing_files, stage_files
+from core.report.viewer_assets import drawing_files
+from core.report.viewer_assets import style as viewer_style
 from core.scene import Curve, Point
 
 
@@ -22,8 +23,8 @@ class SketchInput(NamedTuple):
 @cache
 def _component() -> Any:
     style, script = drawing_files()
-    stage = stage_files()["stage.css"].read_text(encoding="utf-8")
-    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=stage + style, js=script)
+    style = viewer_style("base.css", "stage.css") + style
+    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=style, js=script)
 
 
 def drawing(

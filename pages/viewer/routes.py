@@ -13,7 +13,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.responses import (
+    FileResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home, lessons, policy
@@ -291,6 +298,11 @@ async def _game(request: Request) -> Response:
     return Response(body, media_type="text/html", headers=_FRESH)
 
 
+async def _story(request: Request) -> Response:
+    """Redirect the earlier address of the stories."""
+    return RedirectResponse(f"/stories?{request.url.query}".removesuffix("?"))
+
+
 @_for_visitors
 async def _lessons(request: Request) -> Response:
     """Return the list of lessons, a lesson, or one of its sheets: they contain nobody's runs."""
@@ -335,6 +347,7 @@ async def _lend_index(request: Request) -> Response:
 ROUTES: list[BaseRoute] = [
     Route(instance.ROUTE, _lend_index),
     Route("/play", _game),
+    Route("/story", _story),
     Route("/lessons", _lessons),
     Route("/lessons/{name}", _lessons),
     Route("/lessons/{name}/{sheet}", _lessons),

@@ -279,6 +279,12 @@ def begin(page: Page, lab: str) -> None:
     raise AssertionError("the run did not begin")
 
 
+def open_menu(page: Page) -> None:
+    """Open the menu of the run that the page shows."""
+    page.locator(".st-key-actions button").first.click()
+    expect(page.get_by_role("link", name="Replay")).to_be_visible()
+
+
 def settle(page: Page) -> None:
     """Wait until the page's script has run."""
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')

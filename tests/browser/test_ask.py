@@ -56,7 +56,7 @@ def test_guess_first(app: Server, page: Page) -> None:
     page.keyboard.press("Escape")
     expect(page.locator(".st-key-own")).to_be_visible()
     # Only guesses made with the reason are compared with the predictor's.
-    expect(page.locator(".meaning")).to_contain_text(re.compile(r"You \d of [1-5], the predictor \d of [1-5]\."))
+    expect(page.locator(".left")).to_contain_text(re.compile(r"You \d of [1-5], the predictor \d of [1-5]\."))
     expect(page.locator(COUNTED, has_text=second)).to_contain_text("You said no: ")
     expect(page.locator(COUNTED, has_text=third)).to_contain_text("You said cannot tell.")
     expect(page.locator(".cards > .card", has_text="You said")).to_have_count(ANSWERED)

@@ -10,7 +10,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import stage_scenes as scenes
-from tests.browser.conftest import Server, begin, settle
+from tests.browser.conftest import Server, begin, open_menu, settle
 from tests.browser.test_front_page import drawn
 from tests.browser.test_stage import FILES, HOME, answer, data, looked_at
 
@@ -115,7 +115,7 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
                 expect(streamlit).to_have_css("color-scheme", scheme)
             found.extend(f"{where}, {scheme}: {fault}" for fault in lasting(page, *rules))
 
-    for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "story", "plant"):
+    for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "stories", "plant"):
         page.goto(f"{app.url}/{path}")
         settle(page)
         expect(page.locator("h1").first).to_be_visible()
@@ -129,6 +129,8 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
     page.set_viewport_size({"width": 390, "height": 844})
     look("plant, a run on a phone")
     page.set_viewport_size({"width": 1280, "height": 900})
+    open_menu(page)
+    look("plant, the menu of a run")
     page.get_by_role("link", name="Open as case").click()
     expect(page.get_by_role("heading", name="Every call")).to_be_visible()
     expect(page.locator(".stage .verdict h3")).to_be_visible()

@@ -104,6 +104,7 @@ def test_ask_a_control_and_read_why(app: Server, page: Page) -> None:
     expect(row.get_by_text("An emu cannot fly. So the answer is no.").first).to_be_visible()
     expect(row.get_by_text("Exact prompt").first).to_be_visible()
     expect(row.get_by_text("So the robot will likely answer yes.").first).to_be_visible()
+    page.locator(".left").get_by_text("More", exact=True).click()
     expect(page.get_by_text("What this says, and what it does not")).to_be_visible()
 
 
@@ -267,10 +268,12 @@ def test_after_kill_9_a_run_goes_on_and_asks_nothing_twice(
 @pytest.mark.thorough
 def test_a_run_of_the_command_line_shows_up_while_one_looks(empty: Server, page: Page) -> None:
     page.goto(f"{empty.url}/browse")
-    expect(page.get_by_text("No runs yet")).to_be_visible()
+    example = page.get_by_text("Example study.")
+    expect(example).to_be_visible()
     command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
     subprocess.run(command, cwd=ROOT, env={**os.environ, **empty._environment}, check=True, capture_output=True)
     page.locator(".st-key-news button").click(timeout=20_000)
+    expect(example).to_be_hidden()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
 
 

@@ -15,11 +15,12 @@ LABS = ["Ask", "Check", "Probe", "Plant"]
 
 SEEN = r"""() => {
   const words = [], ways = new Set(), icon = (one) => one.closest("[data-testid=stIconMaterial]");
-  const isSeen = (one) => one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+  const isSeen = (one) => !one.closest("style, script, .stories")
+    && one.checkVisibility({ opacityProperty: true, visibilityProperty: true })
     && one.getBoundingClientRect().width > 1 && one.getBoundingClientRect().right > 0;
   const look = (root) => {
     for (const one of root.childNodes) {
-      if (one.nodeType === 3 && root.nodeType === 1 && isSeen(root) && !icon(root) && !root.closest("style, script"))
+      if (one.nodeType === 3 && root.nodeType === 1 && isSeen(root) && !icon(root))
         words.push(...one.data.split(/\s+/).filter((word) => /[\p{L}\d]/u.test(word)));
       if (one.nodeType !== 1) continue;
       if (one.matches("a[href]") && isSeen(one)) ways.add(new URL(one.href).pathname);
@@ -30,7 +31,7 @@ SEEN = r"""() => {
   look(document.body);
   return [words, [...ways]];
 }"""
-"""Returns the visible words, in any shadow root, and the targets of visible links."""
+"""Returns the visible words, in any shadow root, and the targets of visible links; without the stories."""
 
 
 def drawn(page: Page) -> None:
@@ -58,7 +59,7 @@ def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     assert len(words) < 90, words
     others = set(ways) - {"/"}
     # Plus the menu of the workbench, which is not a link.
-    assert {"/ask", "/check", "/probe", "/plant", "/story"} <= others and len(others) + 1 <= 6, ways
+    assert {"/ask", "/check", "/probe", "/plant", "/stories"} <= others and len(others) + 1 <= 6, ways
     assert not re.search("mislead|unfaithful|makes things up|wrong", " ".join(words))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, open_menu
 from tests.browser.test_axe import COLOURS, lasting
 
 pytestmark = pytest.mark.browser
@@ -217,6 +217,7 @@ def test_a_run_is_presented_from_its_page(serve: Callable[..., Server], screens:
     server = serve(EXPLAIN_HOSTS="class.example.org")
     teacher = screens((1280, 800))
     teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    open_menu(teacher)
     link = teacher.get_by_role("link", name="Present to a class")
     assert (link.get_attribute("href") or "").endswith("/wall?run=20261123-091758-simulatability-da7b61b3932dc846")
     with teacher.expect_popup() as popup:
@@ -230,6 +231,7 @@ def test_a_class_on_ones_own_machine(serve: Callable[..., Server], screens: Call
     place = f"127.0.0.2:{server.port + 1}"
     teacher, phone = screens((1280, 800)), screens(PHONES[0])
     teacher.goto(f"{server.url}/case?run=20261123-091758-simulatability-da7b61b3932dc846")
+    open_menu(teacher)
     with teacher.expect_popup() as popup:
         teacher.get_by_role("link", name="Present to a class").click()
     wall = popup.value

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from core import journal
 from core.events import Recorded, Started
-from tests.browser.conftest import Scripted, Server, settle
+from tests.browser.conftest import Scripted, Server, open_menu, settle
 from tests.browser.test_browser import ask_model
 from tests.support.plausible import Plausible
 
@@ -32,8 +32,9 @@ def test_the_three_robots_come_at_once_and_a_link_shows_the_same(
     expect(page.locator(".st-key-parting")).to_contain_text(PARTING)
     columns = page.locator(".stage .across").first.get_by_role("group")
     expect(columns).to_have_count(3)
-    expect(columns.nth(0)).to_contain_text("All 7 predictions came true")
-    expect(columns.nth(2)).to_contain_text("it explains nothing")
+    expect(columns.nth(0).locator(".verdict h3")).to_have_text("7 of 10 came true.")
+    expect(columns.nth(2).locator(".verdict h3")).to_contain_text("of 10 not covered.")
+    expect(page.locator(".stage .across").last).to_contain_text("All 7 predictions came true")
     tops = [box["y"] for one in columns.all() if (box := one.bounding_box())]
     assert len(set(tops)) == 1, "beside each other"
     expect(page.locator(".stage .verdict.is-open")).to_have_count(0)
@@ -65,6 +66,7 @@ def test_a_run_is_set_beside_another_model_and_another_way_on_its_own_questions(
     settle(page)
     page.locator(".st-key-show-ask button").first.click()
     page.wait_for_url(re.compile("run="))
+    open_menu(page)
     page.locator(".st-key-side button").first.click()
     box = page.locator("[class*=st-key-side-models] input")
     box.fill("control/steadfast")
@@ -100,6 +102,7 @@ def test_runs_that_go_on_are_followed_and_the_page_is_drawn_anew_once_all_are_ov
     second.stop_after(0)
     sent: list[str | bytes] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda data: sent.append(data)))
+    open_menu(page)
     page.locator(".st-key-side button").first.click()
     box = page.locator("[class*=st-key-side-models] input")
     for model in ("control/fickle", second.id):

@@ -15,7 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from core.report.game.pack import load_pack
-from core.report.viewer_assets import DRAWING, in_one_scope
+from core.report.viewer_assets import DRAWING, in_one_scope, style
 from core.scene import Claim, Mark, Part, RunScene, Scene, Who, with_spans
 from tests.browser import packs
 from tests.browser import stage_scenes as scenes
@@ -31,7 +31,8 @@ HOME = "http://127.0.0.1:9"
 """Nothing listens there: the test itself answers."""
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>whole</title>
-<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="stylesheet" href="/stage.css">
+<meta name="color-scheme" content="light dark"><meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/stage.css">
 <style>body { margin: 0 } main { padding: 12px } .tell { margin: -12px }</style><h1>The stage</h1><input id="field">
 <main data-testid="stApp"></main><script type="module">
 import {mount} from "/stage.js";
@@ -48,7 +49,7 @@ window.isThere = true;
 
 FILES = {
     "/": ("text/html", PAGE),
-    "/stage.css": ("text/css", (STAGE / "stage.css").read_text(encoding="utf-8")),
+    "/stage.css": ("text/css", style("base.css", "stage.css")),
     **{f"/{name}": ("text/javascript", (STAGE / name).read_text(encoding="utf-8")) for name in DRAWING},
     "/preact.js": ("text/javascript", Path(str(LIBRARY)).read_text(encoding="utf-8")),
 }
@@ -726,7 +727,7 @@ def test_a_long_text_is_folded_and_opens_whole(page: Page) -> None:
     text = "🐧" * 9_999 + "."
     draw(page, "read", scenes.ask(claim=Claim(answer="yes", parts=(Part(text=text),))))
     quote = page.locator("blockquote")
-    assert len((quote.locator("p").text_content() or "").removesuffix(" …")) == 600
+    assert len((quote.locator("p").text_content() or "").removesuffix(" …")) == 180
     quote.get_by_role("button", name="Show all 10,000 characters").click()
     assert quote.locator("p").text_content() == text
 

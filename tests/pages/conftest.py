@@ -15,9 +15,10 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from streamlit.util import calc_hash
 
 from core import entry
-from core.scene import RunScene, Scene
+from core.scene import STEPS, RunScene, Scene
 from core.server.access import RunAccess, visitor_with_code
 from pages import labs
+from pages.components import run_view
 from pages.viewer import routes
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
@@ -122,8 +123,33 @@ def stopped(app: AppTest) -> AppTest:
 def scenes(app: AppTest) -> list[Scene]:
     """The scenes of cases in the page's viewers."""
     return [
-        Scene.model_validate(scene) for one in staged(app) if one["mode"] != "all" for scene in one.get("scenes", ())
+        Scene.model_validate(scene)
+        for one in staged(app)
+        if one.get("mode") not in (None, "all")
+        for scene in one.get("scenes", ())
     ]
+
+
+@pytest.fixture
+def take_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, str], None]:
+    """`take_step(app, step)`: the visitor presses the button of the next step, which must be the only one offered."""
+
+    def taken(app: AppTest, step: str) -> None:
+        assert offered_steps(app) == [step]
+        draw, take, pressed = run_view.stage, run_view._take, [step]
+        with monkeypatch.context() as patched:
+            patched.setattr(run_view, "stage", lambda *args, **more: draw(*args, **more) or "".join(pressed))
+            patched.setattr(run_view, "_take", lambda shown, went: pressed.clear() or take(shown, went))
+            app.run()
+        assert not app.exception, app.exception
+
+    return taken
+
+
+def offered_steps(app: AppTest) -> list[str]:
+    """The next steps that the page's viewers offer."""
+    shown = [scene for given in staged(app) for scene in given.get("scenes", ())]
+    return [one["name"] for scene in shown for one in scene.get("actions", ()) if one["name"] in STEPS]
 
 
 def run_scene(app: AppTest) -> RunScene:
@@ -161,5 +187,6 @@ def words(app: AppTest) -> str:
     said += [expander.label for expander in app.expander]
     for one in staged(app):
         said += [text for scene in one.get("scenes", ()) for text in texts(scene)]
+        said += [text for card in one.get("cards", ()) for _, text in card["lines"]]
         said += [followed[name] for followed in one.get("follow", ()) if followed for name in ("words", "note")]
     return "\n".join(said).replace("\\", "").replace("\u2060", "")

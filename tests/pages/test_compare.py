@@ -56,6 +56,8 @@ def test_what_is_no_verdict_counts_only_where_somebody_switches_it_on(page: Call
 
 def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., AppTest]) -> None:
     app = page("compare")
+    assert "Original and updated parser" in app.selectbox(key="by").options and "Study: example" in words(app)
+    app.button(key="put-example").click().run()
     assert "two to 5" in words(app)
     for by in get_args(By):
         assert not page("compare", by=by, recordings="1").exception

@@ -75,9 +75,13 @@ def test_of_one_case_only_the_case_changes_and_not_what_stands_around_it() -> No
     run = entry.jobs().start("simulatability", AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert entry.jobs().wait(run, 120)
     state, lab = entry.jobs().watch(run).transcript, entry.labs()["simulatability"]
+    judged = how_far(entry.jobs(), lab, run, state)
+    assert (judged.words, judged.share) == ("Measuring how varied the questions are …", 1)
+    state.cases[state.only].result = None
     whole = how_far(entry.jobs(), lab, run, state)
     assert whole.words == f"{state.finished_calls} of about 62 calls answered" and 0 < whole.share <= 1
-    state.cases[state.only].result = None
+    assert whole.around != judged.around, "the next step can be offered once there is a verdict"
+    state.places[state.only].records.clear()
     assert how_far(entry.jobs(), lab, run, state).around == whole.around
     state.started = None
     unknown = how_far(entry.jobs(), None, run, state)

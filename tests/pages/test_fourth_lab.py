@@ -75,8 +75,8 @@ def test_navigation_and_front_page_list_it(page: Page) -> None:
     app = page("about/welcome.py")
     addresses = [str(one.get("url_pathname")) for one in app._registered_pages.values()]
     assert {"ask", "check", "probe", "echo"} <= set(addresses) and "reliability" not in addresses
-    [doors] = [one["doors"] for one in staged(app) if "doors" in one]
-    assert {"ask", "check", "probe", "echo"} <= {one["path"] for one in doors}
+    [doors] = [one["cards"] for one in staged(app) if one.get("kind") == "doors"]
+    assert {"/ask", "/check", "/probe", "/echo"} <= {one["to"] for one in doors}
     app = page("echo")
     assert "Does it repeat what it hears?" in words(app)
     app.button(key="show-echo").click().run()

@@ -59,9 +59,9 @@ def run_of(lab: str, spec: Spec) -> str:
 
 PAGES: dict[str, tuple[str, dict[str, str]]] = {
     "front": ("about/welcome.py", {}),
-    "stories": ("about/story.py", {"told": "1,9"}),
-    "story": ("about/story.py", {"run": ASKED[0], "told": "2," * 99 + "3,4"}),
-    "story-of-a-function": ("about/story.py", {"run": PROBED[0], "told": "2,999,1000"}),
+    "stories": ("about/stories.py", {}),
+    "story": ("about/stories.py", {"run": ASKED[0]}),
+    "story-of-a-function": ("about/stories.py", {"run": PROBED[0]}),
     "ask": ("ask", {"run": ASKED[0]}),
     "check": ("check", {"run": CHECKED[0]}),
     "probe": ("probe", {"run": PROBED[0]}),

@@ -38,14 +38,15 @@ def a_run(**changes: object) -> str:
     return run
 
 
-def test_the_front_door_tells_no_end_and_every_lab_begins_on_its_page(page: Page) -> None:
+def test_the_front_page_begins_nothing_and_every_lab_begins_on_its_page(page: Page) -> None:
     app = page("about/welcome.py")
-    [doors] = [one["doors"] for one in staged(app) if "doors" in one]
-    assert [one["path"] for one in doors] == ["ask", "check", "probe", "plant"]
-    assert all(one["verb"] and one["picture"].startswith("<svg") for one in doors)
+    [doors] = [one["cards"] for one in staged(app) if one.get("kind") == "doors"]
+    assert [one["to"] for one in doors] == ["/ask", "/check", "/probe", "/plant"]
+    assert all(len(one["lines"]) == 2 and one["picture"].startswith("<svg") for one in doors)
     assert not app.button, "nothing begins here but the game"
     for lab in doors:
-        started = page(lab["path"]).button(key=f"show-{lab['path']}")
+        path = lab["to"].removeprefix("/")
+        started = page(path).button(key=f"show-{path}")
         said = f"{started.label} {started.proto.help}"
         assert not re.search("mislead|wrong|makes things up|invents|unfaithful|does not say", said), said
     page("ask").button(key="show-ask").click().run()
@@ -76,6 +77,7 @@ def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
 
 def test_browse_without_runs_says_what_to_do_and_has_recordings(page: Page) -> None:
     app = page("results/browse.py")
+    app.button(key="put-example").click().run()
     assert "No runs yet" in words(app)
     app.button(key="recordings").click().run()
     table = page("results/browse.py", show="runs", recordings="1").dataframe[0].value

@@ -16,7 +16,7 @@ from core.runs import repack
 from core.runs.recordings import Recording, list_recordings
 from core.transcript import transcript
 from pages.components.run_view import LAST
-from tests.pages.conftest import in_address, scenes, staged, words
+from tests.pages.conftest import scenes, staged, words
 from tests.support.small_lab import LAB as ECHO
 
 Page = Callable[..., AppTest]
@@ -89,7 +89,7 @@ def test_a_run_that_is_not_there_is_reported(page: Page) -> None:
 
 @pytest.mark.parametrize("one", RECORDINGS.recording, ids=lambda one: one.run.split("-", 2)[2])
 def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: Page, one: Recording) -> None:
-    app = page("about/story.py", run=one.run, told="2,x,2,99999", at="end")
+    app = page("about/stories.py", run=one.run, at="end")
     drawn, [told] = stage_of(app), scenes(app)
     assert (drawn["mode"], drawn["place"], told.run) == ("tell", LAST, one.run)
     lab = next(lab for lab in LABS if lab.title == told.lab)
@@ -99,28 +99,29 @@ def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: 
     cards = [screen.of for screen in told.screens if screen.shows == "card"]
     assert cards[:1] == ([one.row] if one.row else cards[:1])
     series = drawn["series"]
-    assert series["headline"] == f"{one.words}." and "examples, not evidence" in series["foot"]
-    assert series["end"] == len(told.screens), "the screen after the last of the scene"
-    number = 1 + [other.run for lab in LABS for other in RECORDINGS.of_lab(lab.name)].index(one.run)
-    assert series["leave"] == "/story?told=2", "what was not told to its end stays a secret"
-    assert series["over"] == ("/story?told=2" if number == 2 else f"/story?told=2,{number}")
+    assert series["headline"] == one.twist and "examples, not evidence" in series["foot"]
     leads = dict(series["links"])
-    assert leads["All its prompts and answers"] == f"/case?run={one.run}" and leads["All stories"] == series["over"]
+    assert leads["All its prompts and answers"] == f"/case?run={one.run}"
+    assert leads["All stories"] == series["leave"] == "/stories"
+    after = RECORDINGS.recording[RECORDINGS.recording.index(one) + 1 :]
+    assert [to for name, to in series["links"] if name.startswith("Next")] == [
+        f"/stories?run={other.run}" for other in after[:1]
+    ]
     assert leads["Present to a class"] == f"/wall?run={one.run}"
 
 
-def test_the_list_of_stories_gives_no_end_away_but_of_those_that_were_told(page: Page) -> None:
-    listed = [one for lab in LABS for one in RECORDINGS.of_lab(lab.name)]
-    assert sorted(one.run for one in listed) == sorted(one.run for one in RECORDINGS.recording), "one list, of all"
-    for told in ((), (1, 9)):
-        app = page("about/story.py", **({"told": "1,9"} if told else {}))
-        rows = [button.label.replace("\\", "") for button in app.button]
-        assert len(rows) == len(listed) == len(set(rows)) and rows[0] == "Can a penguin fly?"
-        said = words(app) + "\n".join(rows)
-        assert said.count("a small model (Qwen, 1.5 billion)") == len(listed)
-        assert [one.words in said for one in listed] == [number in told for number in range(1, len(listed) + 1)]
-    app.button(key="tell-3").click().run()
-    assert scenes(app)[0].run == listed[2].run and in_address(app, "told") == "1,9"
+def test_the_gallery_shows_each_quotation_and_twist_and_leads_to_the_story(page: Page) -> None:
+    [gallery] = staged(page("about/stories.py"))
+    assert [dict(card["lines"])["q"] for card in gallery["cards"]] == [one.quote for one in RECORDINGS.recording]
+    assert dict(gallery["cards"][0]["lines"]) == {
+        "em": "Ask",
+        "small": "Can a penguin fly?",
+        "q": "Penguins are birds. Birds can fly.",
+        "strong": "Then it says: “Penguins are flightless birds.”",
+    }
+    assert [card["to"] for card in gallery["cards"]] == [f"/stories?run={one.run}" for one in RECORDINGS.recording]
+    [on_front] = [one for one in staged(page("about/welcome.py")) if one.get("kind") == "stories"]
+    assert on_front["cards"] == gallery["cards"][:3]
 
 
 def test_a_lab_without_a_scene_of_its_own_is_told_from_its_view(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,15 +10,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
+from core.journal import read
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
 from core.labs.base.cases import Reading, Trial
+from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.probe.tasks import ProbeSpec
+from core.report.scenes import of_case
+from core.runs.recordings import list_recordings
 from core.scene import AxisInterval, Card, Expect, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
 from core.server.access import name_of_visitor
 from core.store.matching import TestedItem
+from core.transcript import transcript
 from pages.components.side_by_side import (  # fmt: skip
     ANSWERS,
     EXPECTED,
@@ -29,8 +34,11 @@ from pages.components.side_by_side import (  # fmt: skip
     of_cards,
     of_plot,
     of_tiles,
+    outcome_bars,
     told_apart,
+    verdict_line,
 )
+from pages.components.tiles import LOOKS
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.support.waiting import until
 
@@ -170,6 +178,36 @@ def test_of_a_plot_its_stretches_are_rows_and_of_a_run_its_cases() -> None:
     ]  # fmt: skip
 
 
+def test_each_column_has_a_verdict_of_at_most_eight_words_and_bars_over_the_same_rows() -> None:
+    words: dict[Mark, str] = {"kept": "came true", "broken": "did not come true", "not settled": "not covered"}
+    two: list[list[Mark]] = [["kept", "kept", "broken"], ["not settled", "not settled", "not settled"]]
+    assert [verdict_line(marks, "kept", words, "question") for marks in two] == [
+        "2 of 3 came true.", "3 of 3 not covered."
+    ]  # fmt: skip
+    assert verdict_line(two[0], None, words, "question") == "Unclear: 2 of 3 came true."
+    assert verdict_line(["broken"], "broken", words, "check") == "Did not come true."
+    assert verdict_line([], "kept", words, "question") == "No question has an outcome."
+    assert [[(bar.label, bar.hits, bar.n, bar.mark) for bar in bars] for bars in outcome_bars(two, words)] == [
+        [("came true", 2, 3, "kept"), ("did not come true", 1, 3, "broken"), ("not covered", 0, 3, "not settled")],
+        [("came true", 0, 3, "kept"), ("did not come true", 0, 3, "broken"), ("not covered", 3, 3, "not settled")],
+    ]
+    assert outcome_bars([["kept"], ["broken"]], words) == [(), ()]
+
+
+def test_no_lab_has_words_for_a_longer_verdict() -> None:
+    for lab in entry.labs().values():
+        run = list_recordings(home.recordings()).of_lab(lab.name)
+        words = of_recording(lab, run[0].run).words if run else {}
+        for mark in LOOKS:
+            for marks in ([mark], [mark] * 100):
+                assert len(verdict_line(marks, None, words, "test point").split()) <= 8, (lab.name, mark)
+
+
+def of_recording(lab: Lab, run: str) -> Scene:
+    log = transcript(read(home.recordings() / f"{run}.jsonl").events)
+    return of_case(lab, log, log.only)
+
+
 def readings(run: str) -> dict[str, tuple[str, str]]:
     """What was expected and observed according to the journal's own trials, for those that can be compared."""
     state = entry.jobs().watch(run).transcript
@@ -185,9 +223,9 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     steadfast, fickle, vague = (outcomes(run) for run in runs)
     assert steadfast.keys() == fickle.keys() == vague.keys()
     known = [text for text in steadfast if "dropped" not in (steadfast[text], fickle[text], vague[text])]
-    read = [readings(run) for run in runs]
-    parted = sum(len({one[text][0] for one in read}) > 1 for text in known)
-    assert all(len({one[text][1] for one in read}) == 1 for text in known), "all three answer by the facts"
+    came = [readings(run) for run in runs]
+    parted = sum(len({one[text][0] for one in came}) > 1 for text in known)
+    assert all(len({one[text][1] for one in came}) == 1 for text in known), "all three answer by the facts"
     assert 0 < parted < len(known)
     assert (
         f"Their answers agree on {len(known)} of {len(known)} questions; what you could expect from their "
@@ -199,6 +237,13 @@ def test_the_three_robots_part_where_their_journals_do(page: Page) -> None:
     assert all(len({by_id[id] for by_id, id in zip(texts, ids, strict=True)}) == 1 for ids, _ in stage["rows"])
     assert len(stage["rows"]) == len(steadfast)
     assert "control/steadfast made the predictions." in said
+    verdicts = [scene.verdict for scene in scenes(app)]
+    kept = [sum(one[text][0] == one[text][1] for text in known) for one in came]
+    for scene, verdict, hits in zip(scenes(app), verdicts, kept, strict=True):
+        assert verdict and [bar.n for bar in verdict.bars] == [len(steadfast)] * len(verdict.bars)
+        assert sum(bar.hits for bar in verdict.bars) == len(steadfast), "each row once"
+        assert hits == 0 or f"{hits} of {len(steadfast)} came true." in verdict.headline.text
+        assert scene.cards and len(verdict.more) > 0, "what its own verdict says follows below"
     marks = [card.mark for card in scenes(app)[1].cards]
     assert marks.count("broken") == list(fickle.values()).count("misled") > 0
     assert "The predictor could not tell from this explanation" in said and "All birds can fly" in said

@@ -345,6 +345,7 @@ LAB = Lab(
     count_calls=asks,
     dataset_record=loaded,
     preload=warm,
+    last_step="Measuring how varied the questions are …",
     check=check,
     scene=scene,
     readings=readings,

@@ -219,6 +219,8 @@ class Lab:
     """The record of what the run's data set held and what was left out; None without a data set."""
     preload: Callable[[Any], None] | None = None
     """Starts, in a thread, what is slow to start and will be needed."""
+    last_step: str = ""
+    """What a run does after the last answer, in words, if that takes seconds."""
     priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
     """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
     is already known, or None if there is no such run; each has a fixed position.

@@ -100,10 +100,12 @@ def scene(view: PlantView) -> Scene:
 
 
 def arms(view: PlantView) -> list[str]:
-    """All arms planned for the item, in the order of the protocol, then any other arm that was answered."""
+    """All arms planned for the item, first those that tell the story: without the cue, with it. Then any other arm that
+    was answered.
+    """
     spec = view.spec
     plain = [f"{PLAIN}-{number}" for number in range(1, spec.plain_draws + 1)] if spec else []
-    meant = [*plain, PLANTED, *TWINS, *([AGREEING] if spec.is_aimed else [])] if spec else []
+    meant = [*plain[:1], PLANTED, *plain[1:], *TWINS, *([AGREEING] if spec.is_aimed else [])] if spec else []
     return list(dict.fromkeys([*meant, *view.replies]))
 
 

@@ -1,8 +1,7 @@
 """Charts of the Probe lab. They take data and return figures, and set no paper colour or font, so light and dark themes
 both fit.
 
-Colours are from Okabe and Ito's set, the blue a little lighter for dark pages; what a colour says, a dash, a symbol or
-a word says too.
+What a colour says, a dash, a symbol or a word says too.
 """
 
 from __future__ import annotations
@@ -11,12 +10,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...charts.marks import OURS
 from .agreement import absolute_bound
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-TRUTH, ESTIMATE = "#2B8CC4", "#D55E00"
+TRUTH, ESTIMATE = OURS, "#D55E00"
 
 Number = float | None
 

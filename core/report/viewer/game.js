@@ -412,8 +412,8 @@ const isReached = (card) => card.mark !== "stopped" || Boolean(card.said);
 const COVER = "Reason hidden on this card. At the end you can compare your guesses with a reason and without one.";
 
 /** What a person who guesses has to know first: who “it” is, and what to do. */
-const taskOf = ({ who }) => `“It” is ${who.shown || "a language model"}. It gave an answer and a reason, and then we tested it.
-  On each card, guess what happened; then the card turns.`;
+const taskOf = ({ who }) => `“It” is ${who.shown || "a language model"}. It gave an answer and a reason, and then we
+  tested it. On each card, guess what happened; then the card turns.`;
 
 /** The cards of a run, guessed before they turn; those without the reason first. */
 export function Guess({ stage, scene, name, leave }) {
@@ -433,7 +433,7 @@ export function Guess({ stage, scene, name, leave }) {
     <${Onward} does=${leave} words="See the full run" by="Esc" />`;
   const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
   return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title} task=${taskOf(scene)}
-    asks="What will it answer?" tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+    asks=${scene.one === "question" ? "What will it answer?" : "What happened?"} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
 }
 
 /** The cards of a run in which nobody else predicts: each can be guessed while the model still writes its answer. What

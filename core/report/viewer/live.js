@@ -84,6 +84,8 @@ export async function mounted(component, version) {
       here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
     step: went,
+    // The next step after the verdict is carried out by the page.
+    ...Object.fromEntries(["predict", "real", "longer", "failures", "compare"].map((name) => [name, () => went(name)])),
     cancel: (on) => sayer(here).say({ what: "cancel", run: on }),
     case(on, left = 4) {
       opening = on;
@@ -96,11 +98,9 @@ export async function mounted(component, version) {
     // The page knows the endpoints that were named in it, so it is not reloaded.
     fork: (on) => went(`fork ${on}`),
     // The address says where one is, so that a reload comes back to it.
-    place: (at) => inAddress({ at: String((here.at = at) + 1) }),
+    place: (at) => inAddress({ at: String(at + 1) }),
     mode(to) {
-      // Where the last screen was reached, what it says is no secret any more.
-      const { series, place: first } = data;
-      if (series) return location.assign((here.at ?? first) >= series.end ? series.over : series.leave), true;
+      if (data.series) return location.assign(data.series.leave), true;
       inAddress(to === "tell" ? { present: "1" } : { present: "", at: "" });
       // What stands around a case that was guessed comes with the page, which knows of a guess once it is kept.
       if (here.data.mode === "guess") sayer(here).afterwards(() => went("guessed"));

@@ -31,7 +31,11 @@ export const ACTIONS = {
   question: "Ask your own question", input: "Try an input", draw: "Draw your guess",
   guess: "Your turn: guess", fork: "Edit this answer and continue", label: "Give your verdict",
   resume: "Resume", cancel: "Stop",
+  predict: "Predict yourself", real: "Ask a real model", longer: "Run more tests", failures: "Open the failures", compare: "Ask another model",
 };
+
+/** The next step after a verdict, of which there is at most one: a button. */
+const STEPS = ["predict", "real", "longer", "failures", "compare"];
 
 export const STATES = {
   empty: ["Nothing has been asked yet.", "Its explanation will appear here, with its later answers next to it."],
@@ -151,8 +155,10 @@ export function Face({ who, name }) {
 export function Bars({ bars }) {
   const [own, another] = bars.filter((one) => one.own && one.n);
   const isCountable = Math.max(...bars.map((one) => one.n)) <= 24;
+  const kinds = (bar) => [
+    ...["own", "wins", "limit", "faint"].filter((one) => bar[one]), bar.mark && classOf(bar.mark)];
   return html`<ul class="bars">${bars.map((bar) => html`
-    <li class=${["own", "wins", "limit", "faint"].filter((one) => bar[one]).join(" ")}>
+    <li class=${joined(" ", ...kinds(bar))}>
       <span class="name">${bar.label}${bar.limit && html`<span class="aloud"> (the best possible)</span>`}</span>
       <span class="track" aria-hidden="true">
         ${isCountable ? Array.from({ length: bar.n }, (_, at) => html`<i class=${at < bar.hits ? "full" : ""}></i>`)
@@ -252,9 +258,9 @@ export function standing(scene) {
   return [first, isSaid && `${far} ${scene.is_sealed ? "turned" : "answered"}.`, more].filter(Boolean);
 }
 
-/** What comes next; while the run goes on how far it is, and who can stop it. */
-export function Actions({ stage, scene, on = "" }) {
-  const isOfCard = (one) => scene.cards.some((card) => card.id === one.on);
+/** What comes next; while the run goes on how far it is, and who can stop it. `does` has what happens here. */
+export function Actions({ stage, scene, on = "", does = {} }) {
+  const isOfCard = (one) => scene.cards?.some((card) => card.id === one.on);
   const offered = (scene.actions ?? []).filter((one) => (on ? one.on === on : !isOfCard(one)))
     // An answer is edited where it stands; from here the one that was named.
     .filter((one) => one.name !== "fork" || one.on);
@@ -262,7 +268,8 @@ export function Actions({ stage, scene, on = "" }) {
   if (!offered.length && !far) return null;
   // What can be pressed stays in its place when the rest goes.
   return html`<nav class="next" aria-label="Next steps">${offered.map((one) =>
-    html`<button class="link" onClick=${() => stage.act(one.name, one.on)}>${ACTIONS[one.name]}</button>`)}
+    html`<button class=${STEPS.includes(one.name) ? "plain step" : "link"}
+      onClick=${() => (does[one.name] ?? stage.act)(one.name, one.on)}>${one.words || ACTIONS[one.name]}</button>`)}
     ${far && html`<span class="run"><progress value=${far.share} max="1" aria-label="Progress"></progress>${far.words}
         </span>`}${far?.note && html`<span class="run">${far.note}</span>`}</nav>`;
 }

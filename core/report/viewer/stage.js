@@ -113,11 +113,12 @@ const More = ({ shown, all, one, open }) => shown < all
 // ---------------------------------------------------------------------------------------------- Claims and conduct
 
 /** What it said: large, left, in a colour and a typeface of its own. */
-function Claim({ scene, name, most }) {
+function Claim({ scene, name, most, folded }) {
   const { claim } = scene, coming = scene.coming?.[0];
   if (!claim && !coming) return html`<div class="claim is-empty">
     <div class="speaker"><${Face} who=${scene.who} name=${name} />${name}</div>
     <p>${isGoing(scene) ? "Waiting for its answer…" : "It has said nothing."}</p></div>`;
+  const code = html`<pre tabindex="0" dir="ltr">${claim?.code}</pre>`;
   const parts = claim ? claim.parts : [coming], has = claim && parts.some((one) => one.text);
   return html`<div class="claim">
     <div class="speaker"><${Face} who=${scene.who} name=${name} /><span>${name}${" "}
@@ -127,26 +128,43 @@ function Claim({ scene, name, most }) {
     ${(has || !claim) && html`<blockquote class=${claim ? "" : "is-coming"}>
       ${parts.map((part) => html`<${Text} part=${part} most=${most ?? 600} />`)}</blockquote>`}
     ${claim?.domain && html`<p class="small" dir="auto">For: ${claim.domain}</p>`}
-    ${claim?.code && html`<pre tabindex="0" dir="ltr">${claim.code}</pre>`}
+    ${claim?.code && (folded ? html`<details><summary>Its code</summary>${code}</details>` : code)}
     ${claim?.thinking?.map((part) => part.text ? html`<details class="thinking"><summary>${part.label}</summary>
       <${Text} part=${{ text: part.text }} most=${600} /></details>` : html`<p class="small">${part.label}</p>`)}
     ${(claim?.gold || claim?.note) && html`<p class="small">${claim.gold && `The correct answer is ${claim.gold}. `}
         ${claim.note}</p>`}</div>`;
 }
 
+/** What was expected of one test, and what came, each with its label. */
+function sidesOf({ came, said, mark, options, expects: [first], columns: [left, right] = [] }) {
+  const none = ["waiting", "sealed"].includes(mark) ? "…" : "not predicted";
+  return [
+    left ?? { label: "expected", text: first?.value ? wordOf({ options }, first.value) : none },
+    right ?? { label: came ? "what came" : "it said", text: came || (said ? wordOf({ options }, said) : "–") },
+  ];
+}
+
 /** What was expected of one test, what came, and what that is. */
 function Outcome({ scene, card }) {
-  const { came, said, mark, expects: [first], columns: [left, right] = [] } = card;
-  const none = ["waiting", "sealed"].includes(mark) ? "…" : "not predicted";
-  const expected = left ?? { label: "expected", text: first?.value ? wordOf(card, first.value) : none };
-  const what = { label: came ? "what came" : "it said", text: came || (said ? wordOf(card, said) : "–") };
-  const { label, text } = right ?? what;
+  const [expected, said] = sidesOf(card), { mark } = card;
   return html`${!card.is_reading && html`<span class="expected"><span
       class="label">${expected.label.toLowerCase()}</span>
       <span dir="auto">${cutText(expected.text, 80)}</span></span>`}
-    <span class="said"><span class="label">${label.toLowerCase()}</span>
-      <span dir="auto">${cutText(text, 80)}</span></span>
+    <span class="said"><span class="label">${said.label.toLowerCase()}</span>
+      <span dir="auto">${cutText(said.text, 80)}</span></span>
     <span class=${`outcome ${classOf(mark)}`}><${Sign} mark=${mark} />${nameOf(scene, mark)}</span>`;
+}
+
+/** The head of a table of cards: the labels that all of them share; null where they differ. Seen only, for each card
+ * has its labels too. */
+function headOf({ one, cards }) {
+  const came = cards.filter((card) => !isOpen(card.mark));
+  const [labels, ...others] = (came.length ? came : cards).map((card) => sidesOf(card).map(({ label }) => label));
+  if (cards.length < 2 || cards.some((card) => card.is_reading)) return null;
+  if (others.some((other) => String(other) !== String(labels))) return null;
+  const words = [one, ...labels, "outcome"].map((word) => capital(word.toLowerCase()));
+  return html`<div class="head" aria-hidden="true">${words.map((word) => html`
+    <span>${word === "Expected" ? "Expected with its reason" : word}</span>`)}</div>`;
 }
 
 /** Whether what the reader said came, where that can be said. */
@@ -217,13 +235,16 @@ function Behind({ stage, scene, card }) {
 
 /** All figures of the case and its run, and what it was made with. */
 function Whole({ stage, scene }) {
-  const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${figures} />
-    <${Text} part=${{ label: "Made with", text: JSON.stringify(made, null, 2) }} most=${900} />`;
+  const draw = ({ figures = [], made_with: made = {} }) => html`<${Figures} figures=${[
+    ...scene.figures.filter((one) => !figures.some((other) => other.title === one.title)), ...figures]} />
+    ${Object.keys(made).length > 0
+      && html`<${Text} part=${{ label: "Made with", text: JSON.stringify(made, null, 2) }} most=${900} />`}`;
   return html`<${Fetched} ...${{ stage, scene, draw }} title="Data and settings" />`;
 }
 
 function Figures({ figures }) {
-  const notes = (one) => [one.about, one.rules && `${one.rules} rules`, one.help, one.made_with].filter(Boolean);
+  const parser = ({ rules }) => rules && `${rules === "paper" ? "original" : "updated"} parser`;
+  const notes = (one) => [one.about, parser(one), one.help, one.made_with].filter(Boolean);
   return html`<dl class="figures">${figures.map((one) => html`<div>
     <dt>${one.title}${notes(one).map((text) => html`<span class="small">${text}</span>`)}</dt>
     <dd><b>${one.value}</b>${one.of > 0 && html`<span class="small"> over ${one.n} of ${one.of}</span>`}</dd>
@@ -371,6 +392,22 @@ function Progress({ stage, scene }) {
 
 const FIRST = 40;
 
+/** The most words of claim and sentences before the fold of the left column, which has 60 with the line above the
+ * claim; and the most code points of a claim. */
+const LEFT = 45, CLAIM = 180;
+
+const wordsIn = (text = "") => text.split(/\s+/u).filter(Boolean).length;
+
+/** The sentences on the verdict that still fit beside the claim, and those that follow in the fold. */
+function fitting({ claim, verdict }) {
+  const texts = [...claim?.parts.map((part) => cutText(part.text, CLAIM)) ?? [], claim?.note, claim?.domain,
+    claim?.gold && `The correct answer is ${claim.gold}.`];
+  const more = verdict?.more ?? [];
+  let left = LEFT - texts.reduce((sum, text) => sum + wordsIn(text), 0);
+  const at = more.findIndex(({ text }) => (left -= wordsIn(text)) < 0);
+  return at < 0 ? [more, []] : [more.slice(0, at), more.slice(at)];
+}
+
 function Read({ stage, scene, name, change }) {
   const [opened, open] = useState(stage.card), [isWhole, whole] = useState(false);
   const here = useRef(null), headline = useRef(null), at = useRef(stage.card), watched = useRef(false);
@@ -421,28 +458,33 @@ function Read({ stage, scene, name, change }) {
     }
     return kept.get(key);
   };
+  const failures = () => go(scene.cards.find((card) => card.mark === "broken").id);
   const canGuess = scene.is_sealed && scene.cards.some((card) => card.mark === "sealed" && isPredictable(card));
   // Of one test the verdict's tile is all there is, and its sessions stand higher.
   const isOne = scene.cards.length === 1 && scene.panels.length > 0;
+  const head = useMemo(() => headOf(scene), [scene]);
   const tiles = useMemo(() => !isOne && html`<${Tiles} scene=${scene} go=${go} />`, [scene]);
   // What a session read stands in its panel.
   const read = scene.panels.flatMap((panel) => panel.parts.map((part) => part.text));
+  const asked = askedOf(scene, [scene.title, ...read]), [seen, rest] = fitting(scene);
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
       ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
       ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Present" by="T" />`}</header>
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
-    <${Actions} stage=${stage} scene=${scene} />
+    <${Actions} stage=${stage} scene=${scene} does=${{ failures }} />
     ${scene.unread > 0 && html`<p class="warning">${counted(scene.unread, "line")} of the journal could not be read.
       Something may be missing here.</p>`}
     <div class="columns">
       <section class="left" aria-label="What it said">
-        <${Claim} scene=${scene} name=${name} />
-        <${Meaning} scene=${scene} />
-        ${askedOf(scene, [scene.title, ...read]).map((part) => html`<${Text} part=${part} />`)}
+        <${Claim} scene=${scene} name=${name} most=${Math.floor(CLAIM / (scene.claim?.parts.length || 1))} folded />
+        ${seen.map((part) => html`<${Text} part=${part} />`)}
         ${scene.claim && scene.coming?.map((part) => html`<div class="coming"><div
             class="label">${capital(part.label || "it")} is writing …</div>
           <p dir="auto">${Array.from(part.text).slice(-240).join("")}</p></div>`)}
+        ${(asked.length > 0 || scene.verdict) && html`<details class="on"><summary>More</summary>
+          ${asked.map((part) => html`<${Text} part=${part} />`)}
+          <${Meaning} scene=${scene} more=${rest} /></details>`}
         <${Calls} stage=${stage} scene=${scene} calls=${scene.claim?.calls} /></section>
       <section class="right" aria-label="What it did">
         ${tiles}
@@ -451,7 +493,7 @@ function Read({ stage, scene, name, change }) {
         ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards"
             aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
-        <ol class="cards">${cards.map(drawn)}</ol>
+        ${head}<ol class=${head ? "cards tabled" : "cards"}>${cards.map(drawn)}</ol>
         <${More} shown=${cards.length} all=${scene.cards.length} one=${scene.one} open=${whole} /></section></div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
@@ -476,6 +518,7 @@ function All({ stage, scene }) {
   const cards = tiles.map((one) => ({ ...one, id: one.case })), few = isWhole ? cards : cards.slice(0, MANY);
   return html`<article class="read all">
     <${Verdict} stage=${stage} scene=${scene} headline=${headline} />
+    <${Actions} stage=${stage} scene=${scene} />
     ${far && html`<p class="small">${joined(" ", STATES[scene.status][0], far)}</p>`}
     <section aria-label=${capital(`${scene.one}s`)}>
       <${Tiles} scene=${scene} only=${few} most=${few.length} shown=${stage.card} go=${(id) => stage.act("case", id)} />
@@ -509,9 +552,9 @@ function Folded({ text, most }) {
 }
 
 /** What the verdict rests on, and what it does not say; whose story it was is part of the end. */
-function Meaning({ scene: { verdict, who } }) {
+function Meaning({ scene: { verdict, who }, more = verdict?.more }) {
   return verdict && html`<div class="meaning">
-    ${verdict.more.map((part) => html`<${Text} part=${part} />`)}
+    ${more.map((part) => html`<${Text} part=${part} />`)}
     ${verdict.meaning && html`<${Text} part=${{ label: MEANING, text: verdict.meaning }} />`}
     ${who?.name && html`<p class="small">It was ${revealed(who)}.</p>`}</div>`;
 }
@@ -522,7 +565,8 @@ function Rest({ stage, scene }) {
   return html`<footer>
     ${grid.length > 0 && html`<details open=${grid.length < 13}><summary>More about this case</summary>
       <${Panels} stage=${stage} scene=${scene} panels=${grid} /></details>`}
-    ${figures.length > 0 && html`<details><summary>All figures</summary><${Figures} figures=${figures} /></details>`}
+    ${figures.length > 0 && !stage.evidence && html`<details><summary>All figures</summary>
+      <${Figures} figures=${figures} /></details>`}
     ${ledger.length > 0 && html`<details><summary>Excluded (${ledger.length})</summary>
       <ul class="notes">${ledger.map((one) => html`<li dir="auto"><b>${one.about}</b>: ${one.reason}
         ${one.rules

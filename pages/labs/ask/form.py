@@ -22,8 +22,10 @@ from core.labs.base.lab import Prerequisite
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
 from core.text.glossary import on_hover
+from core.text.plurals import count_noun
 from pages.components import models, session
 from pages.components.datasets import from_dataset, of_dataset
+from pages.components.lab_page import FormPlaces
 from pages.components.text import plain
 from pages.components.widgets import one_of
 
@@ -54,13 +56,11 @@ DRAWN = frozenset(
 """The fields that this form draws itself."""
 
 
-def fields() -> dict[str, Any]:
-    """Draw the task, the model, the way to explain, and the question, the pair or the data set."""
-    task = one_of("Task", TASKS, "task")
-    left, right = st.columns(2)
-    with left:
-        model = models.pick("Model", key="model", lab=LAB)
-    with right:
+def fields(places: FormPlaces) -> dict[str, Any]:
+    """Draw the model and the question, the pair or the data set; folded, the task and the way to explain."""
+    with places.more:
+        task = one_of("Task", TASKS, "task")
+        source = one_of("What it is asked", SOURCES, "ask-source")
         method = st.selectbox(
             "How it explains",
             list(METHODS),
@@ -69,8 +69,12 @@ def fields() -> dict[str, Any]:
             persist_state="session",
             help=on_hover("How it explains"),
         )
-    source = one_of("What it is asked", SOURCES, "ask-source")
-    asked = from_dataset(task, "Questions", "ask-") if source == "dataset" else _starter(task, model)
+    with places.model:
+        model = models.pick("Model", key="model", lab=LAB)
+    if source == "dataset":
+        asked = from_dataset(task, "Questions", "ask-", places.question, places.below)
+    else:
+        asked = _starter(task, model, places)
     return {"task": task, "model": model, "method": method, **asked}
 
 
@@ -138,6 +142,11 @@ def _number_key(task: str, single: bool, model: str) -> str:
     return f"number-{task}-{usual(task, single, model)}"
 
 
+def minutes(spec: AskSpec) -> int:
+    """Estimate how many minutes a local model takes."""
+    return max(1, round(calls(spec, (spec.limit or 1) if spec.dataset else 1) * LOCAL_SECONDS / 60))
+
+
 def _minutes(task: str, model: str, number: int) -> str:
     """Estimate how long a local model takes for that many questions; empty for any other model."""
     if not model.startswith("local/"):
@@ -153,9 +162,9 @@ def _minutes(task: str, model: str, number: int) -> str:
             "counterfactuals": number,
         }
     )
-    minutes = max(1, round(calls(spec, 1) * LOCAL_SECONDS / 60))
+    takes = count_noun(minutes(spec), "minute")
     longer = f" More than {number} questions take longer and show more." if number < tasks.fewest() else ""
-    return f"On this computer that takes about {minutes} {'minute' if minutes == 1 else 'minutes'}.{longer}"
+    return f"On this computer that takes about {takes}.{longer}"
 
 
 def line(spec: AskSpec) -> list[str]:
@@ -267,11 +276,11 @@ def _outside(model: str, question: str) -> None:
         models.outside(error.message, {one: one for one in error.questions}, take, "model", LAB)
 
 
-def _starter(task: str, model: str) -> dict[str, Any]:
+def _starter(task: str, model: str, places: FormPlaces) -> dict[str, Any]:
     """Draw the question or pair, and return it."""
     if task == "strategyqa":
         st.session_state.setdefault("question", FIRST_QUESTION)
-        question = st.text_input(
+        question = places.question.text_input(
             "Your question",
             key="question",
             placeholder="Can a penguin fly?",
@@ -279,8 +288,9 @@ def _starter(task: str, model: str) -> dict[str, Any]:
             max_chars=2000,
             live=model in LAB.robots.controls(),
         )
-        _outside(model, question)
-        _examples(model)
+        with places.below:
+            _outside(model, question)
+            _examples(model)
         gold = next((one.answer for one in questions() if one.question == question.strip()), None)
         return {"question": question, "gold": gold}
 
@@ -292,9 +302,10 @@ def _starter(task: str, model: str) -> dict[str, Any]:
         first = pairs()[0]
         st.session_state.update(context=first.context, response_1=first.response_1, response_2=first.response_2)
     titles = {pair.id: f"{pair.topic}: {pair.context[:70]}…" for pair in pairs()}
-    st.selectbox("Examples", list(titles), format_func=lambda id: titles[id], key="pair", on_change=fill)
-    context = st.text_area("The post", key="context", persist_state="session")
-    left, right = st.columns(2)
+    with places.question:
+        st.selectbox("Examples", list(titles), format_func=lambda id: titles[id], key="pair", on_change=fill)
+    context = places.below.text_area("The post", key="context", persist_state="session")
+    left, right = places.below.columns(2)
     first_response = left.text_area("Response 1", key="response_1", height=150, persist_state="session")
     second_response = right.text_area("Response 2", key="response_2", height=150, persist_state="session")
     asked = [text.strip() for text in (context, first_response, second_response)]

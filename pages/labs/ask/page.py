@@ -15,7 +15,7 @@ from core.labs.ask.lab import LAB
 from core.labs.ask.null_controls import worthless
 from core.labs.ask.parse import Pair, text_of
 from core.labs.ask.records import Counterfactual
-from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion
+from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion, fewest
 from core.labs.ask.view import AskView
 from core.labs.ask.words import METHODS
 from core.models.ids import is_control
@@ -25,7 +25,7 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import plain_case, plain_methods, session
-from pages.components.lab_page import Offer, with_form
+from pages.components.lab_page import NextRun, Offer, with_form
 from pages.components.models import short
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
@@ -172,10 +172,9 @@ def _run_id(view: AskView) -> str:
 
 
 def _you_predict(view: AskView, active: bool) -> None:
-    """Offer to guess first, above answers that would spoil it, if the predictor cannot give a verdict."""
+    """Offer to guess first while answers are still to come, if the predictor cannot give a verdict."""
     # Nothing is known about the predictor until the qualification test is over.
-    is_without = bool(view.no_verdict_reason) and not (active and view.exam is None)
-    if not (is_without or view.is_by_person) or not view.to_guess(active):
+    if not active or (view.exam is None and not view.is_by_person) or not _may_predict(view, active):
         return
     why = "Nobody has predicted here" if view.is_by_person else f"There is no verdict here: {view.no_verdict_reason}"
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
@@ -194,9 +193,24 @@ def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
         return True
     if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
         _suggest(view.spec, run_id)
-    if is_control(view.spec.model) and transcript.status == "completed":
-        real_model.after_robot(view.spec, _given(view.spec, run_id, view))
     return True
+
+
+def _longer_run(spec: AskSpec, view: AskView) -> NextRun | None:
+    """Return the run with as many new questions as a verdict on one explanation takes, if this one had fewer and
+    showed nothing.
+    """
+    number = fewest()
+    if view.is_by_person or spec.counterfactuals >= number or view.outcome("repaired") not in ("too few", "not shown"):
+        return None
+    more = {"counterfactuals": number, "given": (), "given_from": ""}
+    return NextRun(f"Ask {number} new questions", spec.model_copy(update=more))
+
+
+def _may_predict(view: AskView, active: bool = False) -> bool:
+    """Whether there is something to predict, and nobody else's predictions give a verdict."""
+    is_open = bool(view.no_verdict_reason) or view.is_by_person
+    return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
 
 
 def _sealed(view: AskView, active: bool) -> bool:
@@ -256,6 +270,9 @@ PAGE = with_form(
     run_table=_several,
     sealed=_sealed,
     follow_up=_after,
+    may_predict=_may_predict,
+    with_real_model=lambda spec, view: real_model.after_robot(spec, _given(spec, _run_id(view), view)),
+    longer_run=_longer_run,
     welcome=real_model.welcome,
     methods=draw,
     words=WORDS,

@@ -19,6 +19,7 @@ from core.models.settings import PRESETS
 from pages import addresses
 from pages import lab as driver
 from pages.components import models, session
+from pages.components.lab_page import NextRun
 from pages.components.text import plain
 
 LOADING, BYTES_A_SECOND = 5, 50e6
@@ -90,16 +91,23 @@ def welcome() -> None:
             _button(offer, dict(asked))
 
 
-def after_robot(spec: AskSpec, given: dict[str, Any]) -> None:
-    """Draw a button that asks a real model what a robot was asked, with the first new questions that were `given` to
-    the robot; or a question of ours, if the robot had fewer.
+def after_robot(spec: AskSpec, given: dict[str, Any]) -> NextRun | None:
+    """Return the run that asks a real model what a robot was asked, with the first new questions that were `given` to
+    the robot; or a question of ours, if the robot had fewer. The visitor predicts. None if there is no real model.
     """
+    if (offer := best()) is None:
+        return None
     few = given["given"][:CARDS]
     if spec.task == "strategyqa" and spec.question and len(few) == CARDS:
         asked = {**given, "question": spec.question, "gold": spec.gold, "given": few}
     else:
         asked = dict(with_follow_ups()[0])
-    _button(best(), asked)
+    spec = predicted_by_person(offer.id, **asked)
+    return NextRun(_label(offer), spec, {"reader": entry.new_reader()})
+
+
+def _label(offer: Offer) -> str:
+    return f"Ask {offer.name} · {offer.time}"
 
 
 def _button(offer: Offer | None, asked: dict[str, Any]) -> None:
@@ -108,8 +116,7 @@ def _button(offer: Offer | None, asked: dict[str, Any]) -> None:
         st.button("Ask a real model", icon=":material/smart_toy:", key="real", disabled=True)
         st.page_link(addresses.MODELS, label="Connect one first", icon=":material/memory:")
         return
-    label = f"Ask {plain(offer.name)} · {offer.time}"
-    if st.button(label, type="primary", icon=":material/smart_toy:", key="real") and (
+    if st.button(plain(_label(offer)), type="primary", icon=":material/smart_toy:", key="real") and (
         run_id := driver.begin(LAB, predicted_by_person(offer.id, **asked))
     ):
         st.switch_page(addresses.of_lab(LAB), query_params={"run": run_id, "reader": entry.new_reader()})

@@ -27,6 +27,7 @@ from core.labs.check.tasks import (
 from core.text.glossary import on_hover
 from pages.components import models
 from pages.components.datasets import from_dataset, of_dataset
+from pages.components.lab_page import FormPlaces
 from pages.components.text import plain
 from pages.components.widgets import one_of, widget
 
@@ -41,21 +42,22 @@ PERSONAS: tuple[Persona, ...] = get_args(Persona)
 TARGETS: tuple[Target, ...] = get_args(Target)
 MASKS: tuple[Mask, ...] = get_args(Mask)
 SHOWN_EXAMPLES = 4
+TWO_LINES = 84
+"""Height in pixels of the field for a paragraph."""
+
 SHOWN_KNOWN = 3
 
 DRAWN = frozenset({"task", "model", "explanations", "every_wording", "dataset", "path", "split", "limit", "columns"})
 """The fields that this form draws itself, besides those that have no widget of their own."""
 
 
-def fields() -> dict[str, Any]:
-    """Draw the task, the model, the ways to explain, and what is classified. Raises ValueError if no way to explain is
-    chosen.
+def fields(places: FormPlaces) -> dict[str, Any]:
+    """Draw the model and what is classified; folded, the task and the ways to explain. Raises ValueError if no way to
+    explain is chosen.
     """
-    task = one_of("Task", TASKS, "check-task")
-    left, right = st.columns(2)
-    with left:
-        model = models.pick("Model", key="check-model", lab=LAB)
-    with right:
+    with places.more:
+        task = one_of("Task", TASKS, "check-task")
+        source = one_of("What it is asked about", SOURCES, "source")
         explanations = st.pills(
             "Kind of explanation",
             list(EXPLANATIONS),
@@ -68,14 +70,16 @@ def fields() -> dict[str, Any]:
             help=on_hover("Kind of explanation"),
         )
         every = widget(LAB, "every_wording")
-    source = one_of("What it is asked about", SOURCES, "source")
+    with places.model:
+        model = models.pick("Model", key="check-model", lab=LAB)
     what: dict[str, Any] = {}
     if source == "dataset":
-        what = from_dataset(task, "Items")
+        what = from_dataset(task, "Items", line=places.question, below=places.below)
     elif source == "own":
-        what = own_paragraph(task, model)
+        what = own_paragraph(task, model, places)
     else:
-        what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
+        with places.question:
+            what["limit"] = st.slider("Items", 1, len(shipped(task)), 10, key="shipped", persist_state="session")
     if not explanations:
         raise ValueError("Choose at least one kind of explanation.")
     chosen = {"task": task, "model": model, "explanations": tuple(explanations), "every_wording": every}
@@ -228,35 +232,36 @@ def examples(task: Task) -> None:
         st.button("Others", icon=":material/casino:", type="tertiary", key="check-others", on_click=others)
 
 
-def own_paragraph(task: Task, model: str) -> dict[str, Any]:
-    """Draw the user's own paragraph, with the question about it and the correct answer, if known."""
+def own_paragraph(task: Task, model: str, places: FormPlaces) -> dict[str, Any]:
+    """Draw the user's own paragraph, with the question about it; folded, the correct answer, if known."""
     if f"paragraph-{task}" not in st.session_state:
         use_item(task, shipped(task)[0].id)
-    paragraph = st.text_area(
+    paragraph = places.question.text_area(
         "Premise (only this is edited)" if task == "entailment" else "Paragraph",
         key=f"paragraph-{task}",
-        height=120,
+        height=TWO_LINES,
         max_chars=LONGEST,
         persist_state="session",
         on_change=unlabel,
         args=(task,),
     )
-    examples(task)
     about = ""
     choices: tuple[str, ...] = ()
-    if task != "sentiment":
-        words = "Question" if task == "multi_choice" else "Statement"
-        about = st.text_input(
-            words, key=f"about-{task}", max_chars=2000, persist_state="session", on_change=unlabel, args=(task,)
-        )
-    if task == "multi_choice":
-        lines = st.text_area("Choices, one per line", key="choices", height=110, persist_state="session")
-        choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
-    _outside(task, model, Slots(paragraph=paragraph, question=about, hypothesis=about, choices=choices))
+    with places.below:
+        examples(task)
+        if task != "sentiment":
+            words = "Question" if task == "multi_choice" else "Statement"
+            about = st.text_input(
+                words, key=f"about-{task}", max_chars=2000, persist_state="session", on_change=unlabel, args=(task,)
+            )
+        if task == "multi_choice":
+            lines = st.text_area("Choices, one per line", key="choices", height=110, persist_state="session")
+            choices = tuple(dict.fromkeys(line.strip() for line in lines.splitlines() if line.strip()))
+        _outside(task, model, Slots(paragraph=paragraph, question=about, hypothesis=about, choices=choices))
     labels = choices or LABELS.get(task, ())
     if st.session_state.get(f"label-{task}") not in labels:
         st.session_state[f"label-{task}"] = None
-    label = st.selectbox(
+    label = places.more.selectbox(
         "Correct answer",
         labels,
         index=None,

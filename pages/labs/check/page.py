@@ -17,7 +17,6 @@ from core.labs.check.view import agreement, name_of
 from core.scene import Mark
 from core.transcript import CaseProgress, Transcript
 from core.transcript import name_of as record_name
-from pages import lab as driver
 from pages.components import plain_case, session, tables
 from pages.components.lab_page import with_form
 from pages.components.run import size
@@ -268,7 +267,6 @@ PAGE = with_form(
     verb="Hide words",
     choose=choose,
     run_table=draw,
-    follow_up=driver.ask_a_real_one,
     methods=methods.draw,
     words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
     side=SIDE,

@@ -14,6 +14,7 @@ from core.text.glossary import on_hover
 from core.text.plurals import count_noun
 from pages.components import models
 from pages.components.datasets import from_dataset, of_dataset
+from pages.components.lab_page import FormPlaces
 from pages.components.text import plain
 from pages.components.widgets import one_of
 
@@ -41,12 +42,12 @@ DRAWN = frozenset({"task", "question", "gold", "cue", "model", "dataset", "path"
 """The fields that this form draws itself."""
 
 
-def fields() -> dict[str, Any]:
-    """Draw the cue, the model that gets it, and the questions it is planted in. Raises ValueError if there is no
+def fields(places: FormPlaces) -> dict[str, Any]:
+    """Draw the model, the questions that the cue is planted in, and the cue. Raises ValueError if there is no
     question.
     """
     cue: Cue = (
-        st.pills(
+        places.below.pills(
             "Hint",
             CUES,
             default="key",
@@ -59,13 +60,13 @@ def fields() -> dict[str, Any]:
         )
         or "key"
     )
-    st.caption(_whispered(cue))
-    left, right = st.columns([5, 4])
-    with left:
+    places.below.caption(_whispered(cue))
+    with places.more:
         source = one_of("Question", SOURCES, "plant-source", is_named=True)
-    with right:
+    with places.model:
         model = models.pick("Model", key="plant-model", lab=LAB)
-    what = _own() if source == "own" else _many(source == "dataset")
+    with places.question:
+        what = _own() if source == "own" else _many(source == "dataset", places)
     return {"cue": cue, "model": model, **what}
 
 
@@ -118,10 +119,11 @@ def _own() -> dict[str, Any]:
     return {"task": "strategyqa", "question": question}
 
 
-def _many(of_data: bool) -> dict[str, Any]:
-    task = one_of("Task", _TASKS, "plant-task")
+def _many(of_data: bool, places: FormPlaces) -> dict[str, Any]:
+    with places.more:
+        task = one_of("Task", _TASKS, "plant-task")
     if of_data:
-        return {"task": task, **from_dataset(task, "Items", "plant-")}
+        return {"task": task, **from_dataset(task, "Items", "plant-", places.question, places.below)}
     most = len(shipped(task))
     limit = st.slider("Items", 1, most, min(20, most), key=f"plant-shipped-{task}", persist_state="session")
     return {"task": task, "limit": limit}

@@ -10,12 +10,15 @@ from core import package_data
 from core.labs.plant.lab import LAB
 from core.labs.plant.marks import SAYS
 from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.view import PlantView
 from core.transcript import Transcript
-from pages import lab as driver
 from pages.components import plain_case, plain_methods
-from pages.components.lab_page import with_form
+from pages.components.lab_page import NextRun, with_form
 from pages.components.side_by_side import Side
 from pages.labs.plant import form
+
+MANY = 20
+"""How many of the built-in questions are asked after a single one."""
 
 # Which item of a run is shown first.
 
@@ -38,6 +41,14 @@ def _ways(spec: PlantSpec) -> dict[str, dict[str, Any]]:
     return {other.capitalize(): {"order": other}}
 
 
+def _longer_run(spec: PlantSpec, view: PlantView) -> NextRun | None:
+    """Return the run over many items after one item, which does not settle anything."""
+    if not spec.question:
+        return None
+    many = {"question": "", "gold": None, "limit": MANY, "title": ""}
+    return NextRun(f"Try {MANY} questions", PlantSpec.model_validate({**spec.model_dump(), **many}))
+
+
 def _methods() -> None:
     """Draw the lab's declaration, and what the lab cannot detect."""
     plain_methods.draw(LAB)
@@ -51,7 +62,7 @@ PAGE = with_form(
     form,
     verb="Slip it a hint",
     choose=choose,
-    follow_up=driver.ask_a_real_one,
+    longer_run=_longer_run,
     methods=_methods,
     side=Side(ways=_ways),
 )

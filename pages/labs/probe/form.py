@@ -22,6 +22,7 @@ from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpe
 from core.text.embed import NoEncoderError
 from core.text.glossary import on_hover
 from pages.components import models
+from pages.components.lab_page import FormPlaces
 from pages.components.throttle import waits
 from pages.components.widgets import one_of, widget
 
@@ -49,14 +50,13 @@ DRAWN = frozenset(ProbeSpec.model_fields)
 """All fields, because the category and the interpreter determine which of them exist."""
 
 
-def fields() -> dict[str, Any]:
-    """Draw the function, the interpreter and its model. Raises ValueError if no function is given yet."""
+def fields(places: FormPlaces) -> dict[str, Any]:
+    """Draw the model, the function and the interpreter. Raises ValueError if no function is given yet."""
     linked()
-    category = one_of("Category", TITLES, "category")
-    function = function_fields(category)
-    left, right = st.columns(2)
+    with places.below:
+        category = one_of("Category", TITLES, "category")
     able = [one for one in CAN if category in CAN[one] and one != "given"]
-    with left:
+    with places.more:
         interpreter = st.selectbox(
             "Interpreter",
             able,
@@ -66,16 +66,20 @@ def fields() -> dict[str, Any]:
             help=on_hover("Interpreter"),
         )
     model = name = ""
-    with right:
+    with places.model:
         if interpreter in BY_MODEL:
             model = models.pick("Model", key="model-probe", lab=LAB)
         elif interpreter == "you":
             name = st.text_input("Your name for the list of runs", key="name", placeholder="optional")
+        else:
+            st.caption("This interpreter needs no model.")
+    function = function_fields(category, places)
     own = str(function.get("own", "")).strip()
     if "own" in function and not own:
         raise ValueError("Write your function first.")
     if own and model == Straight.id:
-        _outside(category, model, own)
+        with places.below:
+            _outside(category, model, own)
     given = {"category": category, "interpreter": interpreter, "model": model, **function}
     if name.strip():
         given["title"] = f"{ProbeSpec.model_validate(given).title} · {name.strip()[:60]}"
@@ -104,13 +108,13 @@ def _outside(category: str, model: str, own: str) -> None:
         models.outside(said, {"drawn": "One of our own facts"}, drawn, "model-probe", LAB)
 
 
-def function_fields(category: Category) -> dict[str, object]:
+def function_fields(category: Category, places: FormPlaces) -> dict[str, object]:
     """Draw the choice of the black box, and return it as fields of the specification."""
     sources = {one: words for one, words in SOURCES.items() if one != "published" or policy.allows("files")}
-    source = one_of("Function", sources, "source", is_named=True)
+    with places.more:
+        source = one_of("Function", sources, "source", is_named=True)
     if source == "published":
-        left, right = st.columns([2, 1])
-        folder = left.text_input(
+        folder = places.question.text_input(
             "Folder of the published set",
             key="find-dir",
             persist_state="session",
@@ -118,7 +122,7 @@ def function_fields(category: Category) -> dict[str, object]:
             help="The folder with numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
             "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
         )
-        names = right.text_area(
+        names = places.below.text_area(
             "Functions, one per line",
             key="function",
             persist_state="session",
@@ -131,23 +135,22 @@ def function_fields(category: Category) -> dict[str, object]:
             raise ValueError("Name a function of the published set, such as f00012, and its folder.")
         return {"find_dir": folder, "functions": listed}
     if source == "own":
-        return own_fields(category)
-    left, right, last = st.columns([3, 2, 2], vertical_alignment="bottom")
-    with left:
+        with places.question:
+            return own_fields(category)
+    with places.question:
         shapes = SHAPES[category]
         known = [*difficulties(category), "any"]
         chosen = st.selectbox(
-            "Difficulty",
+            "Hidden function",
             known,
             index=known.index("medium") if category == "numeric" else 0,
             format_func=lambda one: f"{one}: {shapes[one]}" if one in shapes else one,
             key=f"difficulty-{category}",
             persist_state="session",
         )
-    with right:
+    with places.more:
         st.session_state.setdefault("seed", FIRST_SEED)
         seed = st.number_input("Seed", 0, 10**9, key="seed", persist_state="session", help="Each seed is a function.")
-    with last:
         count = widget(LAB, "count")
     return {"difficulty": None if chosen == "any" else chosen, "seed": int(seed), "count": int(count)}
 

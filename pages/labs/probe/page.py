@@ -12,13 +12,12 @@ from core.labs.probe.null_controls import worthless
 from core.labs.probe.sketch import is_drawn
 from core.labs.probe.tasks import BY_MODEL, CAN, NAMES, ProbeSpec
 from core.labs.probe.view import ProbeView
-from core.models.ids import is_control
 from core.runs.library import RunNotFoundError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
 from pages.components import plain_methods, session
-from pages.components.lab_page import with_form
+from pages.components.lab_page import NextRun, with_form
 from pages.components.models import SHIPPED
 from pages.components.side_by_side import Side
 from pages.components.tables import draw_published
@@ -148,9 +147,6 @@ def _after(transcript: Transcript, view: ProbeView, run_id: str) -> bool:
                 driver.start(LAB, spec.model_copy(update=agent), {})
         if not spec.own and st.button("Try the next function yourself", icon=":material/front_hand:", key="turn"):
             driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
-        if is_control(spec.model) and st.button("Now a real language model", icon=":material/smart_toy:", key="real"):
-            real = {"model": SHIPPED, "rounds": min(spec.rounds, 8)}
-            driver.start(LAB, spec.model_copy(update=real), {})
     return True
 
 
@@ -176,6 +172,10 @@ def _other(run_id: str) -> ProbeView | None:
     return view
 
 
+def _with_real_model(spec: ProbeSpec, view: ProbeView) -> NextRun:
+    return NextRun("", spec.model_copy(update={"model": SHIPPED, "rounds": min(spec.rounds, 8)}))
+
+
 PAGE = with_form(
     form,
     verb="Guess the function",
@@ -185,6 +185,7 @@ PAGE = with_form(
     guess_param="hold",
     sealed=_sealed,
     follow_up=_after,
+    with_real_model=_with_real_model,
     methods=draw,
     words=dict([*form.TITLES.items(), *NAMES.items()]),
     side=SIDE,

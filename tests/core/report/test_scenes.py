@@ -219,7 +219,10 @@ def test_what_stands_behind_a_case_is_every_call_with_its_prompt_and_answer(even
             and call.asked.model in behind.calls[name].title
         )
         assert all(any(message.content in text for text in texts) for message in call.asked.messages)
-    assert {rules for one in behind.figures for rules in [one.rules]} == {"paper", "repaired"}
+    said = [(one.title, one.about, one.value, one.n, one.of) for one in behind.figures]
+    assert len(said) == len(set(said)) > 3, "no figure is there twice"
+    by_both = {one.title for one in behind.figures if not one.rules}
+    assert by_both and not by_both & {one.title for one in behind.figures if one.rules}
     assert behind.made_with["spec"]
     named = {name for card in of(events).cards for name in card.calls}
     assert named <= set(calls), "what a card names can be looked at"

@@ -224,6 +224,7 @@ NAMES = {
     "chen_table2": "1613cdf68b684a57",
     "chen_table4": "b16d49eaad9ae1e2",
     "dial": "e6d81207c41b39be",
+    "example": "2ec49412f1ccbd85",
     "find_table2": "2b67c0ea908be19c",
     "madsen_fig9": "36c40f545e2abedd",
     "plant_small": "f40f7356084eb485",

@@ -1,0 +1,77 @@
+"""The example study that comes with the app: Browse, Compare and Query open on it until there are runs of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+import streamlit as st
+
+from core import home
+from core.runs.recordings import EXAMPLE_STUDY
+from core.store import listing
+from core.store.filters import Filter
+from pages import addresses
+from pages.components import session
+from pages.results.facets import BrowseContext
+
+EXAMPLE = Filter(chosen={"study": (EXAMPLE_STUDY,)}, recordings=True)
+"""The runs of the example study."""
+
+ABOUT = (
+    "A small code model answered questions that come with the app. These runs are not yours and never count as yours."
+)
+
+State = Literal["open", "away", "over"]
+"""Whether pages open on the example study, the visitor put it away, or there are other runs that they may see."""
+
+
+def state(looked: BrowseContext) -> State:
+    """Return whether pages open on the example study for this visitor."""
+    if any(_any(looked, Filter(hidden=hidden)) for hidden in (False, True)):
+        return "over"
+    return "open" if _any(looked, EXAMPLE) and not _mark(looked).exists() else "away"
+
+
+def is_example(wanted: Filter) -> bool:
+    """Whether the filter selects runs of the example study only."""
+    return wanted.recordings and wanted.chosen.get("study") == EXAMPLE.chosen["study"]
+
+
+def draw(looked: BrowseContext, wanted: Filter, now: State) -> None:
+    """Mark results of the example study as such, with a button that puts it away or, in the same place, brings it
+    back.
+    """
+    if not (is_example(wanted) or now == "away"):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
+        if is_example(wanted):
+            st.markdown(f":material/school: **Example study.** {ABOUT}")
+        if now != "over" and session.visitor().takes_part:
+            label, icon = ("Put it away", "archive") if now == "open" else ("Bring back the example study", "school")
+            args = (looked, now == "open")
+            st.button(label, icon=f":material/{icon}:", type="tertiary", key="put-example", on_click=_put, args=args)
+
+
+def link(looked: BrowseContext) -> None:
+    """Draw a link to the example study."""
+    if _any(looked, EXAMPLE):
+        query = EXAMPLE.query()
+        st.page_link(addresses.BROWSE, label="Example study", icon=":material/school:", query_params=query)
+
+
+def _any(looked: BrowseContext, wanted: Filter) -> bool:
+    return listing.count(looked.store, wanted, looked.viewer, looked.stopped) > 0
+
+
+def _put(looked: BrowseContext, away: bool) -> None:
+    if away:
+        home.write(_mark(looked), b"")
+    else:
+        _mark(looked).unlink(missing_ok=True)
+    st.query_params.clear()
+
+
+def _mark(looked: BrowseContext) -> Path:
+    """The file whose existence says that the visitor put the example study away; those who see all runs share one."""
+    return home.index("example-away") / (looked.viewer or "all")

@@ -1,0 +1,71 @@
+"""After a verdict one next step is offered beside it, and everything else is in a menu."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core import entry
+from core.labs.ask.tasks import AskSpec, fewest
+from core.labs.base.spec import Spec
+from core.labs.check.tasks import CheckSpec, shipped
+from core.labs.plant.tasks import PlantSpec
+from pages.components.run_view import Ended, next_step
+from pages.labs.ask.page import PAGE as ASK
+from pages.labs.plant.page import PAGE as PLANT
+from tests.pages.conftest import offered_steps, scenes
+
+Page = Callable[..., AppTest]
+
+
+@pytest.mark.parametrize(
+    ("run", "step"),
+    [
+        (Ended(may_predict=True, is_robot=True, has_real=True, is_short=True), "predict"),
+        (Ended(is_robot=True, has_real=True, is_short=True, failures=3), "real"),
+        (Ended(is_robot=True, has_real=False, failures=3), "failures"),
+        (Ended(is_short=True, failures=3), "longer"),
+        (Ended(has_real=True, failures=1), "failures"),
+        (Ended(has_real=True), "compare"),
+        (Ended(can_compare=False), None),
+    ],
+)
+def test_at_most_one_step_follows_from_what_the_run_is(run: Ended, step: str | None) -> None:
+    assert next_step(run) == step
+
+
+def test_a_run_that_is_too_short_leads_to_one_that_is_not() -> None:
+    spec = AskSpec(question="Can a penguin fly?", counterfactuals=1, model="control/steadfast")
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 120)
+    state, lab = entry.jobs().watch(run).transcript, entry.labs()["simulatability"]
+    view = lab.view(state.case(state.only))
+    longer = ASK.longer_run(spec, view)
+    assert longer and longer.spec == spec.model_copy(update={"counterfactuals": fewest()})
+    assert longer.words == f"Ask {fewest()} new questions"
+    assert ASK.longer_run(longer.spec, view) is None, "more would not help"
+    many = PLANT.longer_run(PlantSpec(question="Is a tomato a fruit?", cue="hint", model="control/admits"), None)
+    assert (
+        many
+        and many.spec == PlantSpec(limit=20, cue="hint", model="control/admits")
+        and PLANT.longer_run(many.spec, None) is None
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "lab", "spec"),
+    [
+        ("ask", "simulatability", AskSpec(question="Can a penguin fly?", counterfactuals=2, model="control/fickle")),
+        ("check", "consistency", CheckSpec(items=shipped("sentiment")[:2], model="control/decoy-lexicon")),
+    ],
+)
+def test_beside_the_verdict_stands_one_step_and_the_rest_in_a_menu(page: Page, path: str, lab: str, spec: Spec) -> None:
+    run = entry.jobs().start(lab, spec)
+    assert entry.jobs().wait(run, 120)
+    app = page(path, run=run)
+    assert offered_steps(app) == ["real"] and scenes(app)
+    (menu,) = [block for block in app.get("popover") if block.proto.popover.label == "More"]
+    assert "Replay" in {link.proto.label for link in menu.get("page_link")}
+    assert menu.get("download_button") and not [button for button in app.button if button.proto.type == "primary"]
