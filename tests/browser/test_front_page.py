@@ -54,6 +54,7 @@ def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     page.goto(app.url)
     settle(page)
     expect(doors(page)).to_have_count(4)
+    expect(page.get_by_role("link", name=re.compile("All .* stories"))).to_be_visible()
     words, ways = page.evaluate(SEEN)
     assert {"Explain", *LABS} <= set(words), "what stands in the pictures' own root is counted"
     assert len(words) < 90, words
