@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import Field, ValidationError
 
 from .. import journal
-from ..events import CallError, Event, Frozen, Recorded, Sampling, Started
+from ..events import CallError, Dropped, Event, Frozen, Recorded, Sampling, Started
 from ..journal import Journal
 from ..package_data import DATA
 from ..parsers.yes_no import yes_no
@@ -65,11 +65,16 @@ def _shipped() -> dict[Place, Arguments]:
 
 
 def _read(path: Path) -> dict[Place, Arguments]:
-    found = {}
+    """The arguments in a journal, without those that were excluded after somebody had read them."""
+    found: dict[Place, Arguments] = {}
     for event in _events(path):
-        if isinstance(event, Recorded) and event.record == name_of(Arguments):
+        if not isinstance(event, Recorded | Dropped):
+            continue
+        place = event.item, event.case.removeprefix(f"{event.item}/")
+        if isinstance(event, Dropped):
+            found.pop(place, None)
+        elif event.record == name_of(Arguments):
             with suppress(ValidationError):
-                place = event.item, event.case.removeprefix(f"{event.item}/")
                 found[place] = Arguments.model_validate(event.data)
     return found
 

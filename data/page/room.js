@@ -123,8 +123,9 @@ function Ratings({ ratings, of }) {
 }
 
 /** How convincing the explanations were that misled, beside those that did not. */
-const Convincing = ({ rows }) => rows.length > 0 && html`<div><h2>How convincing was it?</h2>
-  <ul class="votes">${rows.map(({ label, mean, n }) => html`<li><span>${label} <small>(${n})</small></span>
+const Convincing = ({ rows }) => rows.length > 0 && html`<div class="convincing">
+  <h2>How convincing were its explanations?</h2>
+  <ul class="votes">${rows.map(({ label, mean, n }) => html`<li><span>${label.replace("Explanations", "Those")} <small>(n = ${n})</small></span>
     <span class="track"><i class="with" style=${{ width: `${20 * mean}%` }}></i></span>
     <span class="count">${mean.toFixed(1)} of 5</span></li>`)}</ul>
   <p class="fine">Rated before the reveal, ${sumOf(rows.map(({ ratings }) => ratings))} ratings. An explanation
@@ -217,10 +218,12 @@ function Sketching({ picture: { phase, place: at, round, sketch, sketch_hits: hi
   const own = sketch && inUnits(sketch, plot), [low, high] = plot.x_ends;
   const line = { kind: "claim", label: "You", y: own, x: own?.map((_, at) => low + ((high - low) * at) / (plot.many - 1)) };
   const curves = [...curvesOf(plot), ...(own ? [line] : [])];
+  // It begins as a level line below the points, which are not joined for them.
+  const level = plot.drawn_on.reduce((low, high) => low + (high - low) / 8), ys = own ?? Array(plot.many).fill(level);
   const data = chartOf(plot, isOpen ? {} : { is_over: true, curves, y_ends: plot.y_ends });
   return html`<div>${isOpen && !own && html`<p class="fine small">${TASKS.sketch}</p>`}<${Saying} round=${round} />
     <h2>${!isTurned ? "Draw the function." : own ? `You are close on ${hits} of ${plot.parts} parts.` : "You drew no curve."}</h2>
-    <${Chart} key=${at} ...${{ data, ys: own, send: (ys) => draw(inShares(ys, plot)) }} />
+    <${Chart} key=${at} ...${{ data, ys, send: (ys) => draw(inShares(ys, plot)) }} />
     <p role="status" class=${isTurned ? "fine small" : ""}>${isTurned ? CLOSE
       : isOpen ? own && "Your curve is in. You can still change it." : "Look at the screen."}</p>
     ${canRate && html`<${Rate} ...${{ rating, rate }} />`}</div>`;
@@ -370,11 +373,12 @@ function Sketches({ picture: { phase, round, voted, joined, sketches = [], hits,
     is_over: true, curves, y_ends: plot.y_ends, sketches: sketches.map((ys) => inUnits(ys, plot)),
   });
   const mean = hits?.length && sumOf(hits) / hits.length;
-  const side = isTurned ? html`<h1>${hits.length ? `You are close on ${mean.toFixed(1)} of ${plot.parts} parts.`
-      : "Nobody drew a curve."}</h1><${Score} score=${score} /><p class="fine">${CLOSE}</p><${Ratings} ratings=${ratings} />`
+  const side = isTurned ? html`<${Score} score=${score} /><${Ratings} ratings=${ratings} />`
     : html`${!round.claim && html`<h1>Draw the function on your phone.</h1>`}
       <${Voted} ...${{ voted, joined, left, phase, did: "drawn a curve" }} />`;
-  return html`<div class="two sketched"><div><${Saying} round=${round} />${side}</div><${Chart} data=${data} /></div>`;
+  return html`<div class="two sketched"><div><${Saying} round=${round} />${side}</div>
+    <div>${isTurned && html`<h1>${hits.length ? `You are close on ${mean.toFixed(1)} of ${plot.parts} parts.`
+      : "Nobody drew a curve."}</h1>`}<${Chart} data=${data} />${isTurned && html`<p class="fine">${CLOSE}</p>`}</div></div>`;
 }
 
 /** How many have voted, and how long they still can. */
@@ -428,8 +432,9 @@ function Votes({ picture: { counts, round: { card }, has_arms: hasArms, arms }, 
     ${["kept", "broken"].includes(of) && saw > 0 && html`<p class="fine">${wentBy}</p>`}</div>`;
 }
 
+const inLine = (label) => `${label[0].toLowerCase()}${label.slice(1)}`.replace(/^you, /, "");
 const soFar = (score) => score.length > 0
-  && `So far: ${score.map(({ label, share }) => `${label.replace("You", "you").replace(/^T/, "t")} ${percent(share)}`).join(" · ")}`;
+  && `So far: ${score.map(({ label, share }) => `${inLine(label)} ${percent(share)}`).join(" · ")}`;
 const summary = ({ joined, score }) => `${people(joined)} · ${sumOf(score.map(({ votes }) => votes))} votes`;
 
 /** What the score says, in a sentence. A difference of less than a twentieth is none. */

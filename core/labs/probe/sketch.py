@@ -25,7 +25,7 @@ POINTS = 65
 CALLS = 10
 """Queries that a person may make of the function of the day."""
 
-SHOWN = 9
+SHOWN = 5
 """Values of the function of the day that a class sees, which cannot query it."""
 
 NEAR = 0.1

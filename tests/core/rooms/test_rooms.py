@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from core import entry, home, journal
-from core.events import ModelAnswer, OnText, Request
+from core.events import Dropped, ModelAnswer, OnText, Request
 from core.report.game.pack import GamePackError, load_pack, shipped_packs
 from core.rooms import arguments
 from core.rooms import rooms as module
@@ -211,12 +211,16 @@ def test_arguments_are_written_by_a_model_into_a_journal_and_shown_in_a_class(tm
     assert model.asked == 2, "what is in the journal is not asked again"
     assert {type(event).__name__ for event in journal.read(path).events} == {"Started", "Asked", "Answered", "Recorded"}
 
+    assert arguments.known([ASKED], (folder,))[place] == made
     many = Rooms(tmp_path / "rooms", entry.labs(), (folder, home.recordings()))
     live = many.open("ann", ASKED, "", many.source(ASKED, ""))
     many.close()
-    assert Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(
-        live.room.opened.code
-    ).room.opened.arguments == {0: made}, "a room keeps them"
+    again = Rooms(tmp_path / "rooms", entry.labs(), (home.recordings(),)).find(live.room.opened.code)
+    assert again.room.opened.arguments == {0: made}, "a room keeps them"
+    about = {"run": path.stem, "case": f"{ASKED}/{place[1]}", "item": ASKED}
+    with journal.Journal(path) as written:
+        written.append(Dropped(**about, reason="argues for the other side"))
+    assert place not in arguments.known([ASKED], (folder,)), "it was read, and excluded"
 
 
 @pytest.mark.parametrize("said", ["", "No. It is not so.", "The answer is no."])
