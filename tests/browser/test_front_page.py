@@ -60,7 +60,7 @@ def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     assert len(words) < 90, words
     others = set(ways) - {"/"}
     # Plus the menu of the workbench, which is not a link.
-    assert {"/ask", "/check", "/probe", "/plant", "/stories"} <= others and len(others) + 1 <= 6, ways
+    assert {"/ask", "/check", "/probe", "/plant", "/stories"} <= others and len(others) + 1 <= 7, ways
     assert not re.search("mislead|unfaithful|makes things up|wrong", " ".join(words))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
