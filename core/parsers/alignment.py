@@ -31,7 +31,8 @@ _TOKEN = re.compile(r"(?P<mask>(?i:\[(?:redacted|removed)\])|\bREDACTED\b|\bREMO
 _PREFIX = re.compile(r"(?P<label>[:：→]|[-=]>)|(?<=[.!?])[\"”'’*_)]{0,3}(?=\s)")
 _SENTENCE_END = re.compile(r"[.!?…][\"”'’)\]*_]{0,3}(?=\s)|(?<=[\])])(?=\s)")
 _ABOUT_EDITS = anycase(
-    r"\b(?:edit|chang|redact|mask|replac|rephras|rewrit|rewrote|reword|substitut)\w{0,5}\b|\b(?:words?|adjectives?|sentiment"
+    r"\b(?:edit|chang|redact|mask|replac|rephras|rewrit|rewrote|reword|substitut)\w{0,5}\b|\b(?:words?|adjectives?"
+    r"|sentiment"
     r"|paragraph|terms?|phrases?|positive|negative|neutral)\b"
 )
 _MOST_LINES, _MOST_PLACES = 40, 8
@@ -205,7 +206,8 @@ _BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
 
 _PUT_IN = re.compile(r"</?(?:ins|u|b|i|strong|em|mark|span)\b[^<>\n]{0,100}>", re.IGNORECASE)
 _MARKED = re.compile(
-    r"(?<![*\w])(\*{1,3})(?=[^\s*])([^*\n]{0,2000}?[^\s*])\1(?![*\w])|(?<!\w)(_{1,3})(?=[^\s_])([^_\n]{0,2000}?[^\s_])\3(?!\w)"
+    r"(?<![*\w])(\*{1,3})(?=[^\s*])([^*\n]{0,2000}?[^\s*])\1(?![*\w])"
+    r"|(?<!\w)(_{1,3})(?=[^\s_])([^_\n]{0,2000}?[^\s_])\3(?!\w)"
 )
 
 

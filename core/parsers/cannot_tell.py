@@ -38,6 +38,9 @@ _DECLINES = anycase(
     r"|question|material|text|paragraph)\b[^.\n]{0,60}\b(?:violates|goes against|is against|is not something i"
     r"|breaches)\b|\bi (?:must|have to|need to|would have to) (?:respectfully )?(?:decline|refuse)\b|"
     rf"\A\W{{0,20}}{_SORRY}[.!]?\W{{0,20}}\Z"
+    r"|\b(?:can ?not|can't|do not|don't) (?:have|see|look at|access|view|open)(?: access to)? (?:your|the|any|that"
+    r"|this)"
+    r" (?:picture|image|photo|map|file|attachment|figure|link|screenshot|recording|video|drawing|diagram)\b"
 )
 
 
@@ -56,7 +59,8 @@ _REFUSAL = anycase(
 )
 _NO_LIST = anycase(
     rf"\W{{0,20}}(?:{_SORRY}[,.]? (?:but )?(?:the|your|there|no)\b|(?:unfortunately, )?i (?:am )?{_REFUSAL_CANNOT} "
-    r"(?:to )?(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b)"
+    r"(?:to )?(?:list|identify|name|pick|select|find|extract|highlight|see|have|know)\b"
+    r"|(?:it(?:'s| is) (?:hard|difficult|impossible) to|(?:that|it) depends)\b)"
 )
 
 

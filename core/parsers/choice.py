@@ -11,6 +11,7 @@ from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open
 from .labels import all_named, committed, stated
 from .statements import (
     ADVERBS,
+    BOTH,
     FIRM,
     IS,
     OPENING,
@@ -20,9 +21,11 @@ from .statements import (
     Statement,
     only,
     reply,
+    sentences,
     settle,
     stands,
     statements_in,
+    without_open,
 )
 from .yes_no import lead, simulated
 
@@ -32,7 +35,8 @@ _FLAGS = re.IGNORECASE | re.MULTILINE
 
 _LETTER = anycase(
     r"[\W_]{0,6}(?:(?:the )?(?:letter )?(?P<named>option|choice|answer"
-    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}(?P<mark>[).:\]–—-]*)[ \t]{0,9}"
+    r"|letter)\s{0,3}[:#]?\s{0,3})?\(?\b(?P<v>[a-z]|(?<=\w )\d)\b(?![\w'])\s{0,3}"
+    r"(?P<mark>[).:\]–—-]*|,(?= (?:because|since|as|for)\b))[ \t]{0,9}"
 )
 
 
@@ -61,9 +65,90 @@ def choice(text: str, choices: Sequence[str]) -> str | None:
     def first(text: str) -> Begins | None:
         return _first_option(text, options, bare, named)
 
-    words = _DOLLARS.sub(r"\1", reply(text))
+    words = without_open(
+        _DOLLARS.sub(r"\1", reply(text)), re.compile(rf"(?<!\w)(?:{_names(choices)[1]})(?!\w)", _FLAGS)
+    )
+    words, accepted = _judged(_by_name(words, choices), options)
     statements = committed(words, first)
-    return settle(statements) if statements else _option_claimed(words, options)
+    if len(accepted) == 1 or not statements:
+        statements += [Statement(option, 0, FIRM) for option in accepted]
+    if statements:
+        return settle(statements)
+    claimed = _option_claimed(words, options)
+    return None if claimed == UNKNOWN and BOTH in words else claimed
+
+
+_COUNTED = ("first", "second", "third", "fourth", "fifth", "sixth")
+_CARDINAL = ("one", "two", "three", "four", "five", "six")
+_NTH = r"first|second|third|fourth|fifth|sixth|last|final|bottom|[1-6](?:st|nd|rd|th)"
+_PLACE = anycase(
+    rf"\bthe (?:very )?(?P<nth>{_NTH})(?: (?:option|one|choice|answer|candidate|alternative|possibility|item|entry)\b"
+    r"(?: (?:in|on|of) the (?:list|row))?| (?:in|on|of) the (?:list|row|two|three|four|five|six|options|choices)\b"
+    r"|(?=[.!]?\Z))"
+    rf"|(?:\b(?:option|choice|answer) )?(?:\b(?:number|no\.|nr\.?)|#) ?(?P<n>[1-6]|{'|'.join(_CARDINAL)})\b(?!%| \w)"
+    rf"|\b(?:option|choice) (?P<word>{'|'.join(_CARDINAL)})\b"
+)
+"""An option that is named by its place: "the third one", "number 3"."""
+
+
+def _by_name(words: str, choices: Sequence[str]) -> str:
+    """Name the option that the last sentence names by its place."""
+    if any(_PLACE.search(choice) or choice.strip().isdigit() for choice in choices):
+        return words
+    last = sentences(words)[-1] if words.strip() else ""
+    at = words.rfind(last)
+
+    def name(place: re.Match[str]) -> str:
+        told = (place["nth"] or place["n"] or place["word"]).lower()
+        known = next((names.index(told) for names in (_COUNTED, _CARDINAL) if told in names), None)
+        index = (
+            len(choices) - 1 if told in ("last", "final", "bottom") else int(told[0]) - 1 if known is None else known
+        )
+        return choices[index] if index < len(choices) else place[0]
+
+    return words[:at] + _PLACE.sub(name, words[at:])
+
+
+_ACCEPTS = anycase(r"✓|✔|✅|☑|\b(?:yes|true|right|correct|fits?|works?|matche?s?|possible|plausible|valid)\b")
+_REJECTS = anycase(
+    r"✗|✘|❌|✖|\b(?:no|not|false|wrong|incorrect|out|excluded|eliminated|impossible|unlikely|too|never|neither|nor"
+    r"|cannot)\b|n't\b"
+)
+
+
+_SIGN = r"(?: ?(?:[:=→?✓✔✅☑✗✘❌✖(]|[-=]>|[–—-] )| (?:is|was|does|fits?|works?|yes|no|true|false|right|wrong|out)\b)"
+_ITEM_START = r"(?:\A|(?<=\n)|(?<=[.!?;,✓✔✅☑✗✘❌✖] )|(?<=\b(?:yes|and) )|(?<=\bno )|(?<=\btrue )|(?<=\bfalse ))"
+_ITEM_END = re.compile(r"[.!]\s|\n|\Z")
+
+
+def _judged(words: str, options: Sequence[str]) -> tuple[str, list[str]]:
+    """Return a reply without its list of options, if it goes through them one by one, and the options that the list
+    accepts. Such a list has all options but two ("unknown" and the answer); it accepts none if it rejects none.
+    """
+    bare, names = _names(options)
+    letters = "".join(chr(ord("a") + number) for number in range(min(len(options), 26)))
+    item = re.compile(
+        rf"{_ITEM_START}(?:option |choice )?(?:[\[(]?(?P<l>[{letters}])\b[\])]?|(?:the )?(?P<n>{names})(?!\w))"
+        rf"(?:{_SIGN}|[.)]? ?(?=(?:yes|no|true|false|{names})\b))",
+        _FLAGS,
+    )
+    found = list(islice(item.finditer(words), len(options) + 1))
+    told = [bare[one["n"].lower()] if one["n"] else options[ord(one["l"].lower()) - ord("a")] for one in found]
+    if len(told) < max(2, len(options) - 2) or len(set(told)) < len(told):
+        return words, []
+    end = _ITEM_END.search(words, found[-1].end())
+    ends = [*(one.start() for one in found[1:]), end.end() if end else len(words)]
+    said = [words[one.start() : until] for one, until in zip(found, ends, strict=True)]
+    verdicts = [(_ACCEPTS.search(item), _REJECTS.search(item)) for item in said]
+    accepted = [
+        option
+        for option, (yes, no) in zip(told, verdicts, strict=True)
+        if yes and not (no and no.start() < yes.start())
+    ]
+    if (any(no for _, no in verdicts) and 0 < len(accepted) < len(told)) or "\n" in words[found[0].start() : ends[-1]]:
+        rest = f"{words[: found[0].start()]}\n{words[ends[-1] :]}".strip()
+        return rest, accepted if len(accepted) < len(told) else []
+    return words, []
 
 
 def _bare(text: str) -> str:
@@ -120,16 +205,19 @@ def _option_claimed(text: str, options: Sequence[str]) -> str | None:
     text = main if mentions(main) else text
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := _CONCLUDES.search(part))]
-    concluding += [found[1] for part in parts if (found := _REMAINS.search(part))]
+    concluding += [found[found.lastgroup or "a"] for part in parts if (found := _REMAINS.search(part))]
     named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
     conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
+    if concluding and not conclusions and (letter := _LETTER_LEFT.fullmatch(concluding[-1])):
+        conclusions = [*options[:-1]][ord(letter[1].lower()) - ord("a") :][:1]
     if conclusions:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return None if _between_two(parts, options) else UNKNOWN
     if _CONTRASTS.search(" ".join(parts[-2:])):
         last = _CONTRASTS.split(parts[-1])[-1]
-        contrasted = None if _NEGATED.search(last) else only(_mentioned([last], options[:-1])[0])
+        named_last = _mentioned([last, _QUOTED.sub(" ", last)], options[:-1])
+        contrasted = None if _NEGATED.search(last) else only(named_last[0]) or only(named_last[1])
         if contrasted:
             return contrasted
     said = [match[1] or match[2] or match[3] for match in _LETTER_SAID.finditer(text)]
@@ -145,6 +233,10 @@ _CLOSE = 20
 _ASIDE = anycase(
     r"\([^()\n]{1,200}\)|\b(?:although|(?:even )?though|even if|despite|while|whereas)\b[^,.;\n]{1,160},(?=[^\n]{12})"
     r"|, (?:although|(?:even )?though|even if|despite)\b[^.;\n]{1,160}"
+    r"|\b(?:some|many|most|one|people|you|others)\b[^.;,\n]{0,30}\b(?:say|think|pick|choose|guess|answer"
+    r"|expect)\b[^.;,\n]{1,80}"
+    r"|\b(?:at first|first|initially|originally)\b[^.;\n]{0,20}\b(?:i|we) (?:thought|considered|wanted|leaned|picked"
+    r"|took)[^.;\n]{1,80}"
     r"|\b(?:before that,?|earlier|previously) [^,.;\n]{1,160}|\b(?:before \w{2,20}ing|after leaving)\b[^,.;\n]{1,160}"
 )
 """What a reply concedes, or says about an earlier state. It counts only if nothing else names an option."""
@@ -156,9 +248,23 @@ _CONCLUDES = anycase(
     r"|\bremains?|\bmust be|\bend(?:s|ed)(?: up)?|\bsettled? on)\b"
     r"|\b(?:last|latest|final|most recent)(?: \w{1,20}){0,3} (?:is|was)\b"
 )
-_REMAINS = anycase(r"\bonly ([^.;\n]{1,60}?) (?:remains?|is left)\b")
-_CONTRASTS = anycase(r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both)\b")
+_REMAINS = anycase(
+    r"\bonly (?P<a>[^.;\n]{1,60}?) (?:remains?|is left|was|is|has|fits?|works?|matches)\b"
+    r"|(?:\A|[:,] )(?P<e>[^.;:,\n]{1,40}?) (?:remains|survives|is left)\b(?! (?:in|at|on|to|with|by)\b)"
+    r"|(?:\A|[:,\n] )(?P<b>[^.!?;:,\n]{1,60}?) it is\b(?=\W*\Z)"
+    r"|(?:\A|[:,] )(?P<c>[^.;:,\n]{1,60}?) (?:is|was) (?:what's|what is|all that(?:'s| is)"
+    r"|the only (?:\w+ )?(?:that's )?) ?left\b"
+    r"|\b(?:everything|anything|all(?: of them)?|none|nothing) (?:except(?: for)?|but) (?P<d>[^.;\n]{1,60}?) (?:is"
+    r"|are|can|has|have|was|were)\b"
+)
+"""Names the option that is left when the others are ruled out."""
+_CONTRASTS = anycase(
+    r"\b(?:while|although|though|whereas|but|however|yet|instead|neither|either|both|nevertheless|nonetheless)\b"
+    r"|(?:\A|[.!?;] )still,"
+)
 """Introduces the answer in a sentence that first names what is not: "Both are named, but the text gives Faro"."""
+_QUOTED = re.compile(r"\"[^\"\n]{1,200}\"")
+_LETTER_LEFT = anycase(r"\W{0,4}(?:option |choice |only )?([a-z])\W{0,4}")
 _DENIED = (
     r"(?:(?<!\w)(?:not|never|no longer|neither|nor|rather than|instead of)|n't) "
     r"(?:(?:is|was|it|in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
@@ -262,7 +368,7 @@ def _first_response(text: str) -> Begins | None:
     return Begins(_VALUES[(match["v"] or match["bare"]).lower()], match.end()) if match else None
 
 
-def _judged(words: str) -> Iterator[Statement]:
+def _judgements(words: str) -> Iterator[Statement]:
     for pattern in _JUDGED:
         for match in islice(pattern.finditer(words), 200):
             if weight := stands(words, match.start(), match.start("v"), doubts=True):
@@ -283,7 +389,7 @@ def better_response(text: str, answer_first: bool) -> str | None:
     """
     words = reply(text)
     markers = (_BETTER_IS, _PREFER, IS, WOULD, SO)
-    statements = [*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judged(words)]
+    statements = [*_first_response_alone(words), *statements_in(words, _first_response, markers), *_judgements(words)]
     if answer_first:
         statements = [named._replace(weight=FIRM) if named.at == 0 else named for named in statements]
     return settle(statements)

@@ -89,7 +89,8 @@ _first_tone = begins_with(
     _TONES,
     {"neg": "negative", "pos": "positive", "neu": "neutral", "👍": "positive", "👎": "negative"},
     after=_OPTIONS_FOLLOW
-    + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b)",
+    + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b"
+    + r"| at (?:most|best|first)\b)",
 )
 _TONE_CLAIM = anycase(
     r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify"
@@ -103,7 +104,9 @@ _TONE_WORD = anycase(
 )
 _POLAR = anycase(r"\b(?:positive|negative)\b")
 _BOTH_TONES = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
-_CONCEDED = anycase(r"\A\W{0,3}(?:although|though|while|whereas|even though|even if)\b[^,.;\n]{1,160},(?=[^\n]{12})")
+_CONCEDED = anycase(
+    r"\A\W{0,3}(?:although|though|while|whereas|even though|even if|despite|in spite of)\b[^,.;\n]{1,160},(?=[^\n]{8})"
+)
 _LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
 """The options repeated in brackets."""
 _OPPOSITE = anycase(
@@ -115,7 +118,8 @@ _OPPOSITE = anycase(
 
 
 _LEANS = anycase(
-    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|ti(?:p|lt)(?:s|ed|ing|ped)?"
+    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|ti(?:p|lt)(?:s|ed"
+    r"|ing|ped)?"
     r"|skew(?:s|ed|ing)?|predominantly|mostly|mainly|on balance|overall)\b[^.;\n]{0,20}?\b(?P<tone>positive|negative)\b"
 )
 """A mixed tone that is said to be closer to one of the two."""
@@ -163,9 +167,15 @@ def _tone_of(sentence: str) -> Statement | None:
         return named[-1]
     if begins := _first_tone(sentence):
         return Statement(begins.value, 0, LOOSE)
-    claim = _TONE_CLAIM.search(sentence)
+    claims = list(_TONE_CLAIM.finditer(sentence))
+    claim = next(
+        (one for one in claims if not _MAY.search(sentence, max(0, one.start() - 40), one.start())),
+        claims[0] if claims else None,
+    )
     return Statement(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
+
+_MAY = anycase(r"\b(?:may|might|could|can)(?: \w+)? \Z")
 
 # Entailment.
 
@@ -221,17 +231,21 @@ def _names_option(number: re.Match[str]) -> bool:
 
 _DOES_NOT = anycase(
     r"(?:\b(?:not|cannot|never|no)|n't)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
-    r"|drawn|deduc|deriv|justif)\w*"
+    r"|drawn|deduc|deriv|justif|hold\b)\w*"
 )
 _DOES = anycase(
     r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
-    r"|stated)|follows|does (?:\w+ly )?(?:entail|follow|support)|supports|implies|confirms|backs|statement holds"
+    r"|stated)|follows|(?:accept|take|read|count|treat)\b[^.;\n]{1,60}\bas (?:follow|true|entail|given|support"
+    r"|correct)\w*"
+    r"|(?:bears?|backs?) (?:it|this|that) (?:out|up)|(?:claim|hypothesis) holds|does (?:\w+ly )?(?:entail|follow"
+    r"|support)|supports|implies|confirms|backs|statement holds"
     r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b"
 )
 _FALSE = anycase(
     r"(?:\bis|\bbe|\bas|\bwas|'s) (?:\w+ly )?(?:false|incorrect|wrong|untrue|inaccurate|contradicted|inconsistent"
     r"|refuted|unsupported)\b"
     r"|(?<!not )(?<!n't )\b(?:contradicts?|contradicting|refutes|disproves)\b|\bthe opposite\b|\bimpossible for\b"
+    r"|\b(?:rul(?:es?|ing)|is) (?:(?:it|this|that) )?(?:ruled )?out\b(?! that)"
     r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b"
 )
 _NEITHER = anycase(
@@ -249,11 +263,22 @@ _IT_DOES = anycase(
 """A complete sentence such as "It does not"."""
 
 
+_PLACE = anycase(
+    r"\bthe (?P<nth>first|second|third|last|final|1st|2nd|3rd) (?:option|choice|one of the (?:three|options))\b"
+)
+
+
+def _numbered(place: re.Match[str]) -> str:
+    """Name an option by its number: "the third option" is "option 3"."""
+    told = place["nth"].lower()
+    return f"option {1 if told in ('first', '1st') else 2 if told in ('second', '2nd') else 3}"
+
+
 def entailment(text: str) -> str | None:
     """Return "yes", "no" or "unknown"; None if it is not clear. If a number and a word disagree ("2) yes"), the word
     counts.
     """
-    words = plain(text if "{" in text else _STATEMENT.sub("it", text))
+    words = _PLACE.sub(_numbered, plain(text if "{" in text else _STATEMENT.sub("it", text)))
     return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
 
 

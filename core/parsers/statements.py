@@ -14,9 +14,20 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from ..text.patterns import anycase
-from ..text.reply import STRUCK, concluded, json_in, own_turn, spoken, table_rows, without_echo, without_markup
+from ..text.reply import (
+    STRUCK,
+    concluded,
+    json_in,
+    own_turn,
+    spoken,
+    table_rows,
+    without_echo,
+    without_markup,
+    without_quoted_question,
+)
 
 FINAL, FIRM, LOOSE = 3, 2, 1
+_FLAGS = re.IGNORECASE | re.MULTILINE
 
 
 class Statement(NamedTuple):
@@ -100,6 +111,7 @@ _NO_TICK = anycase(r"[✗✘❌☐✖–—-]?\W?|\[ ?\]|no|false|incorrect|wron
 _UNTICKED = anycase(
     r"[✗✘❌☐✖](?=.{2})|.{2}[✗✘❌☐✖]|\[ ?\]|\( ?\)|^\W{0,4}[a-z1-9][.)].{1,80}[:–—-] ?\**(?:no|false|incorrect)\W{0,4}$"
 )
+_CROSS = re.compile("[✗✘❌☐✖]")
 _SAID_YES = anycase(r"(\W{0,4}[a-z1-9][.)].{1,80})[:–—-] ?\**(?:yes|true|correct)\W{0,4}")
 """An option that the reply accepts or rejects, on its own line."""
 _TICKED_CELL = anycase(rf"(?:{_TICK.pattern})\W?|yes|true|correct|right")
@@ -120,7 +132,8 @@ def reply(text: str) -> str:
     The answer in a JSON reply becomes a line "Answer: ..". The answer in a box, in tags, or in the only ticked line or
     row becomes a line "Final answer: ..". In the row of a table, each cell gets its heading before it.
     """
-    own = STRUCK.sub("", own_turn(without_echo(spoken(text))))
+    written = own_turn(without_echo(spoken(text)))
+    own = STRUCK.sub("", written)
     if len(own) > BEGINNING + END:
         own = f"{own[:BEGINNING]}\n{own[-END:]}"
     parsed = json_in(own)
@@ -128,7 +141,45 @@ def reply(text: str) -> str:
         value = field(parsed)
         if value is not None:
             return f"Answer: {without_markup(concluded(value))}"
-    return _IF_FORCED.sub("", without_markup(_lined(concluded(own))))
+    words = _IF_FORCED.sub("", without_markup(_lined(concluded(without_quoted_question(own)))))
+    return words if STRUCK.search(written) else since_turn(words)
+
+
+_TAKEN_BACK = (
+    r"(?<![\w\"'])(?:(?:wait(?: a (?:minute|moment|second|sec))?|h[oa]ld on|hang on|on (?:second|further) thoughts?"
+    r"|on reflection|then again|actually,? (?:no|scratch that)|(?:scratch|strike|forget) that|my (?:mistake|bad)"
+    r"|i stand corrected)(?=\s?(?:[,.:;!…–—-]|\n|\Z))|(?:correction|edit(?:ed)?|update):"
+    r"|i(?:'ve| have|'d| had| would|'ll| will)? (?:just )?(?:overlooked|misread|mixed up|take (?:that|it|this) back"
+    r"|meant"
+    r"|(?:need|have) to correct|changed? (?:that|it|this|my (?:mind|answer)))\b|\b(?:that|this) was (?:wrong"
+    r"|a mistake|an error)\b)"
+)
+"""What takes back everything before it."""
+_ONE = r"(?:one|any|both|either|between|from|just|them|it down|two|which|on|to|that one)"
+_UNDECIDED = (
+    r"(?:\b(?:i|we)(?: really| honestly| just| simply|'m|'d| am| would)? (?:can ?not|can't|couldn't|won't|will not"
+    r"|rather not"
+    r"|unable to|not going to|don't want to)(?: \w+ly)? (?:(?:choose|pick|decide|commit|settle|select|narrow|force)"
+    rf"(?=[,.;:!\n]| {_ONE}\b|\Z)|make up my mind)"
+    r"|\b(?:i|i'll|i'd|i will|i would|so)(?: \w+)? (?:give|take|name|say|keep|leave it at|list) (?:both|(?:the|those"
+    r"|these) two)\b"
+    r"|(?<![\w])both,? really\b|\b(?:either|both)(?: (?:of (?:them|the two)|labels?|answers?|options?|lists?"
+    r"|readings?|ones?))?"
+    r" (?:would|could|can|may|might|is|are|fits?|works?|appl(?:y|ies))(?: be)?(?: \w+ly)? (?:fine|defensible|right"
+    r"|correct|possible"
+    r"|well|valid|for me|explain\w*|work|fit)\b(?! in)|\bboth (?:fit|work|apply)\b(?: equally)?|(?:^"
+    r"|[.;,] )(?:well, )?either[.!]"
+    r"|\bequal (?:chances|weight)\b)"
+)
+"""What says that the writer takes both of two answers, or none."""
+UNDECIDED = re.compile(_UNDECIDED, _FLAGS)
+_TURN = re.compile(rf"{_TAKEN_BACK}|{_UNDECIDED}", _FLAGS)
+
+
+def since_turn(text: str) -> str:
+    """Return what plain `text` says since it last took something back ("wait, no") or said that it cannot choose."""
+    turns = list(_TURN.finditer(text))
+    return text[turns[-1].end() :].lstrip(" ,.:;!…–—-\n") if turns else text
 
 
 def _lined(text: str) -> str:
@@ -139,7 +190,7 @@ def _lined(text: str) -> str:
         at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
         others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
         lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
-    ticked = [line for line in lines if _TICK.search(line)] or [
+    ticked = [line for line in lines if _TICK.search(line) and not _CROSS.search(line)] or [
         found[1] for line in lines if (found := _SAID_YES.fullmatch(line))
     ]
     if len(ticked) == 1 and len(ticked[0]) <= _LONGEST_OPTION:
@@ -165,7 +216,8 @@ def _rows_as_lines(rows: list[list[str]]) -> list[str]:
 
 _CONDITION = anycase(
     r"\b(?:(?P<both>depend(?:s|ing)|either way|both ways|split|torn|toss-?up|two (?:directions|ways|minds)"
-    r"|half\b[^.!?\n]{1,100}\bhalf)|(?<!even )if|unless|otherwise)\b"
+    r"|half\b[^.!?\n]{1,100}\bhalf|with\b[^.!?;\n]{1,60}\bwithout|one\b[^.!?;\n]{1,60}\b(?:an|the )other)"
+    r"|(?<!even )if|unless|otherwise)\b"
 )
 _COMMITS = anycase(
     r"(?<!if )\bso\b|\b(?:thus|therefore|hence|i(?:'d| would|'ll| will) (?:say|go|call|classify|answer|pick|lean))\b"
@@ -208,7 +260,7 @@ ADVERBS = (
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
     r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n"
-    r"|(?:because|since|as|due|given|and|but|for|from|based|in|to|with|according|if|"
+    r"|(?:because|since|as|due|given|rather|and|but|for|from|based|in|to|with|according|if|"
     r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again"
     r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
@@ -220,13 +272,12 @@ _QUALIFIERS = (
     r"(?:(?:my|the|your|its|this|short|correct|right|true|actual|real|overall|general|robot's|predicted|expected"
     r"|likely|best|better|more|most|helpful|preferred|so|thus|therefore|in) ){0,5}"
 )
-_FINAL_NOUNS = rf"final (?:{_NOUNS})|(?:final )?conclusion|verdict|final"
+_FINAL_NOUNS = rf"final[ _](?:{_NOUNS})|(?:final )?conclusion|verdict|final"
 BE = (
     r"(?:, (?:therefore|thus|then|hence|of course|in short),)?(?: is|'s| was| remains|(?: would| will"
     r"| should| must| has to| would have to| is likely to)(?: likely| again| also| still| [a-z]{2,15}ly)? be)"
 )
 CONCLUDING = r"(?:so|thus|therefore|hence|overall|ultimately|finally|in conclusion|in short|in summary)"
-_FLAGS = re.IGNORECASE | re.MULTILINE
 LABEL = re.compile(
     rf"(?:^|(?<=[.!?;:)\n\"]) ?)[\W_]{{0,4}}(?:\d{{1,2}}[.)] )?{_QUALIFIERS}"
     rf"(?:(?P<final>{_FINAL_NOUNS})|{_NOUNS}|response|ans|a)"
@@ -237,7 +288,7 @@ LABEL = re.compile(
 IS = re.compile(
     # "the answer to this is (clearly)"; what is said about the starter question is not the answer
     rf"\b(?:(?P<final>final answer)|{_NOUNS})"
-    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that)\b(?:(?!starter"
+    rf"(?: (?:to|for|about|here|given|in|of|between|the (?:robot|model)|it|that|i|i'd|we)\b(?:(?!starter"
     rf"|original)[^.\n]){{0,160}}?)??{BE}(?: that)?:?",
     _FLAGS,
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from ..text.patterns import anycase
 from ..text.reply import STRUCK, cells_of, concluded, json_in, spoken, without_echo
 from .cannot_tell import names_nothing
 from .remarks import COURTESY, asks_back
+from .statements import UNDECIDED
 
 _LONGEST_PHRASE = 12
 """In words. Anything longer is a sentence about the words."""
@@ -42,7 +44,8 @@ _REMARK = anycase(
 _MARK = anycase(
     r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
     r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
-    r"|\#\d{1,2}[:.)]?[ \t]+|(?:word|term|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
+    r"|\#\d{1,2}[:.)]?[ \t]+|\d{1,2}(?:st|nd|rd|th)[ \t]?[:.)–—-]?[ \t]+|[-=]>[ \t]+|(?:word|term"
+    r"|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
     r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?"
 )
 """Item marks that are turned into bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
@@ -59,11 +62,123 @@ _BRACKETED = re.compile(
     r"(^[^\n:\[\](){}]{0,60}: ?|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
     re.MULTILINE,
 )
-_NUMBERED_WITHIN = re.compile(r"(?:[^\n:]{0,80}:)?[ \t]*1[.)][ \t][^\n]*?[ \t]2[.)][ \t]")
-_NEXT_NUMBER = re.compile(r"[ \t](?=\d{1,2}[.)][ \t])")
+_WITHIN = tuple(
+    (anycase(rf"(?:^|(?<=[\s,;:.]))(?:and )?{mark}[ \t]+(?=\S)"), firsts)
+    for mark, firsts in (
+        (r"\(?(?P<n>\d{1,2})[).:]", "1 2"),
+        (r"\[(?P<n>\d{1,2})\]", "1 2"),
+        (r"#(?P<n>\d{1,2})[.:)]?", "1 2"),
+        (r"\(?(?P<n>[a-z])\)", "a b"),
+        (r"\(?(?P<n>[ivx]{1,4})\)", "i ii"),
+        (r"(?P<n>first|second|third|fourth|fifth|sixth|last)(?:ly)?[:,]", "first second"),
+    )
+)
+"""Marks of items within a line, and the first two of each kind."""
+
+
+def _items_within(line: str) -> list[str]:
+    """Return the items of a line that numbers them, "(1) odd (2) sad", each as a line with a bullet; else the line."""
+    for mark, firsts in _WITHIN:
+        marks = list(islice(mark.finditer(line), _MOST_ITEMS))
+        if " ".join(one["n"].lower() for one in marks[:2]) == firsts:
+            ends = [*(one.start() for one in marks[1:]), len(line)]
+            return ["- " + line[one.end() : end].strip(" \t,;.") for one, end in zip(marks, ends, strict=True)]
+    return [line]
+
+
+_MOST_ITEMS = 400
+
+# Words that the reply names and does not choose.
+
+_UNIMPORTANT = (
+    r"(?:(?:not|n't|never|hardly|no longer)\b[^.;:\n]{0,40}?\b(?:important|relevant|influential|decisive|matters?"
+    r"|counts?|used|significant"
+    r"|chosen|selected|included|essential|add)|unimportant|irrelevant|insignificant|negligible|unused|ignored"
+    r"|discarded|excluded"
+    r"|rejected|dropped|omitted|skipped|left (?:them |it )?out|set aside|disregard(?:ed)?|carr(?:y|ies) no\b"
+    r"|less important)"
+)
+_DROPPED = anycase(
+    rf"(?:^|(?<=[.;|] ))[^\w\n]{{0,6}}(?:[^\W\d][^:.\n]{{0,30}} )??{_UNIMPORTANT}\b[^:.\n]{{0,60}}:(?P<same>[^\n]*)"
+)
+_ANY_HEADING = re.compile(r"[^\n]{1,80}:\W*$|\W{0,3}#|\*\*[^*\n]{1,60}\*\*\W*$")
+_REST = anycase(
+    r"(?:^|(?<=[.!?;] ))(?:the (?:rest|others|remaining)|of (?:these|those|them)|everything else"
+    r"|all (?:the )?others?)\b"
+    r"[^.\n]*\.?"
+)
+_NONE_HERE = anycase(r"(?:^|(?<=[.;] ))[^:.;\n]{1,40}: ?(?:none|n/a|nothing)\b\.?")
+_CLAUSES = anycase(r"(?<=[.!?;])\s|[,–—-]? ?\b(?=(?:but not|whereas|while)\b)|, (?=not\b)|(?=\((?:but )?not\b)")
+_DENIES = anycase(
+    rf"^\W{{0,4}}(?:but )?not\b|{_UNIMPORTANT}\b|^[^?]{{0,9}}\0[^?\0]{{0,9}}\?(?! *(?:\w+, )?yes)|\bat first\b"
+)
+
+
+def _without_dropped(text: str) -> str:
+    """Remove the words that a reply calls unimportant, with their heading or their clause."""
+    lines: list[str] = []
+    drops = False
+    for line in text.split("\n"):
+        dropped = _DROPPED.search(line)
+        if dropped and not _BULLET.match(line):
+            drops = not dropped["same"].strip("*_ ")
+            line = line[: dropped.start()]
+        elif drops and (_ANY_HEADING.match(line) or (not line.strip() and lines and lines[-1].strip())):
+            drops = not line.strip()
+        elif drops:
+            continue
+        lines.append(
+            line
+            if _BULLET.match(line) and not _BOLD.match(line)
+            else _REST.sub("", _NONE_HERE.sub("", _without_denied(line)))
+        )
+    return "\n".join(lines)
+
+
+def _without_denied(line: str) -> str:
+    """Remove the clauses of a line that say of marked words that they do not count."""
+    if not (_QUOTED.search(line) or _BOLD.search(line)) or len(line) > _LONGEST_LINE:
+        return line
+    at, kept = 0, []
+    for end in [*(gap.start() for gap in _CLAUSES.finditer(line)), len(line)]:
+        clause = line[at:end]
+        bare = _BOLD.sub("\0", _QUOTED.sub("\0", clause))
+        kept.append("" if "\0" in bare and _DENIES.search(bare.strip()) else clause)
+        at = end
+    return "".join(kept)
+
+
+_LONGEST_LINE, _LONGEST_SENTENCE = 4_000, 400
+_LAST_LIST = anycase(
+    r"(?m)(?:^|(?<=[.!?,] ))\W{0,4}(?:(?:so|now|in short|altogether|therefore|overall)(?:,? (?:the"
+    r"|my) (?:\w+ ){0,2}(?:words?|list|answer|terms) (?:is|are))?|(?:so )?(?:my |the )?(?:final"
+    r"|corrected|revised|new|resulting)"
+    r" (?:list|answer|words|selection|choice))\W{0,3}:"
+)
+_REVISES = anycase(
+    r"(?<=[.!?\n])\s{0,9}(?:hmm,? )?(?:no, )?(?:wait|hold on|on second thoughts?|correction|edit"
+    r"|scratch that)\s?[,:.–—-]"
+    r"[^:\n]{0,200}[.!:]\s"
+)
+
+
+def _last_list(text: str) -> str:
+    """Return the list that a reply ends with after it has weighed words or taken back an earlier list."""
+    for last in (_LAST_LIST, _REVISES):
+        ends = [found.end() for found in islice(last.finditer(text), _MOST_ITEMS)]
+        if ends and len(re.findall(r"\w+", text[ends[-1] :])) > 1:
+            text = text[ends[-1] :].strip()
+    return text
+
+
+_LABEL_ONLY = anycase(
+    r"\W*(?:(?:the|my) )?(?:(?:answer|sentiment|label|review|paragraph|text)(?: of [\w ]{1,30})?(?: is"
+    r"|:) )?(?:positive|negative|neutral)\W*"
+)
 _CHOSEN = anycase(
     r"\W{0,9}(?:i|we|one|you)(?:['’](?:d|ll|ve)| would| will| could| can| have| should)?(?: \w{1,12}ly| first| also)?"
-    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|keep)"
+    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|say|like"
+    r"|doubt|keep)"
     r"(?:e?d)?(?: out)?(?: (?:the|these|those|following|important|key|words?|terms?|phrases?)){0,4}:? "
 )
 """What precedes the words in a sentence about them: "I would redact"."""
@@ -89,6 +204,9 @@ def word_list(text: str) -> list[str] | None:
         return _tidy(_strings(parsed))
     if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None
+    if UNDECIDED.search(text) or _LABEL_ONLY.fullmatch(text):
+        return None
+    text = _without_dropped(_last_list(text))
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
     without_remarks = [line for line in lines if not _REMARK.match(line)]
     return _tidy(_found(without_remarks)) or _tidy(_found(lines))
@@ -105,10 +223,12 @@ def _annotated(lines: list[str]) -> list[str]:
     """Return the words if all lines say "word: why" or "word - why"; a category ("Positive: ..") is not a word."""
     found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
     notes = [note[1] for note in found if note]
-    categories = any(_CATEGORY.match(f"{note}: x") for note in notes)
+    lists = [_SHORT_LIST.search(line[:_LONGEST_SENTENCE]) for line in lines]
+    categories = any(_CATEGORY.match(f"{note}: x") for note in notes) or (any(lists) and all(": " in x for x in lines))
     return notes if len(notes) == len(lines) > 1 and not categories else []
 
 
+_SHORT_LIST = re.compile(r": [^\s,;]+(?: [^\s,;]+)?[,;] [^\s,;]+(?: [^\s,;]+)?(?:[,;] [^\s,;]+(?: [^\s,;]+)?)*$")
 _MOST_LINES = 4_000
 """Lines beyond these are not read."""
 
@@ -116,22 +236,34 @@ _MOST_LINES = 4_000
 def _lines(text: str) -> list[str]:
     """Split `text` into lines, putting HTML items and items numbered within a line on lines of their own."""
     lines: list[str] = []
+    text = _numbered(text)
     text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
     text = _BRACKETED.sub(r"\1\2", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
     for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
         if not line.strip():
             continue
         line = _REMARK_BEHIND.sub("", COURTESY.sub("", line))
+        if len(items := _items_within(line)) > 1:
+            lines += items
+            continue
         line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = _CATEGORY_DASH.sub(r"\1: ", line)
         if re.match(r"[ \t]*[•·]", line):
             lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
             continue
-        lines += _NEXT_NUMBER.split(line) if _NUMBERED_WITHIN.match(line) else [line]
+        lines.append(line)
     # The line below the heading of a table, which may have no outer lines.
     if any("|" in line and "--" in line and not set(line) - set("-:| \t") for line in lines):
         lines = [f"| {line} |" if "|" in line and not line.lstrip().startswith("|") else line for line in lines]
     return lines
+
+
+def _numbered(text: str) -> str:
+    """Put a full stop behind the numbers of lines that begin with 1, 2, 3 and so on without a mark."""
+    found = list(islice(re.finditer(r"^\d{1,2}(?= [^\W\d])", text, re.MULTILINE), _MOST_ITEMS))
+    if len(found) < 2 or [one[0] for one in found] != [str(number + 1) for number in range(len(found))]:
+        return text
+    return re.sub(r"^\d{1,2}(?= [^\W\d])", r"\g<0>.", text, flags=re.MULTILINE)
 
 
 _NUMBERED_KEY = anycase(r"(?:word|term|phrase)?[ _]?\d{1,2}")
@@ -271,6 +403,59 @@ _COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
 """A colon that is not the eyes of a :) or :-D."""
 
 
+_INSERTED = anycase(
+    r"\b(?:words?|terms?|phrases?|adjectives?|cues?|ones|things|expressions?)(?: ?\((?P<a>[^()\n]+)\)"
+    r"|,? ?[–—] (?P<b>[^–—\n]+) [–—](?= )"
+    r"| - (?P<c>[^\n]+?) - )"
+)
+_LEADS = anycase(
+    r".*\b(?:on|to|is|are|was|were|words?|terms?|phrases?|adjectives|by|from|with|as|at|of|than|name|cite|say|like"
+    r"|doubt"
+    r"|chiefly|mainly|mostly|especially|particularly"
+    r"|it|me|around|between|among|in|through|both|namely)\b:?\s+"
+)
+_FOLLOWS = anycase(
+    r",?\s+\b(?:that|which|are|is|were|was|carry|carries|because|did|made|make|decide[sd]?|as|since|in|for|tell|told"
+    r"|give|gave|push|tip|settle[sd]?"
+    r"|stand|stood|count|matter|drive|drove|weigh)\b.*$"
+)
+_OPENS = anycase(
+    r"(?:chiefly|mainly|mostly|especially|particularly|namely|words like|without a doubt|i|i'd|we|it|it's|what|the) "
+)
+_BETWEEN_WORDS = anycase(
+    r"^(?:then|also|plus|as well as|to (?:some|a lesser) degree|to a lesser extent|finally|above all|perhaps|maybe)\s+"
+)
+
+
+def _in_sentence(sentence: str) -> list[str]:
+    """Return the words that a sentence lists: "It hinges on odd, sad and cold", "Two words (odd, sad) decide"."""
+    inserted = _INSERTED.search(sentence)
+    if len(sentence) > _LONGEST_SENTENCE or not (inserted or _WEIGHS.search(sentence)):
+        return []
+    listed = inserted[inserted.lastgroup or "a"] if inserted else sentence
+    first, *others = re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", listed.strip(" .!"))
+    if not others:
+        return []
+    if len(first.split()) > _SHORT or _OPENS.match(first):
+        first = _LEADS.sub("", first)
+    middle = [_BETWEEN_WORDS.sub("", part) for part in others[:-1]]
+    last = _FOLLOWS.sub("", _BRACKETS.sub("", _BETWEEN_WORDS.sub("", others[-1])))
+    words = [*(_BRACKETS.sub("", word) for word in (first, *middle)), last]
+    return words if all(0 < len(word.split()) <= _SHORT and not _PRONOUN.search(word) for word in words) else []
+
+
+_WEIGHS = anycase(
+    r"\b(?:words?|terms?|phrases?|adjectives|verdict|sentiment|tone|hing\w+|rel(?:y|ied|ies)|rest(?:s|ed)|turn(?:s"
+    r"|ed)|tip\w*|driven"
+    r"|point(?:s|ed)?|based|decid\w+|decisive|matter\w*|chiefly|mainly|mostly|especially|particularly|without a doubt"
+    r"|(?:pick|choose|name|cite|list|say|highlight|mention|count)(?:e?d)?)\b"
+)
+"""What a sentence must say for the things it lists to be the words that mattered."""
+_PRONOUN = anycase(
+    r"\b(?:i|i'm|we|you|it|it's|they|he|she|this|that|these|those|is|are|was|were|the|which|would|can't|cannot)\b"
+)
+
+
 def _running(text: str) -> list[str]:
     """Return the words in running text: between commas if some are quoted; else quoted; else bold; else between commas
     after the colon of an introduction.
@@ -292,6 +477,10 @@ def _running(text: str) -> list[str]:
             said = are[1]
         if colon and not after.strip():
             continue
+        listed = [] if colon else [word for one in re.split(r"(?<=[.!?]) ", line) for word in _in_sentence(one)]
+        if len(listed) > 1:
+            words += listed
+            continue
         chosen = None if colon or are else _CHOSEN.match(said)
         if chosen:
             colon, said = (
@@ -307,7 +496,7 @@ def _running(text: str) -> list[str]:
             continue
         parts = _split(said)
         if colon or are or (len(parts) > 1 and len(said.split()) <= _WORDS_A_PART * len(parts)):
-            words += [_BRACKETS.sub("", part) for part in parts]
+            words += [_BRACKETS.sub("", part.rstrip(" .")) for part in parts]
     return words
 
 
@@ -337,8 +526,8 @@ def _partly_quoted(text: str) -> list[str]:
 
 def _without_introduction(text: str, marks: re.Pattern[str]) -> str:
     """Return `text` after its first colon if words are marked there, else all of it."""
-    _, _, after = text.partition(":")
-    return after if marks.search(after) else text
+    before, _, after = text.partition(":")
+    return after if marks.search(after) and not marks.match(before.strip()) else text
 
 
 def _one_a_line(lines: list[str]) -> list[str]:
@@ -361,7 +550,7 @@ def _split(text: str) -> list[str]:
     """Split at commas, semicolons and spaced slashes; in such a list, "and" or "or" separates the last two words."""
     parts = re.split(r"\s*[,;、，；]\s*|\s+[/|&+·•]\s+", re.sub(r"\s+", " ", text.strip().replace("\t", ", ")))
     if len(parts) == 1:
-        return parts
+        return parts[0].split("/") if re.fullmatch(r"[^\W\d_]{2,}(?:/[^\W\d_]{2,}){2,}", parts[0]) else parts
     *rest, last = parts
     return [*rest, *re.split(r"^(?:and|or|&)\s+|\s+(?:and|or|&)\s+", last, flags=re.IGNORECASE)]
 
@@ -379,7 +568,9 @@ def _tidy(words: Iterable[str]) -> list[str] | None:
     words = list(words)
     tidy: dict[str, str] = {}
     for word in words:
-        word = _PICTURES.sub("", " ".join(word.split())).strip(" *_`\"“”„«»「」'‘’")
+        word = re.sub(r"(?<=\w) ?= ?[+-]?[\d.]{1,9}%?$", "", _PICTURES.sub("", " ".join(word.split()))).strip(
+            " *_`\"“”„«»「」'‘’"
+        )
         if not _EMOTICON.fullmatch(word):
             word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
         if _EMOTICON.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):

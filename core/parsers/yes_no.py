@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from ..text.patterns import anycase
 from .cannot_tell import UNKNOWN, cannot_tell, declines, not_guessed
@@ -30,7 +31,8 @@ TRUE_FALSE = {"true": "yes", "false": "no"}
 ALONE = {"y": "yes", "n": "no", "no way": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = anycase(
-    r"\b(?:yes ?(?:/|\||or|and|&) ?no|no ?(?:/|\||or|and|&) ?yes|yes, no(?= ?(?:[.!?]|$))|yes-or-no|yes-no"
+    r"\b(?:yes ?(?:/|\||or|and|&) ?(?:an? )?no|no ?(?:/|\||or|and|&) ?(?:an? )?yes|yes, no(?= ?(?:[.!?]|$))"
+    r"|yes-or-no|yes-no"
     r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?"
 )
 
@@ -42,7 +44,7 @@ def plain(text: str) -> str:
     return _BOTH.sub(lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(reply(text), _VALUE))
 
 
-_VALUE = anycase(r"\b(?:yes|no(?=\W*(?:[.,;:!)\n]|\Z)| (?:if|in|for|otherwise|unless)\b))\b")
+_VALUE = anycase(r"\b(?:yes|no(?=\W*(?:[.,;:!)\n]|\Z)| (?:if|in|for|otherwise|unless|without)\b))\b")
 """A "yes", or a "no" that is an answer, unlike in "no feathers"."""
 
 
@@ -92,9 +94,14 @@ _SIMULATED = (
     # "the robot will likely answer yes"
     re.compile(
         r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim|bet|wager)s?"
-        r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b",
+        r"(?: with| that| it's| on)?:?|\bmy (?:money|bet) (?:is|would be|goes) on\b"
+        r"|\b(?:lean(?:s|ing)?|tend(?:s|ing)?)(?: more| \w+ly)?(?: towards?| to)?|\b(?:go(?:es)? (?:for|with)"
+        r"|comes? out(?: as)?|(?:which|that|this) means)\b|\b(?:down (?:as|for)|(?:on the )?side of"
+        r"|take|pick|return|(?:model|robot|assistant)'s (?:is|would be)):?",
         _FLAGS,
     ),
+    # "call it a yes"
+    re.compile(r"\b(?:a|another)(?: (?!yes|no)\w+)?(?= (?:yes|no)\b)", _FLAGS),
     # "its explanation commits it to yes"
     re.compile(
         r"\b(?:(?:rule|explanation|reasoning|logic|principle|criterion|claim)s?(?: \w+)? (?:says?|impl(?:y|ies)|means?"
@@ -137,11 +144,19 @@ def of_truth(text: str, at: int, until: int) -> bool:
     if _EITHER.search(text, begin, until) or (_MIGHT.search(clause) and _EITHER.search(text, until, until + 40)):
         return True
     told = (
-        _TRUTH.search(clause)
+        _OTHERS.search(text[begin:at])
+        or _TRUTH.search(clause)
         or _WRONG.search(text, begin, at)
         or (_ACTUALLY.search(text, at, until + 12) and _BUT_ROBOT.match(text, until + 4))
     )
-    return told is not None and _ROBOT.search(clause) is None
+    return told is not None and _ROBOT.search(_IT_IS.sub("", clause)) is None
+
+
+_OTHERS = anycase(
+    r"\b(?:an?|any|most|many|some|every|you|one|i) (?:want to|(?:[a-z]{2,20} ){0,2}(?:would|will|might|may|could))"
+    r"(?: (?:well|also|probably|perhaps|rather))? \Z"
+)
+_IT_IS = anycase(r"\bit(?:'s| is)\Z")
 
 
 def simulated(words: str, first: First, markers: Sequence[re.Pattern[str]]) -> list[Statement]:
@@ -171,6 +186,82 @@ def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
     return but is not None and following < len(guesses) and guesses[following] <= but.end() + _CLAUSE
 
 
+_SAY = (
+    r"(?:(?:be|if|said|now|say|saying|says|answer|answering|answers|answered|reply|replying|respond|give|go|going"
+    r"|come|to|with"
+    r"|for|up|out|as|that|it|they|the"
+    r"|an?|this|model|robot|assistant|would|will|could|can|is|think|believe|expect|see|possibly|really|very|well"
+    r"|ever|simply|then|clearly|here|also|in|any|way) ){0,9}\"?"
+)
+_NOT = (
+    r"(?:(?<!need )\bnot|\bnever|(?<!i )\bcannot|\bhardly|\bscarcely|\bno way|\bimpossible|\bfar from"
+    r"|\bi (?:\w+ )?doubt(?: that)?"
+    r"|\bunlikely|\bopposite of|\banything but|(?<!i ca)n't"
+    r"|\bi (?:can't|cannot|could not|couldn't) (?:imagine|see|picture)|\b(?:surprised|astonished|odd|strange"
+    r"|inconsistent|contradictory|absurd))"
+)
+_NO_OTHER = anycase(
+    r"\b(?:not|cannot|no|nothing|hard|difficult|impossible|never|hardly|n't)\b[^.;\n]{0,60}?(?:\b(?:other than"
+    r"|else than"
+    r"|but|except)|nothing but) (?:to )?(?:say |answer |with )?(?:an? )?\"?(?P<v>yes|no)\b"
+)
+_NEGATED = anycase(
+    rf"{_NOT} {_SAY}(?P<v>yes|no(?=\"?\s?(?:[.,;:!)\n–—-]|\Z)"
+    r"| (?:to|here|in|after|for|on|because|since|as|given|now|again|then|either)\b))\b\"?(?! (?:for|with) (?:sure"
+    r"|certain)"
+    r"|[^.;\n]{0,60}\b(?:unless|until|if|or|nor)\b)"
+)
+"""A denial of one of the two answers, which is the other: "it wouldn't say yes"."""
+_POLITE = anycase(
+    r"\b(?P<verb>answer|repl|respon|say)(?P<rest>\w{0,5}\b[^.;\n]{0,30}?) in the (?P<v>negative|affirmative)\b"
+)
+_OTHER = {"yes": "no", "no": "yes"}
+
+
+def _affirmed(words: str) -> str:
+    """Say in plain words what is said as a denial: "It can't be no" becomes "It would say yes"."""
+    words = _POLITE.sub(lambda told: f"reply {'no' if told['v'].lower() == 'negative' else 'yes'}", words)
+    words = _NO_OTHER.sub(lambda told: f" would say {told['v']}. ", words)
+    return _NEGATED.sub(lambda told: f" would say {_OTHER[told['v'].lower()]}. ", words)
+
+
+_WHO = r"(?:it|they|he|she|(?:the|this|that) (?:\w+ )?(?:model|robot|assistant|ai|bot))"
+_HOW = (
+    r"(?:,? (?:probably|likely|therefore|thus|presumably|surely|certainly|also|still|then|hence|again|\w{2,12}ly),?)?"
+)
+_DOES = anycase(
+    rf"\b{_WHO}{_HOW}(?: (?:would|will|wo)|(?<=\Ait)(?: do| di)(?:es|d)|'d|'ll)(?P<not>n't|{_HOW} not)?{_HOW}"
+    r"(?: (?:(?P<no>disagree|reject|deny|dismiss)|agree|accept|approve|confirm|affirm|concur)(?: with)?"
+    r"(?: (?:this|that|it|so|the (?:claim|statement|suggestion|idea)))?(?: (?:too|as well|here|now))?)?"
+    r"(?= ?(?:[.,;:!)\n]| (?:because|since|as|for|by|given|here|either|too|again|on)\b))"
+)
+"""A clause that answers without a yes or no: "so it wouldn't", "the model would agree"."""
+_BARE = anycase(
+    rf"{_WHO} (?:will|would)(?: \w+ly| likely)? (?:not (?:say|answer|reply|respond)(?: with)? \"?(?:yes|no)\"?"
+    rf"|(?:dis)?agree)[.!]?"
+)
+"""A reply that only says what the robot will not say, or that it agrees, without a reason: it may also decline."""
+_MAIN = anycase(
+    r"(?:.*[,:;–—-] ?)?(?:(?:so|then|therefore|thus|hence|but|yet|still|i|think|believe|guess|say|expect|suspect"
+    r"|suppose|assume"
+    r"|case|and|no|yes),? ){0,3}"
+)
+"""What may precede such a clause in its sentence: it depends on nothing else."""
+
+
+def _elliptical(words: str) -> str | None:
+    """Return the answer of the last sentence that answers by "it would" or "it wouldn't"."""
+    for part in reversed(sentences(words)[-_LAST:]):
+        found = [clause for clause in islice(_DOES.finditer(part), _MOST) if _MAIN.fullmatch(part, 0, clause.start())]
+        if found and not part.endswith("?"):
+            return "no" if bool(found[-1]["not"]) != bool(found[-1]["no"]) else "yes"
+    return None
+
+
+_LAST, _MOST = 2, 20
+"""Sentences from the end, and clauses of each, in which such an answer is looked for."""
+
+
 _CONCEDED = anycase(
     r"(?:\b(?:although|though|even though|while|whereas) (?:\w+ ){0,3}?(?:one|you|people|persons?|someone|somebody"
     r"|humans?|many|most|common sense|intuition|it|this|that)\b[^.;,\n]{0,80}\b(?:yes|no)\b[^.;,\n]{0,40}, "
@@ -191,6 +282,8 @@ def simulation(text: str) -> str | None:
     sentence outweighs a reply that begins "Yes, fire needs oxygen, ..", because that beginning says what is true.
     """
     words = _CONCEDED.sub("", plain(text))
+    is_bare = _BARE.fullmatch(words)
+    words = words if is_bare else _affirmed(words)
     statements = simulated(words, first, _SIMULATED)
     begins = lead(words)
     if begins and _ABOUT_GUESSING.search(begins[1]):
@@ -201,4 +294,8 @@ def simulation(text: str) -> str | None:
         opening = first(words)
         conceded = opening and words.startswith(",", opening.end) and any(one.at >= closing > 0 for one in statements)
         statements += [] if conceded else [Statement(begins[0], 0, FIRM)]
+    elif begins is None and (answered := lead(beyond_question(words))):
+        statements.append(Statement(answered[0], 0, LOOSE))
+    if not (statements or is_bare or BOTH in words or declines(words)):
+        return _elliptical(words)
     return settle(statements)

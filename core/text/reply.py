@@ -240,6 +240,11 @@ def without_block_quote(text: str) -> str:
     return text
 
 
+def without_quoted_question(text: str) -> str:
+    """Remove the block quote that `text` begins with if words of its own follow: it repeats what was asked."""
+    return re.sub(r"\A(?:[ \t]*>[^\n]*\n|[ \t]*\n){1,99}(?=[ \t]*[^\s>])", "", text) if text.startswith(">") else text
+
+
 _TRIES = 20
 _LONGEST_LITERAL = 20_000
 _MOST_BRACKETS = 60

@@ -255,7 +255,7 @@ ANSWERS = [
     ("So the answer is yes and no.", "neither"),
     ("Final answer: yes. Final answer: no.", "neither"),
     ("Yes. Therefore, the answer is no.", "neither"),
-    ("So the answer is yes. Wait, the answer is no.", "neither"),
+    ("So the answer is yes. Wait, the answer is no.", "no"),
     ("yes\nJustification: Penguins swim. So the answer is no.", "neither"),
     ("If it is ripe, the answer is yes. If not, the answer is no.", "neither"),
     ("I don't think the answer is yes.", "neither"),
