@@ -23,8 +23,10 @@ def test_its_commands_make_and_check_packs(
 ) -> None:
     (tmp_path / "data").symlink_to(ROOT / "data")
     monkeypatch.chdir(tmp_path)
-    assert len(COMMANDS) == 6
-    for line in COMMANDS:
+    # Arguments are written by a run's own model: tests/core/rooms/test_arguments.py asks one.
+    made_here = [line for line in COMMANDS if line != "python -m core pack argue RUN"]
+    assert len(made_here) == len(COMMANDS) - 1 == 6
+    for line in made_here:
         python, m, core, *arguments = shlex.split(line)
         assert (python, m, core, arguments[0]) == ("python", "-m", "core", "pack")
         assert main(arguments) == 0, line

@@ -1,4 +1,5 @@
-"""The sentence encoder in its own process, because its loading and encoding would slow down a page that polls.
+"""The sentence encoder in its own process, because importing torch beside a page that polls takes several times as
+long.
 
 `core.text.embed` runs it as a script with the model's folder and, if a package brought that folder, the package. When
 ready, it writes a line of JSON with the vectors' width. Then it reads texts, one JSON list per line, and answers with
@@ -12,16 +13,11 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 from .. import package_data
-from .minilm import BATCH, MiniLM
 
-Encode = Callable[[list[str]], Any]
-"""Returns vectors of length 1 as an array, shape (number of texts, width)."""
+BATCH = 64
 
 
 def main() -> None:
@@ -35,35 +31,25 @@ def main() -> None:
         answers.write(json.dumps({"altered": altered}).encode() + b"\n")
         answers.flush()
         return
-    # With a thread on every core, threads spin while they wait, which is many times slower whenever anything else is
-    # running.
-    threads = max(1, (os.cpu_count() or 1) - 1)
-    os.environ["OPENBLAS_NUM_THREADS"] = str(threads)
-    width, encode = _small(Path(sys.argv[1])) if sys.argv[2:] else _any(sys.argv[1], threads)
-    answers.write(json.dumps({"width": width}).encode() + b"\n")
-    answers.flush()
-    for line in sys.stdin:
-        answers.write(encode(json.loads(line)).astype("float32").tobytes())
-        answers.flush()
-
-
-def _small(folder: Path) -> tuple[int, Encode]:
-    """Return the width and the function of the small encoder, which loads in a fraction of a second."""
-    model = MiniLM(folder)
-    return model.width, model.encode
-
-
-def _any(folder: str, threads: int) -> tuple[int, Encode]:
-    """Return the width and the function of any encoder, by PyTorch, whose import takes seconds."""
     import torch
     from sentence_transformers import SentenceTransformer
 
-    torch.set_num_threads(threads)
-    model = SentenceTransformer(folder, device="cpu", local_files_only=True)
-    encode = partial(
-        model.encode, batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
-    )
-    return int(model.get_embedding_dimension() or 0), encode
+    # With a thread on every core, torch's threads spin while they wait, which is many times slower whenever anything
+    # else is running.
+    torch.set_num_threads(max(1, (os.cpu_count() or 1) - 1))
+    model = SentenceTransformer(sys.argv[1], device="cpu", local_files_only=True)
+    answers.write(json.dumps({"width": model.get_embedding_dimension()}).encode() + b"\n")
+    answers.flush()
+    for line in sys.stdin:
+        vectors = model.encode(
+            json.loads(line),
+            batch_size=BATCH,
+            normalize_embeddings=True,
+            show_progress_bar=False,
+            convert_to_numpy=True,
+        )
+        answers.write(vectors.astype("float32").tobytes())
+        answers.flush()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import pytest
 
 from core import package_data
 from core.runs.context import APART
-from core.text import embed, minilm
+from core.text import embed
 from tests.support.waiting import until
 
 SHARED = embed.COMMAND
@@ -241,28 +241,6 @@ def test_likeness_is_the_cosine_to_six_decimals_whatever_machine_adds():
     assert not np.array_equal(raw, otherwise) and np.array_equal(embed.likeness(off, off), alike)
     assert np.array_equal(embed.likeness(many[:, order], many[:, order]), alike)
     assert np.array_equal(embed.likeness(many[::-1], many)[::-1], alike)
-
-
-TEXTS = ["Can a penguin fly?", "Can an ostrich fly?", "", "Ein Satz über Äpfel. 🐧", "Do fish have lungs? " * 80]
-
-
-def test_the_small_encoder_cuts_long_texts_and_batches_short_ones():
-    model = minilm.MiniLM(embed._small_folder())
-    together, alone = model.encode(TEXTS), np.concatenate([model.encode([text]) for text in TEXTS])
-    assert together.shape == (len(TEXTS), model.width) and together.dtype == np.float32
-    assert np.abs(embed.likeness(together, together) - embed.likeness(alone, alone)).max() < 2.1e-6
-    cut = model.encode(["Do fish have lungs? " * 90])
-    assert embed.likeness(cut, together)[0, -1] == 1, "what is behind the window does not count"
-
-
-@pytest.mark.thorough
-def test_the_small_encoder_gives_what_sentence_transformers_gives():
-    from sentence_transformers import SentenceTransformer
-
-    folder = embed._small_folder()
-    reference = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    expected = reference.encode(TEXTS, normalize_embeddings=True)
-    assert np.abs(minilm.MiniLM(folder).encode(TEXTS) - expected).max() < 1e-6
 
 
 @pytest.mark.thorough
