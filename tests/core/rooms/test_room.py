@@ -27,6 +27,7 @@ from core.rooms.room import (
     Voted,
     nickname,
 )
+from core.scene import Part, Span
 from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 
 
@@ -180,6 +181,18 @@ def test_the_third_arm_is_left_out_of_the_score_where_few_cards_have_it() -> Non
         ("You, without them", 3),
         ("Taking its reasons literally", 3),
     ]
+
+
+def test_words_that_the_reason_shares_with_the_question_are_marked_for_those_alone_who_see_it() -> None:
+    marked = Part(text="New question?", spans=(Span(start=0, end=3, mark="shared"), Span(start=4, end=5, mark="cue")))
+    plain = card(1)
+    one = room(plain.model_copy(update={"card": plain.card.model_copy(update={"parts": (marked,)})}), argued=(0,))
+    for number in range(LEAST_FOR_THREE):
+        do(one, Joined(), f"p{number}")
+    move(one)
+    for view, arm in [(one.wall(), "none"), *((one.phone(person), one.arm(person, 0)) for person in one.people)]:
+        spans = [span["mark"] for span in view["round"]["card"]["parts"][0]["spans"]]
+        assert spans == (["shared", "cue"] if arm == "reason" else ["cue"])
 
 
 def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> None:
