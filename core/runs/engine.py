@@ -150,6 +150,9 @@ def _add(addition: UserInput, session: RunState) -> None:
 
 async def _measure(going: RunRequest, session: RunState) -> bool:
     """Record the prerequisites' results, then measure all cases; False if there was enough before the last case."""
+    if going.lab.preload is not None:
+        # Before anything that takes time, such as reading a data set or a qualification test.
+        asyncio.get_running_loop().run_in_executor(None, going.lab.preload, going.spec)
     if session.ports.stand_on is not None:
         for item, known in (await session.ports.stand_on()).items():
             CaseContext(session).record(known, item)
@@ -197,8 +200,6 @@ class _Cases:
         cases, held = await run_in_thread(self._planned)
         if isinstance(held, Loaded):
             self._tell(held)
-        if self.lab.preload is not None:
-            asyncio.get_running_loop().run_in_executor(None, self.lab.preload, self.spec)
         many = len(cases) > 1
 
         async def one(numbered: tuple[int, Case]) -> None:

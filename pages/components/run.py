@@ -255,7 +255,8 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
     named = named_in_address(run_id)
     # The download happens at the click, outside of any session, so the visitor is determined now.
     visit = session.runs()
-    with place, st.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions"):
+    opened = place.popover("More", icon=":material/more_horiz:", type="tertiary", key="actions")
+    with opened, st.container(gap=None):
         if here != "case":
             st.page_link(addresses.CASE, label="Open as case", icon=":material/folder_open:", query_params=named)
         st.page_link(addresses.CASE, label="Replay", icon=":material/replay:", query_params={**named, "replay": "1"})

@@ -18,10 +18,10 @@ SMALL = """() => {
     for (const one of root.querySelectorAll("*")) {
       if (one.shadowRoot) look(one.shadowRoot);
       const said = [...one.childNodes].filter((node) => node.nodeType === 3).map((node) => node.textContent).join("");
-      const { top, bottom, width, height } = one.getBoundingClientRect(), style = getComputedStyle(one);
-      const isSeen = top < innerHeight && bottom > 0 && width > 1 && height > 1 && style.visibility !== "hidden";
-      if (said.trim() && isSeen && !one.closest("style, script, .aloud, .tabled .label")
-        && parseFloat(style.fontSize) < 16) found.push(`${style.fontSize} ${said.trim().slice(0, 60)}`);
+      const { top, bottom, width, height } = one.getBoundingClientRect(), { fontSize } = getComputedStyle(one);
+      const isSeen = top < innerHeight && bottom > 0 && width > 1 && height > 1
+        && one.checkVisibility({ visibilityProperty: true }) && !one.closest("style, script, .aloud, .tabled .label");
+      if (said.trim() && isSeen && parseFloat(fontSize) < 16) found.push(`${fontSize} ${said.trim().slice(0, 60)}`);
     }
   };
   look(document.body);

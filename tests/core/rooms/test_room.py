@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -500,3 +502,10 @@ def test_cards_are_sampled_from_many_explanations_and_keep_those_of_one_together
     assert len({one.case for one in cards.sampled(many, seed)}) == 10
     taken = cards.sampled(many, seed)
     assert cards.found_again(many, cards.refs(taken)) == taken
+
+
+def test_no_two_scripts_of_a_page_have_the_same_name_for_different_things() -> None:
+    script = page.of_app(True).plain.decode().partition('<script type="module">')[2].partition("return Drawing;")[::2]
+    outside = script[0].partition("const Drawing = ")[0] + script[1]
+    found = re.findall(r"^(?:async )?(?:const|let|function|class) (\w+)", outside, re.M)
+    assert len(found) > 100 and [name for name, n in Counter(found).items() if n > 1] == []
