@@ -222,7 +222,7 @@ def main() -> None:
         st.caption("Only hidden runs.")
     if wanted.recordings and not example.is_example(wanted):
         st.caption(recording_note.about_all())
-    if not wanted.is_everything:
+    if not wanted.is_everything and wanted != EXAMPLE:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
         gallery.draw(looked, wanted)

@@ -18,9 +18,7 @@ from pages.results.facets import BrowseContext
 EXAMPLE = Filter(chosen={"study": (EXAMPLE_STUDY,)}, recordings=True)
 """The runs of the example study."""
 
-ABOUT = (
-    "A small code model answered questions that come with the app. These runs are not yours and never count as yours."
-)
+ABOUT = "Recorded runs of a small code model. They never count as yours."
 
 State = Literal["open", "away", "over"]
 """Whether pages open on the example study, the visitor put it away, or there are other runs that they may see."""

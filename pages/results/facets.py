@@ -45,7 +45,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
         if name == "outcome":
             reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
     rest = [name for name in TITLES if name not in FIRST]
-    begun = any(name not in FIRST for name in wanted.chosen) or wanted.since or wanted.until or wanted.ranges
+    begun = wanted.chosen.keys() - {*FIRST, "study"} or wanted.since or wanted.until or wanted.ranges
     more = st.expander(
         "More filters", icon=":material/filter_list:", key="more", expanded=bool(begun), on_change="rerun"
     )
