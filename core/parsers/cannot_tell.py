@@ -38,7 +38,7 @@ _DECLINES = anycase(
     r"|question|material|text|paragraph)\b[^.\n]{0,60}\b(?:violates|goes against|is against|is not something i"
     r"|breaches)\b|\bi (?:must|have to|need to|would have to) (?:respectfully )?(?:decline|refuse)\b|"
     rf"\A\W{{0,20}}{_SORRY}[.!]?\W{{0,20}}\Z"
-    r"|\b(?:can ?not|can't|do not|don't) (?:have|see|look at|access|view|open)(?: access to)? (?:your|the|any|that"
+    r"|\b(?:can ?not|can't|do not|don't) (?:have|see|hear|look at|access|view|open)(?: access to)? (?:your|the|any|that"
     r"|this)"
     r" (?:picture|image|photo|map|file|attachment|figure|link|screenshot|recording|video|drawing|diagram)\b"
 )

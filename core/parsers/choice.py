@@ -82,7 +82,9 @@ _COUNTED = ("first", "second", "third", "fourth", "fifth", "sixth")
 _CARDINAL = ("one", "two", "three", "four", "five", "six")
 _NTH = r"first|second|third|fourth|fifth|sixth|last|final|bottom|[1-6](?:st|nd|rd|th)"
 _PLACE = anycase(
-    rf"\bthe (?:very )?(?P<nth>{_NTH})(?: (?:option|one|choice|answer|candidate|alternative|possibility|item|entry)\b"
+    rf"(?:\bthe (?:very )?(?!final (?:answer|choice))|\A(?=[1-6fst])(?!final))(?P<nth>{_NTH})"
+    r"(?: (?:option|one|choice|answer|candidate|alternative|possibility|item"
+    rf"|entry)\b"
     r"(?: (?:in|on|of) the (?:list|row))?| (?:in|on|of) the (?:list|row|two|three|four|five|six|options|choices)\b"
     r"|(?=[.!]?\Z))"
     rf"|(?:\b(?:option|choice|answer) )?(?:\b(?:number|no\.|nr\.?)|#) ?(?P<n>[1-6]|{'|'.join(_CARDINAL)})\b(?!%| \w)"
@@ -116,8 +118,11 @@ _REJECTS = anycase(
 )
 
 
-_SIGN = r"(?: ?(?:[:=→?✓✔✅☑✗✘❌✖(]|[-=]>|[–—-] )| (?:is|was|does|fits?|works?|yes|no|true|false|right|wrong|out)\b)"
-_ITEM_START = r"(?:\A|(?<=\n)|(?<=[.!?;,✓✔✅☑✗✘❌✖] )|(?<=\b(?:yes|and) )|(?<=\bno )|(?<=\btrue )|(?<=\bfalse ))"
+_SIGN = (
+    r"(?:, (?=(?:yes|no)\b)| ?(?:[:=→?✓✔✅☑✗✘❌✖(]|[-=]>|[–—-] )| (?:is|was|does|fits?|works?|yes|no|true|false"
+    r"|right|wrong|out)\b)"
+)
+_ITEM_START = r"(?:\A|(?<=\n)|(?<=[.!?;,|✓✔✅☑✗✘❌✖] )|(?<=\b(?:yes|and) )|(?<=\bno )|(?<=\btrue )|(?<=\bfalse ))"
 _ITEM_END = re.compile(r"[.!]\s|\n|\Z")
 
 
@@ -270,11 +275,11 @@ _DENIED = (
     r"(?:(?:is|was|it|in|at|on|to|by|with|for|of|inside|into|from|be|been|a|an|the) ){0,9}"
 )
 _LETTER_SAID = anycase(
-    r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|choose|pick|select)"
-    r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$))"
+    r"(?<!not )(?<!could )(?<!might )(?<!may )\b(?:is|be|it's|option|choice|answer|letter|with|for|choose|pick|select)"
+    r" \(?([a-z])(?!\)?\s*(?:,|/|or\b|and\b)\s*(?:or |and )?\(?[a-z](?![\w']))(?:\)|(?=[.,;:!]|$| here\b))"
     r"|(?<![\w(])\(?([a-z])\) (?:is|must be|would be|seems|fits|matches)\b(?! (?:\w+ )?(?:out|ruled|excluded"
     r"|eliminated|wrong|incorrect|false|not|impossible|unlikely))"
-    r"|(?<![\w(])([b-z]) is (?:the )?(?:correct|right)\b"
+    r"|(?<![\w(])([b-z]) (?:is|seems|looks) (?:the )?(?:correct|right)\b"
 )
 
 

@@ -151,7 +151,8 @@ _TAKEN_BACK = (
     r"|i stand corrected)(?=\s?(?:[,.:;!…–—-]|\n|\Z))|(?:correction|edit(?:ed)?|update):"
     r"|i(?:'ve| have|'d| had| would|'ll| will)? (?:just )?(?:overlooked|misread|mixed up|take (?:that|it|this) back"
     r"|meant"
-    r"|(?:need|have) to correct|changed? (?:that|it|this|my (?:mind|answer)))\b|\b(?:that|this) was (?:wrong"
+    r"|(?:need|have) to correct|changed? (?:(?:that|it|this|my (?:mind|answer))\b"
+    r"|(?:my (?:\w+ )?)?\w+(?= to\b))(?: to)?)\b|\b(?:that|this) was (?:wrong"
     r"|a mistake|an error)\b)"
 )
 """What takes back everything before it."""
@@ -260,7 +261,7 @@ ADVERBS = (
 OPENING = r"[^\w.!?;]{0,6}"
 AFTER = (
     r"(?!\W{0,3}[:→=]\W{0,3}(?:yes|no|true|false|unknown|neutral|unclear)\b)(?=\s?(?:$|[^\w\s?-]|-(?!\w)|\n"
-    r"|(?:because|since|as|due|given|rather|and|but|for|from|based|in|to|with|according|if|"
+    r"|(?:because|since|as|due|given|rather|over|and|but|for|from|based|in|to|with|according|if|"
     r"when|while|although|though|unless|on|here|too|overall|indeed|absolutely|definitely|certainly|again"
     r"|before|now|then|either|anyway|instead|likewise|it|they|he|she|there|we|you|i|this|that|these|those|the)\b))"
 )
@@ -384,7 +385,7 @@ def statements_in(
                 yield Statement(begins.value, match.start(), FINAL if match.groupdict().get("final") else weight)
 
 
-_QUESTION = re.compile(r"\A[^.!?\n]{8,300}\?[\"')\]]{0,2}(?=\s)")
+_QUESTION = re.compile(r"\A[^.!?\n]{2,300}\?[\"')\]]{0,2}(?=\s)")
 
 
 def beyond_question(text: str) -> str:
@@ -405,7 +406,8 @@ def alone(line: str, first: First) -> Begins | None:
 
 
 _THEN = anycase(
-    r"\A\W{0,4}(?:it is|then|overall|on balance|in the end|i(?:'d| would) (?:say|guess)|i think|in my view)\b"
+    r"\A\W{0,4}(?:it is|then|again|after all|overall|on balance|in the end|i(?:'d| would) (?:say|guess)|i think"
+    r"|in my view)\b"
 )
 """What may follow an answer that is alone on its line."""
 

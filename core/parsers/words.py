@@ -70,7 +70,7 @@ _WITHIN = tuple(
         (r"#(?P<n>\d{1,2})[.:)]?", "1 2"),
         (r"\(?(?P<n>[a-z])\)", "a b"),
         (r"\(?(?P<n>[ivx]{1,4})\)", "i ii"),
-        (r"(?P<n>first|second|third|fourth|fifth|sixth|last)(?:ly)?[:,]", "first second"),
+        (r"(?<![\w\"'] )(?P<n>first|second|third|fourth|fifth|sixth|last)(?:ly)?[:,]", "first second"),
     )
 )
 """Marks of items within a line, and the first two of each kind."""
@@ -93,7 +93,8 @@ _MOST_ITEMS = 400
 _UNIMPORTANT = (
     r"(?:(?:not|n't|never|hardly|no longer)\b[^.;:\n]{0,40}?\b(?:important|relevant|influential|decisive|matters?"
     r"|counts?|used|significant"
-    r"|chosen|selected|included|essential|add)|unimportant|irrelevant|insignificant|negligible|unused|ignored"
+    r"|chosen|selected|included|essential|add)|unimportant|irrelevant|insignificant|negligible|unused"
+    r"|considered(?=\W*:)|ignored"
     r"|discarded|excluded"
     r"|rejected|dropped|omitted|skipped|left (?:them |it )?out|set aside|disregard(?:ed)?|carr(?:y|ies) no\b"
     r"|less important)"

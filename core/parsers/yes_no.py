@@ -31,7 +31,8 @@ TRUE_FALSE = {"true": "yes", "false": "no"}
 ALONE = {"y": "yes", "n": "no", "no way": "no", "👍": "yes", "👎": "no"}
 first = begins_with(YES_NO | TRUE_FALSE, ALONE)
 _BOTH = anycase(
-    r"\b(?:yes ?(?:/|\||or|and|&) ?(?:an? )?no|no ?(?:/|\||or|and|&) ?(?:an? )?yes|yes, no(?= ?(?:[.!?]|$))"
+    r"\b(?:(?:possibly|maybe|perhaps) (?:yes|no),? (?:or )?(?:possibly|maybe|perhaps) (?:no|yes)|yes ?(?:/|\||or|and"
+    r"|&) ?(?:an? )?no|no ?(?:/|\||or|and|&) ?(?:an? )?yes|yes, no(?= ?(?:[.!?]|$))"
     r"|yes-or-no|yes-no"
     r"|yes,? (?:but|and) (?:also )?no(?=[.!?,;]|$))\b(?!\W{1,4}(?:or )?unknown)(?: ?:)?"
 )
@@ -91,6 +92,10 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
 
 
 _SIMULATED = (
+    re.compile(
+        r"\b(?:it|that|this|answer)(?:'ll| can only| could only) be\b|\bsettle for\b",
+        _FLAGS,
+    ),
     # "the robot will likely answer yes"
     re.compile(
         r"\b(?:answer|say|respond|reply|think|guess|predict|expect|conclude|claim|bet|wager)s?"
@@ -101,7 +106,7 @@ _SIMULATED = (
         _FLAGS,
     ),
     # "call it a yes"
-    re.compile(r"\b(?:a|another)(?: (?!yes|no)\w+)?(?= (?:yes|no)\b)", _FLAGS),
+    re.compile(r"\b(?:a|another)(?: (?!yes|no)[\w-]+)?(?= (?:yes|no)\b)", _FLAGS),
     # "its explanation commits it to yes"
     re.compile(
         r"\b(?:(?:rule|explanation|reasoning|logic|principle|criterion|claim)s?(?: \w+)? (?:says?|impl(?:y|ies)|means?"
@@ -187,7 +192,7 @@ def _guesses_after(words: str, hedge: int, guesses: Sequence[int]) -> bool:
 
 
 _SAY = (
-    r"(?:(?:be|if|said|now|say|saying|says|answer|answering|answers|answered|reply|replying|respond|give|go|going"
+    r"(?:(?:be|if|said|now|how|say|saying|says|answer|answering|answers|answered|reply|replying|respond|give|go|going"
     r"|come|to|with"
     r"|for|up|out|as|that|it|they|the"
     r"|an?|this|model|robot|assistant|would|will|could|can|is|think|believe|expect|see|possibly|really|very|well"
@@ -201,7 +206,7 @@ _NOT = (
     r"|inconsistent|contradictory|absurd))"
 )
 _NO_OTHER = anycase(
-    r"\b(?:not|cannot|no|nothing|hard|difficult|impossible|never|hardly|n't)\b[^.;\n]{0,60}?(?:\b(?:other than"
+    r"\b(?:not|cannot|no|nothing|hard|difficult|impossible|never|hardly|n't)\b[^.;\n]{0,60}?(?:\b(?:other (?:\w+ )?than"
     r"|else than"
     r"|but|except)|nothing but) (?:to )?(?:say |answer |with )?(?:an? )?\"?(?P<v>yes|no)\b"
 )

@@ -506,6 +506,9 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Argument
     the `arguments` if there are any. What is not named here is left out.
     """
     one, claim = card.card, card.claim
+    if not has_reason:
+        # Marked words are those that the reason shares with the question.
+        one = one.model_copy(update={"parts": tuple(map(_without_shared, one.parts))})
     if not is_turned:
         one = Card(id=one.id, number=one.number, mark="sealed", parts=one.parts, options=one.options)
     elif not has_reason:
@@ -537,6 +540,10 @@ def shown(card: PackCard, is_turned: bool, has_reason: bool, arguments: Argument
         "after": [part.model_dump() for part in card.after] if is_turned and has_reason else [],
         "plot": plot,
     }
+
+
+def _without_shared(part: Part) -> Part:
+    return part.model_copy(update={"spans": tuple(span for span in part.spans if span.mark != "shared")})
 
 
 def _sides(arguments: Arguments) -> tuple[Part, Part]:

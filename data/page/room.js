@@ -267,7 +267,7 @@ function OnPhone({ picture, vote, rate, draw }) {
 
 // ------------------------------------------------------------------------------------------------------------- Wall
 
-const STEPS = { lobby: "Start", voting: "Close the vote", closed: "Reveal", revealed: "Next card" };
+const BUTTONS = { lobby: "Start", voting: "Close the vote", closed: "Reveal", revealed: "Next card" };
 const SECONDS = 30;
 
 function Wall() {
@@ -319,7 +319,7 @@ function Wall() {
       <footer><span class="fault" role="alert">${trouble || fault}</span></footer></div>`;
   }
   const { phase, place: at, of, joined, address } = picture, isLast = phase === "revealed" && at + 1 === of;
-  const words = isLast ? "Show the result" : STEPS[phase];
+  const words = isLast ? "Show the result" : BUTTONS[phase];
   return html`<div class="room wall">
     <header><span>${phase === "lobby" ? html`<b>Explain Yourself</b>` : html`<b>${picture.code}</b> · ${address}`}</span>
       <span>${phase === "lobby" ? picture.title : phase === "over" ? "Result" : `Card ${at + 1} of ${of}`}</span></header>

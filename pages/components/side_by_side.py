@@ -205,8 +205,8 @@ def finding(rows: Sequence[SideRow], names: Sequence[str], one: str) -> tuple[st
 
 
 def verdict_line(marks: Sequence[Mark], of_run: Mark | None, words: Mapping[Mark, str], one: str) -> str:
-    """Return what a run's outcomes come to, in at most eight words. `of_run` is what the run's
-    own verdict means, `words` the lab's for the marks, and `one` what a row is called.
+    """Return what a run's outcomes come to, in at most eight words. `of_run` is what the run's own verdict means,
+    `words` the lab's for the marks, and `one` what a row is called.
     """
     if not marks:
         return f"No {one} has an outcome."
@@ -215,7 +215,7 @@ def verdict_line(marks: Sequence[Mark], of_run: Mark | None, words: Mapping[Mark
         return f"{word[:1].upper()}{word[1:]}."
     told: Mark = "kept" if {"kept", "broken"} & set(marks) else Counter(marks).most_common(1)[0][0]
     word = _word(told, words) if len(_word(told, words).split()) <= 4 else LOOKS[told].words
-    unclear = "" if of_run in ("kept", "broken") else "Unclear: "
+    unclear = "Unclear: " if told == "kept" and of_run not in ("kept", "broken") else ""
     return f"{unclear}{marks.count(told)} of {len(marks)} {word}."
 
 

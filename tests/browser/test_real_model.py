@@ -18,7 +18,7 @@ REASON = "Wood is lighter than water, and what is lighter than water floats on i
 
 
 def reply(body: dict[str, Any]) -> str:
-    return f"no\nJustification: {REASON} So the answer is no."
+    return f"{REASON} So the answer is no."
 
 
 def connect(page: Page, app: Server, server: StubServer) -> None:
@@ -44,7 +44,7 @@ def test_a_visitor_predicts_while_the_model_writes(app: Server, page: Page) -> N
     with StubServer(reply, pause=0.05, held=held) as server:
         connect(page, app, server)
         page.get_by_role("button", name=re.compile("Ask stub-model.*a few seconds")).click()
-        expect(page.locator(".game .is-coming")).to_contain_text("no")
+        expect(page.locator(".game .is-coming")).to_contain_text("Wood")
         expect(page.locator(".game .claim blockquote")).to_contain_text(REASON)
         # The first card can be guessed before its answer comes.
         expect(page.locator(".game .options button")).to_have_count(3)
@@ -54,7 +54,7 @@ def test_a_visitor_predicts_while_the_model_writes(app: Server, page: Page) -> N
         goes_on.set()
         expect(page.locator(".turned")).to_contain_text("It said no.")
         page.locator(".turned summary").click()
-        expect(page.locator(".turned")).to_contain_text(f"Justification: {REASON}")
+        expect(page.locator(".turned")).to_contain_text(f"{REASON} So the answer is no.")
         for key in ("2", "1", "2"):
             page.get_by_role("button", name="Next").click()
             page.keyboard.press(key)

@@ -581,6 +581,11 @@ def test_the_front_page_names_the_best_model_at_hand(page: Page, monkeypatch: py
         app.button(key="connect").click().run()
         turned(app, "about/welcome.py")
         assert app.button(key="real").label.replace("\\", "").startswith("Ask stub-model (mine) · a few seconds")
+    with monkeypatch.context() as limited:
+        limited.setenv("EXPLAIN_CALLS_A_RUN", "4")
+        app = page("about/welcome.py")
+        app.button(key="real").click().run()
+        assert "would make 5 calls; the limit here is 4" in words(app)
     monkeypatch.setattr(local, "installed", lambda folder: {})
     assert page("about/welcome.py").button(key="real").disabled
     monkeypatch.setattr(policy, "is_hosted", lambda: True)

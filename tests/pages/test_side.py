@@ -185,6 +185,7 @@ def test_each_column_has_a_verdict_of_at_most_eight_words_and_bars_over_the_same
         "2 of 3 came true.", "3 of 3 not covered."
     ]  # fmt: skip
     assert verdict_line(two[0], None, words, "question") == "Unclear: 2 of 3 came true."
+    assert verdict_line(two[1], None, words, "question") == "3 of 3 not covered."
     assert verdict_line(["broken"], "broken", words, "check") == "Did not come true."
     assert verdict_line([], "kept", words, "question") == "No question has an outcome."
     assert [[(bar.label, bar.hits, bar.n, bar.mark) for bar in bars] for bars in outcome_bars(two, words)] == [

@@ -80,7 +80,7 @@ def predicted_by_person(model: str, **asked: Any) -> AskSpec:
     fields of `FollowUps`, and the run `given_from` which the follow-ups come, if any. No other calls are made: no
     question is written, no model predicts, and nothing is compared.
     """
-    return AskSpec.model_validate({"model": model, "method": "posthoc", "simulator": PERSON, **asked})
+    return AskSpec.model_validate({"model": model, "simulator": PERSON, **asked})
 
 
 def _balanced(follow_ups: Sequence[Mapping[str, str]]) -> tuple[WrittenQuestion, ...]:

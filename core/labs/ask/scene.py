@@ -194,7 +194,7 @@ class _Telling:
             options={} if one is None and row.simulation is None else self.options,
             expects=tuple(self.expects(row)),
             said=_value(answer.repaired) if answer else "",
-            text=self.quote(call, (answer.explanation or "") if answer else ""),
+            text=_quote(call, (answer.explanation or "") if answer else ""),
             outcome=words.WORDS.get(outcome, outcome),
             reason=self.reason(row, outcome),
             doubt=doubt,
@@ -204,12 +204,6 @@ class _Telling:
             guess=_value(row.guess.repaired) if row.guess else "",
             calls=tuple(row.calls),
         )
-
-    def quote(self, call: Call | None, explanation: str) -> str:
-        """Return the first sentence of an answer; where a visitor predicts, of its reason alone."""
-        if self.view.is_by_person and explanation:
-            return first_sentence(explanation, QUOTED)
-        return _quote(call, explanation)
 
     def is_awaited(self, row: CounterfactualRow) -> bool:
         if self.is_measured and not row.by_hand:

@@ -454,7 +454,7 @@ function GuessAlone({ stage, scene, name, leave }) {
       <${Tiles} scene=${{ words: PREDICTED, cards: tiles }} only=${tiles} /><p>${line}</p>
       ${scene.who?.name && html`<p class="reveal"><${Face} who=${scene.who} name=${name} />
         <span>The model was ${revealed(scene.who)}.</span></p>`}
-      <div class="options ways-on"><a class="plain primary" href="/story">Next: what a real model did, as a story</a>
+      <div class="options ways-on"><a class="plain primary" href="/stories">Next: what a real model did, as a story</a>
         <${Button} does=${leave} words="See the full run" by="Esc" /></div>`;
   };
   return html`<${Game} ...${{ stage, rounds, earlier, end, leave }} head=${scene.title} asks=${ASK.asks}

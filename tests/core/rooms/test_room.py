@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -25,6 +27,7 @@ from core.rooms.room import (
     Voted,
     nickname,
 )
+from core.scene import Part, Span
 from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 
 
@@ -178,6 +181,18 @@ def test_the_third_arm_is_left_out_of_the_score_where_few_cards_have_it() -> Non
         ("You, without them", 3),
         ("Taking its reasons literally", 3),
     ]
+
+
+def test_words_that_the_reason_shares_with_the_question_are_marked_for_those_alone_who_see_it() -> None:
+    marked = Part(text="New question?", spans=(Span(start=0, end=3, mark="shared"), Span(start=4, end=5, mark="cue")))
+    plain = card(1)
+    one = room(plain.model_copy(update={"card": plain.card.model_copy(update={"parts": (marked,)})}), argued=(0,))
+    for number in range(LEAST_FOR_THREE):
+        do(one, Joined(), f"p{number}")
+    move(one)
+    for view, arm in [(one.wall(), "none"), *((one.phone(person), one.arm(person, 0)) for person in one.people)]:
+        spans = [span["mark"] for span in view["round"]["card"]["parts"][0]["spans"]]
+        assert spans == (["shared", "cue"] if arm == "reason" else ["cue"])
 
 
 def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> None:
@@ -500,3 +515,10 @@ def test_cards_are_sampled_from_many_explanations_and_keep_those_of_one_together
     assert len({one.case for one in cards.sampled(many, seed)}) == 10
     taken = cards.sampled(many, seed)
     assert cards.found_again(many, cards.refs(taken)) == taken
+
+
+def test_no_two_scripts_of_a_page_have_the_same_name_for_different_things() -> None:
+    script = page.of_app(True).plain.decode().partition('<script type="module">')[2].partition("return Drawing;")[::2]
+    outside = script[0].partition("const Drawing = ")[0] + script[1]
+    found = re.findall(r"^(?:async )?(?:const|let|function|class) (\w+)", outside, re.M)
+    assert len(found) > 100 and [name for name, n in Counter(found).items() if n > 1] == []

@@ -30,7 +30,7 @@ ASKED = with_follow_ups()[0]
 
 def reply(body: dict[str, Any]) -> str:
     """Answer no to every question, with a reason."""
-    return "no\nJustification: It is not so. So the answer is no."
+    return "It is not so. So the answer is no."
 
 
 def played(script: Any = reply, faults: dict[int, Fault] | None = None) -> Played:
@@ -73,7 +73,7 @@ def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest
     assert found.run.status == "completed"
     spec = found.view.spec
     assert spec is not None and spec.models == {"stub/stub-model"} and calls(spec, 1) == 1 + CARDS
-    assert priors(spec) == [None] and set(hashes(spec)) == {"strategyqa-explain-posthoc", "strategyqa-counterfactual"}
+    assert priors(spec) == [None] and set(hashes(spec)) == {"strategyqa-explain-cot", "strategyqa-counterfactual"}
     assert {one.record for one in found.events if isinstance(one, Recorded)}.isdisjoint({"simulation", "examined"})
     assert found.view.outcome("repaired") == "answered"
     assert (
@@ -123,7 +123,7 @@ def unread_second(body: dict[str, Any]) -> str:
 
 
 def cut_first(body: dict[str, Any]) -> str:
-    return "no\nJustification: " + "It is so and so. " * 300
+    return "It is so and so. " * 300
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,6 @@ def test_an_answer_that_fails_costs_one_card(script: Any, faults: dict[int, Faul
         (reply, {number: Fault("server_error") for number in range(2, 12)}, "failed", "none of the 4 new questions"),
         (cut_first, {}, "completed", "there is no whole explanation to test"),
         (lambda body: "Perhaps.", {}, "completed", "none of the 4 new questions could be"),
-        (lambda body: "no\nJustification:", {}, "completed", "no explanation that could be read"),
     ],
 )
 def test_a_run_without_cards_says_why(script: Any, faults: dict[int, Fault], status: str, words: str) -> None:
