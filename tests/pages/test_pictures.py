@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry
+from core import entry, home
 from core.events import ModelAnswer, OnText, Request
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped
@@ -20,6 +20,12 @@ from tests.pages.conftest import in_address, words
 from tests.support.waiting import until
 
 Page = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def without_example(own_process: None) -> None:
+    """Put the example study away, whose pictures would be drawn before those of a test are indexed."""
+    home.write(home.index("example-away") / "all", b"")
 
 
 class Always:

@@ -45,8 +45,6 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     - each of BASELINES, and its number of questions (prefix `n_`); `baseline`, the strongest of these, and its name;
     - `failed`: whether a predictor took part that is known to have failed the qualification test;
     - `faint`: too little data; `chosen`: in colour, those that are not faint with the most questions.
-
-    Empty if none has both a precision and a generality.
     """
     import pandas as pd
 
@@ -98,7 +96,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         *("failed", "faint", "chosen", "how", "task", "link"),
     )
     table["link"] = [f"{one}&show=runs" for one in table["link"]]
-    return table[list(columns)] if len(drawn) else pd.DataFrame(columns=list(columns))
+    return table[list(columns)] if len(table) else pd.DataFrame(columns=list(columns))
 
 
 def _of_same_guess(rows: DataFrame) -> DataFrame:

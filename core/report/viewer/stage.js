@@ -157,10 +157,15 @@ function Outcome({ scene, card }) {
 
 /** The head of a table of cards: the labels that all of them share; null where they differ. Seen only, for each card
  * has its labels too. */
-function headOf({ one, cards }) {
+function headOf(scene) {
+  const { one, cards, panels, plot } = scene;
   const came = cards.filter((card) => !isOpen(card.mark));
-  const [labels, ...others] = (came.length ? came : cards).map((card) => sidesOf(card).map(({ label }) => label));
-  if (cards.length < 2 || cards.some((card) => card.is_reading)) return null;
+  const none = { mark: "waiting", options: {}, expects: [] };
+  const known = came.length ? came : cards.length ? cards : [none];
+  const [labels, ...others] = known.map((card) => sidesOf(card).map(({ label }) => label));
+  // Where cards are still to come it has its place already, so that nothing moves.
+  const isAhead = isGoing(scene) && !panels?.length && !plot;
+  if ((cards.length < 2 && !isAhead) || cards.some((card) => card.is_reading)) return null;
   if (others.some((other) => String(other) !== String(labels))) return null;
   const words = [one, ...labels, "outcome"].map((word) => capital(word.toLowerCase()));
   return html`<div class="head" aria-hidden="true">${words.map((word) => html`
@@ -490,10 +495,11 @@ function Read({ stage, scene, name, change }) {
         ${tiles}
         ${scene.plot && html`<${Plot} scene=${scene} covered=${false} />`}
         <${Panels} stage=${stage} scene=${scene} panels=${scene.panels} />
+        ${head}
         ${!scene.cards.length && ["empty", "waiting"].includes(scene.status) && html`<div class="cards"
             aria-hidden="true">
           ${[1, 2, 3, 4].map(() => html`<div class="card waiting ghost"></div>`)}</div>`}
-        ${head}<ol class=${head ? "cards tabled" : "cards"}>${cards.map(drawn)}</ol>
+        <ol class=${head ? "cards tabled" : "cards"}>${cards.map(drawn)}</ol>
         <${More} shown=${cards.length} all=${scene.cards.length} one=${scene.one} open=${whole} /></section></div>
     <${Rest} stage=${stage} scene=${scene} />
   </article>`;
