@@ -101,7 +101,7 @@ def test_a_run_and_a_filter_become_a_page_and_sentences(tmp_path: Path, capsys: 
         (["page", "none", "-o", "a.html"], "There is no run named 'none'"),
         (["page", run, "--case", "none", "-o", "a.html"], "has no case 'none'"),
         (["page", run, "-o", str(one)], "already exists"),
-        (["page", "--where", "outcome = 'nothing'", "-o", "a.html"], "No case meets the condition"),
+        (["page", "--where", "outcome = 'nothing'", "-o", "a.html"], "No case matches the condition"),
         (["page", "--where", "1 = 1); drop table runs; --", "-o", "a.html"], "Error"),
         (["methods", "none"], "There is no run named 'none'"),
     ):
