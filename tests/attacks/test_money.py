@@ -211,7 +211,8 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
     with pytest.raises(QuotaExceededError, match=r"already have 4 runs"):
         jobs.start("echo", PAID, owner="eve")
     # A run that is stopped before its first line is written leaves no journal.
-    until((tmp_path / f"{runs['bob']}.jsonl").is_file)
+    bobs = tmp_path / f"{runs['bob']}.jsonl"
+    until(lambda: bobs.is_file() and bobs.stat().st_size > 0)
     jobs.cancel(runs["bob"])
     assert transcript(jobs.events(runs["bob"])).status == "cancelled" and jobs.in_line(runs["cy"]) == 0
     jobs.resume(runs["bob"], lambda id: quick, owner="bob")

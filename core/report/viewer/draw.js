@@ -206,7 +206,8 @@ class Drawing {
     svg.setAttribute("viewBox", "0 0 100 100");
     svg.setAttribute("preserveAspectRatio", "none");
     const mine = this.curve.map((y, place) => [this.x(place), y]);
-    const drawn = isOver ? curves.filter((one) => one.x.length).map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])])
+    const drawn = isOver
+      ? curves.filter((one) => one.x.length).map((one) => [one.kind, one.x.map((x, n) => [x, one.y[n]])])
       : this.isDrawing || this.ys ? [["claim", mine]] : [];
     for (const ys of sketches) svg.append(this.path("sketch", ys.map((y, place) => [this.x(place), y]), 0));
     drawn.forEach(([kind, line], nth) => svg.append(this.path(kind, line, nth)));

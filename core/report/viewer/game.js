@@ -433,7 +433,8 @@ export function Guess({ stage, scene, name, leave }) {
     <${Onward} does=${leave} words="See the full run" by="Esc" />`;
   const more = isGoing(scene) && html`<${Actions} stage=${stage} scene=${scene} />`;
   return html`<${Game} ...${{ stage, rounds, earlier, end, leave, more }} head=${scene.title} task=${taskOf(scene)}
-    asks=${scene.one === "question" ? "What will it answer?" : "What happened?"} tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
+    asks=${scene.one === "question" ? "What will it answer?" : "What happened?"} 
+    tell=${(round, value) => stage.act("guess", round.id, value, round.isCovered)} />`;
 }
 
 /** The cards of a run in which nobody else predicts: each can be guessed while the model still writes its answer. What

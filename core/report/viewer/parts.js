@@ -31,7 +31,8 @@ export const ACTIONS = {
   question: "Ask your own question", input: "Try an input", draw: "Draw your guess",
   guess: "Your turn: guess", fork: "Edit this answer and continue", label: "Give your verdict",
   resume: "Resume", cancel: "Stop",
-  predict: "Predict yourself", real: "Ask a real model", longer: "Run more tests", failures: "Open the failures", compare: "Ask another model",
+  predict: "Predict yourself", real: "Ask a real model", longer: "Run more tests", failures: "Open the failures",
+  compare: "Ask another model",
 };
 
 /** The next step after a verdict, of which there is at most one: a button. */
