@@ -44,6 +44,7 @@ def test_two_browsers_on_one_sealed_case(browser: Browser, serve: Callable[..., 
         host = owner.new_page()
         host.goto(f"{server.url}/case?run={run}")
         settle(host)
+        host.locator(".st-key-actions button").first.click()
         host.get_by_role("button", name="Make others guess first").click()
         expect(host.get_by_role("button", name="Reveal to all")).to_be_visible()
         whole = Scene.model_validate_json(send(server, "GET", f"/scene/{run}/", Cookie=given).words)

@@ -43,7 +43,7 @@ def test_the_front_page_begins_nothing_and_every_lab_begins_on_its_page(page: Pa
     [doors] = [one["cards"] for one in staged(app) if one.get("kind") == "doors"]
     assert [one["to"] for one in doors] == ["/ask", "/check", "/probe", "/plant"]
     assert all(len(one["lines"]) == 2 and one["picture"].startswith("<svg") for one in doors)
-    assert not app.button, "nothing begins here but the game"
+    assert [button.key for button in app.button] == ["real"], "nothing begins here but the game and a real model"
     for lab in doors:
         path = lab["to"].removeprefix("/")
         started = page(path).button(key=f"show-{path}")
