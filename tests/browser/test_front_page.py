@@ -31,7 +31,9 @@ SEEN = r"""() => {
   look(document.body);
   return [words, [...ways]];
 }"""
-"""Returns the visible words, in any shadow root, and the targets of visible links; without the stories and the card, whose texts differ."""
+"""Returns the visible words, in any shadow root, and the targets of visible links. The stories and the card, whose texts
+differ, are left out.
+"""
 
 
 def drawn(page: Page) -> None:
