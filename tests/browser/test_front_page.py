@@ -31,8 +31,8 @@ SEEN = r"""() => {
   look(document.body);
   return [words, [...ways]];
 }"""
-"""Returns the visible words, in any shadow root, and the targets of visible links. The stories and the card, whose texts
-differ, are left out.
+"""Returns the visible words, in any shadow root, and the targets of visible links. The stories and the card are left
+out, because their texts differ.
 """
 
 
