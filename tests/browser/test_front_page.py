@@ -91,8 +91,6 @@ def test_card_buttons_and_pictures_stand_in_one_view_and_nothing_jumps_when_card
     page.close()
 
 
-# A few of the 48 cards are longer than the space that is kept for them on a phone.
-@pytest.mark.flaky(reruns=3)
 def test_on_a_phone_what_stands_below_the_card_keeps_its_place(app: Server, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page.goto(app.url)
