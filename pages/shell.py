@@ -16,6 +16,7 @@ READABLE = (
     f"<style>{style('base.css')}"
     + """
 [data-testid^="stBaseButton-primary"] {color: var(--on)}
+button[kind="tertiary"]:is(:active, [aria-expanded="true"]) {color: var(--said)}
 :root :is(:is(a, button, label, summary, [data-testid="stCaptionContainer"],
 [data-testid="stTooltipContent"]) p, [role="option"], input, textarea, [role="combobox"],
 [data-baseweb="select"] > div, [data-testid^="stTopNav"], [data-testid^="stTopNav"] span:not([data-testid$="Icon"],
@@ -25,8 +26,8 @@ animation-duration: 1ms !important; animation-iteration-count: 1 !important; tra
 }}
 </style>"""
 )
-"""Styles for which Streamlit has no setting. Its white text on the primary colour is hard to read on a dark page, its
-captions are small, and its animations ignore the system's setting for reduced motion.
+"""Styles for which Streamlit has no setting. Its white text on the primary colour and the button of an open menu are
+hard to read on a dark page, its captions are small, and its animations ignore the system's setting for reduced motion.
 """
 
 WIDE = {"browse", "compare", "query", "side", "models", "stories"}
