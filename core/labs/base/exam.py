@@ -7,21 +7,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, TypeVar
 
 import click
 from pydantic import Field
 
-from ...events import Frozen, Rules
+from ...events import Frozen
 from ...score import Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial
+from .cases import Case, Reading, Trial, View
 from .lab import Command
 from .spec import Spec
 
 Record = TypeVar("Record", bound=Frozen)
-View = TypeVar("View", bound="ExamView")
+Exam = TypeVar("Exam", bound="ExamView")
 
 
 class ExamSpec(Spec):
@@ -55,17 +55,15 @@ def hash_of(asked: Sequence[Frozen]) -> str:
 
 
 @dataclass
-class ExamView:
+class ExamView(View):
     """A qualification test in progress or finished. `marks` are its readable records by question; `unread` counts the
     others.
 
     Every test defines its own `score`, `about` and `reading`; here they raise NotImplementedError.
     """
 
-    log: CaseLog
     spec: Any
     marks: dict[str, Any]
-    unread: int = 0
 
     @property
     def title(self) -> str:
@@ -73,24 +71,20 @@ class ExamView:
         return str(self.spec.title) if self.spec else ""
 
     @property
-    def explanation(self) -> str | None:
-        """None, because a test has no single explanation."""
-        return None
-
-    @property
     def total(self) -> int:
         """How many marks a complete test has."""
         return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
 
-    def score(self, rules: Rules) -> Score:
-        """Return the score of the marks; undefined until every question has one."""
+    @property
+    def score(self) -> Score:
+        """The score of the marks; undefined until every question has one."""
         raise NotImplementedError
 
     def about(self, mark: Any) -> str:
         """Return what was tested."""
         raise NotImplementedError
 
-    def reading(self, mark: Any, rules: Rules) -> Reading:
+    def reading(self, mark: Any) -> Reading:
         """Return the outcome of one question."""
         raise NotImplementedError
 
@@ -98,13 +92,19 @@ class ExamView:
     def trials(self) -> dict[str, Trial]:
         """The trials, one per question."""
         return {
-            item: Trial.from_reading(self.about(mark), partial(self.reading, mark), mark.call)
+            item: Trial(
+                about=self.about(mark),
+                paper=self.by("paper").reading(mark),
+                repaired=self.by("repaired").reading(mark),
+                calls=(mark.call,),
+            )
             for item, mark in self.marks.items()
         }
 
-    def outcome(self, rules: Rules) -> str:
-        """Return "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
-        score = self.score(rules)
+    @property
+    def outcome(self) -> str:
+        """It is "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
+        score = self.score
         if score.value is not None:
             return "passed" if score.detail["passed"] else "not passed"
         lost = {drop.item for drop in self.log.drops} - self.marks.keys()
@@ -113,12 +113,12 @@ class ExamView:
 
     def without_result(self) -> list[str]:
         """Return the sentences on a test that is not finished or has no result."""
-        if self.outcome("repaired") == "waiting":
+        if self.outcome == "waiting":
             return ["Not judged yet."]
-        return [f"There is no result: {self.score('repaired').reason}."]
+        return [f"There is no result: {self.score.reason}."]
 
 
-def view_as(kind: type[View], spec: type[ExamSpec], mark: type[Frozen], log: CaseLog) -> View:
+def view_as(kind: type[Exam], spec: type[ExamSpec], mark: type[Frozen], log: CaseLog) -> Exam:
     """Build the view of a test from its log, with the marks in the order of the questions. Never raises: whatever is
     missing or damaged in the journal is missing in the view.
     """
@@ -127,7 +127,7 @@ def view_as(kind: type[View], spec: type[ExamSpec], mark: type[Frozen], log: Cas
     found = reader.all_of(mark, log)
     known = [one.id for one in sat.questions] if sat else []
     marks = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
-    return kind(log, sat, marks, reader.unread + (sat is None))
+    return kind(log, sat, marks, unread=reader.unread + (sat is None))
 
 
 def result(state: Transcript, metric: str, kind: type[Record], who: str, **more: Any) -> Record | None:

@@ -79,7 +79,9 @@ def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
     """Return a case's new questions, to be used in another run, and the run they come from."""
-    asked = [row.counterfactual for row in view.counted_rows() if row.counterfactual and row.is_question(view.rules)]
+    asked = [
+        row.counterfactual for row in view.counted_rows() if row.counterfactual and row.by(view.run_rules).is_question
+    ]
     given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 
@@ -201,7 +203,7 @@ def _longer_run(spec: AskSpec, view: AskView) -> NextRun | None:
     showed nothing.
     """
     number = fewest()
-    if view.is_by_person or spec.counterfactuals >= number or view.outcome("repaired") not in ("too few", "not shown"):
+    if view.is_by_person or spec.counterfactuals >= number or view.outcome not in ("too few", "not shown"):
         return None
     more = {"counterfactuals": number, "given": (), "given_from": ""}
     return NextRun(f"Ask {number} new questions", spec.model_copy(update=more))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
-from ....events import Frozen, Rules
+from ....events import Frozen
 from ....models.ids import is_control, is_free
 from ....parsers import cut, fields
 from ....parsers.fields import Answers
@@ -115,10 +115,11 @@ class AskExamView(exams.ExamView):
     spec: AskExamSpec | None
     marks: dict[str, ExamGuess]
 
-    def score(self, rules: Rules) -> Score:
-        marks = [(one[rules], one.right) for one in self.marks.values()]
+    @property
+    def score(self) -> Score:
+        marks = [(one[self.rules], one.right) for one in self.marks.values()]
         in_steps = self.spec is not None and self.spec.reads == "steps" and self.spec.long
-        lost = len(self.cut) if rules == "repaired" else 0
+        lost = len(self.cut) if self.rules == "repaired" else 0
         return exam.judge(marks, self.total, LEAST_IN_STEPS if in_steps else 0, lost)
 
     @cached_property
@@ -133,9 +134,9 @@ class AskExamView(exams.ExamView):
     def about(self, mark: ExamGuess) -> str:
         return f"{mark.question} “{mark.explanation} So the answer is {mark.answer}.” {mark.counterfactual}"
 
-    def reading(self, mark: ExamGuess, rules: Rules) -> Reading:
-        guess = mark[rules]
-        if rules == "repaired" and self._items.get(mark.call) in self.cut:
+    def reading(self, mark: ExamGuess) -> Reading:
+        guess = mark[self.rules]
+        if self.rules == "repaired" and self._items.get(mark.call) in self.cut:
             return Reading(expected=mark.right, observed=guess, outcome="unread", counts=False, reason=cut.REASON)
         outcome = "right" if guess == mark.right else "unread" if guess == parse.NEITHER else "wrong"
         return Reading(expected=mark.right, observed=guess, outcome=outcome, counts=True)
@@ -153,12 +154,12 @@ def scores(views: Sequence[AskExamView]) -> Iterator[Figure]:
     """Yield the share of right guesses, by each parser."""
     for one in views:
         for rules in RULES:
-            yield Figure("exam", rules, one.score(rules))
+            yield Figure("exam", rules, one.by(rules).score)
 
 
 def sentences(view: AskExamView) -> list[str]:
     """Say whether the model passed, what passing takes, and what guessing without thought would score."""
-    score = view.score("repaired")
+    score = view.score
     if score.value is None:
         return view.without_result()
     detail = score.detail

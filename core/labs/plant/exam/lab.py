@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ....events import Frozen, Request, Rules
+from ....events import Frozen, Request
 from ....models.ids import is_control
 from ....models.robot import Robot, by_id
 from ....parsers import cut
@@ -123,13 +123,14 @@ class ReadingExamView(exams.ExamView):
     spec: ReadingExamSpec | None
     marks: dict[str, ReadingMark]
 
-    def score(self, rules: Rules = "repaired") -> Score:
+    @property
+    def score(self) -> Score:
         return exam.judge([Mark(one.names, one.read) for one in self.marks.values()], self.total)
 
     def about(self, mark: ReadingMark) -> str:
         return f"{mark.planted} “{mark.reasons}”"
 
-    def reading(self, mark: ReadingMark, rules: Rules) -> Reading:
+    def reading(self, mark: ReadingMark) -> Reading:
         outcome = "unread" if mark.read is None else "right" if mark.read is mark.names else "wrong"
         observed = None if mark.read is None else _WORDS[mark.read]
         return Reading(expected=_WORDS[mark.names], observed=observed, outcome=outcome, counts=True)
@@ -148,12 +149,12 @@ def view(log: CaseLog) -> ReadingExamView:
 def scores(views: Sequence[ReadingExamView]) -> Iterator[Figure]:
     """Yield the share that was judged correctly."""
     for one in views:
-        yield Figure("judge_test", "repaired", one.score())
+        yield Figure("judge_test", "repaired", one.score)
 
 
 def sentences(view: ReadingExamView) -> list[str]:
     """Say whether the model passed, what passing takes, and what a fixed answer would score."""
-    score = view.score()
+    score = view.score
     if score.value is None:
         return view.without_result()
     detail = score.detail
