@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-_GROUP = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)")
+_SYMBOL = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\((?!\?)|'")
+_MEANS = {"(": "(?:", "'": "['’]"}
 
 
 def anycase(pattern: str) -> re.Pattern[str]:
@@ -18,7 +19,8 @@ class Patterns:
     and $ at line ends.
 
     A table has regular expressions by name. A line is an alternative; a line that is indented by two spaces continues
-    the one above. Only groups with a name capture. `{name}` stands for another pattern of the table.
+    the one above. Only groups with a name capture, and an apostrophe may be a typographic one.
+    `{name}` stands for another pattern of the table.
     """
 
     def __init__(self, table: Mapping[str, str]) -> None:
@@ -36,7 +38,7 @@ class Patterns:
 
     def _filled(self, written: str, parts: Mapping[str, str]) -> str:
         joined = written.replace("\n  ", "").replace("\n", "|")
-        plain = _GROUP.sub(lambda found: "(?:" if found[0] == "(" else found[0], joined)
+        plain = _SYMBOL.sub(lambda symbol: _MEANS.get(symbol[0], symbol[0]), joined)
         return re.sub(
             r"\{([a-z_]+)\}",
             lambda part: f"(?:{parts.get(part[1]) or self._filled(self._table[part[1]], parts)})",
