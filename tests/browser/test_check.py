@@ -64,7 +64,7 @@ def test_check_a_control_and_read_why(app: Server, page: Page) -> None:
     third.locator("summary").click()
     expect(third.get_by_text("Exact prompt")).to_be_visible()
     expect(third.get_by_text("Words in it may have been redacted")).to_be_visible()
-    expect(third.get_by_text("(repaired rules)")).to_be_visible()
+    expect(third.get_by_text("(updated parser)")).to_be_visible()
     boxes = [session(page, number).bounding_box() for number in (1, 2, 3)]
     assert boxes[0]["x"] < boxes[1]["x"] < boxes[2]["x"] and abs(boxes[0]["y"] - boxes[2]["y"]) < 2, "side by side"
 

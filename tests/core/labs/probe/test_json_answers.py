@@ -154,7 +154,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
 
 
 def test_paper_rules_cannot_ask_by_fields() -> None:
-    with pytest.raises(ValidationError, match="Paper rules read only prose"):
+    with pytest.raises(ValidationError, match="The original parser reads only prose"):
         spec(rules="paper")
 
 
