@@ -95,6 +95,7 @@ def audited(store: Store, size: int, seed: int) -> AuditDraw:
     return found
 
 
+@pytest.mark.thorough
 def test_it_finds_how_often_rules_are_right(store: Store) -> None:
     """The parser is right in 170 of 200, 85 %."""
     means = []

@@ -367,6 +367,7 @@ def test_explanations_of_one_paragraph_meet_without_their_names(tmp_path: Path) 
         assert sorted(matching.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
 
 
+@pytest.mark.thorough
 def test_the_command_line_finds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     asked(home.journals(), "run-a", "a", A)
     asked(home.journals(), "run-b", "b", B)

@@ -171,6 +171,7 @@ def test_it_is_off_by_default_and_left_out_of_the_dump() -> None:
     assert asks(by_fields, 1)["interpreter"] == asks(usual, 1)["interpreter"] + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_concludes_by_the_fields() -> None:
     given = ProbeSpec(
