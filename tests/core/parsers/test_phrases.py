@@ -27,7 +27,7 @@ def test_every_pattern_compiles_and_is_used(module: ModuleType) -> None:
     assert inner <= set(table) | set(FILLED_BY_CODE)
     assert set(table) <= asked | inner | set(re.findall(r"\"([a-z_]+)\"", code))
     for name in table:
-        module.RE(name, **FILLED_BY_CODE)
+        assert module.RE(name, **FILLED_BY_CODE).pattern
 
 
 def test_a_line_is_an_alternative_and_only_named_groups_capture() -> None:

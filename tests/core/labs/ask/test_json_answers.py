@@ -210,7 +210,7 @@ def test_it_is_off_by_default_left_out_of_the_dump_and_refused_where_it_makes_no
     assert "fields" not in prompts.hashes(usual)
     by_fields = usual.model_copy(update={"answers": "schema"})
     assert by_fields.model_dump()["answers"] == "schema" and "fields" in prompts.hashes(by_fields)
-    with pytest.raises(ValidationError, match="Paper rules read only prose"):
+    with pytest.raises(ValidationError, match="The original parser reads only prose"):
         AskSpec(question="Is it?", model="m", answers="schema", rules="paper")
     with pytest.raises(ValidationError, match="in steps works in prose only"):
         AskSpec(question="Is it?", model="m", answers="schema", reads="steps")

@@ -149,6 +149,7 @@ def planned(path: Path) -> dict[str, int]:
     return found.calls
 
 
+@pytest.mark.thorough
 def test_a_study_counts_the_exam_once_and_sits_it_once(stub: Callable[..., StubServer], tmp_path: Path) -> None:
     server = stub(Plausible(), delay=0.05)
     path = tmp_path / "three.toml"

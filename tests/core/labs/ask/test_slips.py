@@ -90,6 +90,7 @@ def outcomes(kind: Any, number: int) -> Counter[str]:
     return Counter(played.view.outcome("repaired") for played in draws(kind, number))
 
 
+@pytest.mark.thorough
 def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
     assert outcomes(Lettered, 10)["helped"] >= 9
     misread = outcomes(Misread, 8)
