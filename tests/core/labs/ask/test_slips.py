@@ -10,8 +10,8 @@ import pytest
 
 from core import entry
 from core.labs.ask import baselines, honest, null_controls
-from core.labs.ask.exam.exam import needed
 from core.labs.ask.honest import KINDS, Lettered, Misread, Unkept
+from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
 from core.labs.ask.verdict import headline
