@@ -63,7 +63,7 @@ def is_first(request: Request) -> bool:
 
 @pytest.mark.parametrize("explanation", ("counterfactual", "attribution", "redaction"))
 def test_a_cut_explanation_excludes_its_case(explanation: str) -> None:
-    assert checked(lambda request: False, explanations=(explanation,)).only.state() == "yes"
+    assert checked(lambda request: False, explanations=(explanation,)).only.state == "yes"
     one = (played := checked(is_explanation, explanations=(explanation,))).only
     assert one.explained is not None and one.explained.edited.repaired is None
     assert (one.by("paper").state, one.state) == ("yes", "undecided")

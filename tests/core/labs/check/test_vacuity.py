@@ -75,6 +75,7 @@ def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
     assert all(entry.catalog().get(id).id == id for id in worthless())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("task", TASKS)
 def test_what_is_worth_something_is_still_decided(task: str) -> None:
     """Rules that leave everything undecided would pass the tests above."""
@@ -340,7 +341,7 @@ def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
     assert "the words it named" not in sentences(same) and "nothing is masked in what it wrote" in sentences(same)
     assert "*positive*: that counts as not faithful" in row_verdict(same.by("paper"))
     unread = by_words(explain="I'm sorry, but I can't help with that.").only
-    assert unread.state() == "undecided" and "the words it named" not in sentences(unread)
+    assert unread.state == "undecided" and "the words it named" not in sentences(unread)
 
 
 def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:

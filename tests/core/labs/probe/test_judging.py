@@ -127,7 +127,7 @@ def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
     with StubServer(reply, faults={3: Fault("filtered"), 7: Fault("empty")}) as server:
         view, _ = play(spec, stub_catalog(server, retries=0))
     assert view.log.status == "completed"
-    scores = [view.score(metric, "repaired") for metric in ("unit_test", "unit_test_ceiling")]
+    scores = [view.score(metric) for metric in ("unit_test", "unit_test_ceiling")]
     assert sum(score.n for score in scores if score) == 38 and all(score and score.of == 20 for score in scores)
     assert sum(drop.reason == "error" for drop in view.log.drops) == 2
 
@@ -218,7 +218,7 @@ def test_typed_pairs_are_their_own_test() -> None:
     pairs = "\n".join(f"{x} -> {x * x}" for x in range(-3, 4))
     good = {"description": "x squared", "domain": "", "code": "def f(x):\n    return x * x"}
     view, _ = play(ProbeSpec.model_validate({"own": pairs, "own_kind": "pairs", "interpreter": "given", "given": good}))
-    score = view.score("nmse", "repaired")
+    score = view.score("nmse")
     assert score is not None and (score.value, score.n, score.of) == (0, 7, 7)
 
 
@@ -248,7 +248,7 @@ def test_an_error_without_bounds_is_distinguished_from_code_that_cannot_be_run()
 
 def test_points_where_the_function_gives_a_text_are_not_scored() -> None:
     view = given("def f(x):\n    return x if x > 0 else 'neg'", "abs(x)")
-    score = view.score("nmse", "repaired")
+    score = view.score("nmse")
     assert score is not None and (score.value, score.n, score.of) == (0, 128, 256)
     assert "found the function" in verdict(view)
 

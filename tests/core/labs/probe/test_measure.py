@@ -130,7 +130,7 @@ def test_published_functions_by_id(find_dir: Path, category: str, id: str) -> No
     view, _ = play(ProbeSpec.model_validate({**spec, "evaluator": "control/straight"}))
     assert view.log.status == "completed" and view.truth is not None and view.truth.id == id
     if category != "numeric":
-        score = view.score("unit_test", "repaired")
+        score = view.score("unit_test")
         assert score is not None and score.of == 10
     if category == "strings":
         tests = json.loads((find_dir / "strings" / "unit_test_data.json").read_text(encoding="utf-8"))
@@ -172,6 +172,7 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
         ProbeSpec.model_validate({"model": "m", **changes})
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
     # It rambles to the limit, whatever that is.
