@@ -73,7 +73,7 @@ class CounterfactualRow:
     """
 
     item: str
-    rules: Rules = "repaired"
+    rules: Rules = field(default="repaired", kw_only=True)
     counterfactual: Counterfactual | None = None
     simulation: Simulation | None = None
     guess: Simulation | None = None
