@@ -12,6 +12,7 @@ from typing import Any
 from ..call_differences import not_sent
 from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from ..labs.base.lab import Lab
+from ..rulesets import PARSER_NAMES
 from ..scene import Drop, FigureLine, Part
 from ..text.plurals import count_noun
 from ..transcript import Call, CaseLog, Transcript
@@ -99,7 +100,7 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
         yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
     if answered and (thinking := answered.thinking):
         yield THINKING[thinking.kind], thinking.text or not_shown(thinking)
-    yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
+    yield "Read as", ", ".join(f"{value} ({PARSER_NAMES[rules]})" for rules, value in readings.items())
     yield "First token", likeliest(answered.logprobs) if answered and answered.logprobs else ""
     *before, question = (*map(turn, asked.messages),) or ("",)
     yield "Exact prompt", "\n\n".join(before)
@@ -237,6 +238,7 @@ def made_with(transcript: Transcript) -> dict[str, Any]:
         "versions": started.versions,
         "app": " ".join(filter(None, (started.app, started.commit))),
         "read again from": started.reread_from,
+        "answers of": started.predicted_from,
         "forked from": started.forked_from.model_dump() if started.forked_from else None,
     }
     return {name: value for name, value in parts.items() if value}
