@@ -115,7 +115,7 @@ def test_of_a_generators_cut_answer_the_line_that_was_complete_is_read(is_whole:
         if is_whole:
             assert row.counterfactual and row.counterfactual.repaired and not row.counterfactual.foretold
         else:
-            assert not row.is_question and row.reading("repaired").reason == "cut"
+            assert not row.is_question and row.reading.reason == "cut"
 
 
 @pytest.mark.parametrize("is_whole", [True, False])

@@ -126,7 +126,7 @@ def test_giving_the_answer_as_the_reason_is_not_what_misled() -> None:
     """The answer alone leads to the same mistakes."""
     for played in draws(null_controls.LabelOnly, 3):
         view = played.view
-        shared = [row for row in view.misled() if view.is_shared(row, "repaired")]
+        shared = [row for row in view.misled() if view.is_shared(row)]
         assert view.outcome != "misled" and (shared or not view.misled())
 
 

@@ -490,7 +490,7 @@ def test_by_the_papers_rules_it_may_be_another() -> None:
     named = [(view, made) for events in every().values() for view, made in scenes(events) if view.differs]
     assert named
     for view, made in named:
-        assert made.differs == f"With the original parser: {row_verdict(view, 'paper')}".replace("*", "")
+        assert made.differs == f"With the original parser: {row_verdict(view.by('paper'))}".replace("*", "")
         assert all(card.by_paper == view.by("paper").outcome for card in made.cards)
 
 
