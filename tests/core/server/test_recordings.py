@@ -58,7 +58,7 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
     assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
+        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.share(run, True)
     ]  # fmt: skip
     for deed in deeds:
         with pytest.raises(AccessDeniedError):
