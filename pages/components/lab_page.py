@@ -51,7 +51,8 @@ class LabPage:
     (`subject`), then, folded, `settings` and all other fields in two columns. The entry `source` of a group is the
     choice among `sources`.
 
-    A lab with a page of its own has a class `Page` in `pages/labs/<path>/page.py`, which overrides what differs.
+    A lab with a page of its own has a class in `pages/labs/<path>/page.py`, named there as `PAGE`, which overrides what
+    differs.
     """
 
     verb = ""

@@ -13,4 +13,4 @@ def register() -> None:
     """Register every lab's `<path>/page.py` with the pages."""
     for lab in entry.labs().values():
         if (Path(__file__).parent / lab.path / "page.py").exists():
-            LAB_PAGES[lab.name] = import_module(f"pages.labs.{lab.path}.page").Page
+            LAB_PAGES[lab.name] = import_module(f"pages.labs.{lab.path}.page").PAGE

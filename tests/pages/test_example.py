@@ -73,6 +73,7 @@ def test_a_run_of_ones_own_takes_its_place_and_a_link_leads_back(page: Page) -> 
     assert ABOUT in words(app) and "put-example" not in [button.key for button in app.button]
 
 
+@pytest.mark.thorough
 def test_each_visitor_of_a_hosted_app_puts_it_away_for_themselves(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_OTHERS", "no")
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "the code of the host")

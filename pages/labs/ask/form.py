@@ -11,16 +11,15 @@ import streamlit as st
 
 from core import entry
 from core.datasets import own
-from core.labs.ask import tasks
+from core.labs.ask import qualification, tasks
 from core.labs.ask.controls import AskRobot
-from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import MOST, AskSpec, calls, usual
 from core.labs.ask.words import METHODS
 from core.labs.base.lab import Prerequisite
+from core.labs.base.qualification import QualificationSpec
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
 from core.text.glossary import on_hover
@@ -171,8 +170,14 @@ class AskForm(LabPage):
 
     def calls(self, spec: AskSpec) -> int:
         """Return the number of calls, including those of the qualification test if it is needed."""
-        exams = (one for one in sitting.priors(spec) if isinstance(one, Prerequisite) and session.runs().lacks(one))
-        return super().calls(spec) + sum(len(one.spec.questions) for one in exams if isinstance(one.spec, AskExamSpec))
+        exams = (
+            one
+            for one in qualification.prerequisites(spec)
+            if isinstance(one, Prerequisite) and session.runs().lacks(one)
+        )
+        return super().calls(spec) + sum(
+            len(one.spec.questions) for one in exams if isinstance(one.spec, QualificationSpec)
+        )
 
     def is_at_most(self, spec: AskSpec) -> bool:
         """Whether the number of questions is only known as a limit."""
@@ -184,7 +189,7 @@ class AskForm(LabPage):
         """
         if spec is not None:
             named = ("simulator",) if st.session_state.get(self.key("simulator")) else ()
-            chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
+            chosen = qualification.choose_predictor(spec, named, session.catalog().is_at_hand, session.runs().made)
             itself = " (the model itself)" if chosen.simulator == spec.model else ""
             st.caption(f"Predictor: {plain(models.short(chosen.simulator))}{itself}.")
             known = _known(spec)
@@ -221,6 +226,6 @@ def _minutes(task: str, model: str, number: int) -> str:
 
 def _known(spec: AskSpec) -> Examined | None:
     """Return the predictor's result in the qualification test; None if it is not known yet."""
-    first = sitting.prior(spec)
+    first = qualification.prerequisites(spec)[0]
     found = session.runs().came_to(first) if isinstance(first, Prerequisite) else first
     return found if isinstance(found, Examined) else None

@@ -38,7 +38,7 @@ WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 """The ways to explain, and the tasks."""
 
 
-class Page(AskForm):
+class AskPage(AskForm):
     """The page of Ask."""
 
     verb = "Predict answers"
@@ -257,3 +257,6 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
             record = Counterfactual.model_validate({"origin": "hand", **own})
             if resume(run_id, UserInput(view.log.case, record, "hand-{n}")):
                 st.rerun()
+
+
+PAGE = AskPage

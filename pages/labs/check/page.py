@@ -185,7 +185,7 @@ def _one_of(
     )
 
 
-class Page(CheckForm):
+class CheckPage(CheckForm):
     """The page of Check."""
 
     verb = "Hide words"
@@ -272,3 +272,6 @@ class Page(CheckForm):
         times = pd.DataFrame(figures("consistency"))
         times = times.pivot(index=["dataset", "n", "model"], columns="step", values="value").reset_index()
         tables.table(times, "check-published", "Published seconds of inference by data set, model and step")
+
+
+PAGE = CheckPage

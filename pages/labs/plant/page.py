@@ -26,7 +26,7 @@ MANY = 20
 """How many of the built-in questions are asked at first, and after a single one."""
 
 
-class Page(LabPage):
+class PlantPage(LabPage):
     """The page of Plant."""
 
     verb = "Slip it a hint"
@@ -125,3 +125,6 @@ def _whispered(cue: Cue) -> str:
     texts = [template.user.replace("{direction}", "…"), *template.twins]
     texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
     return plain(f"“{texts[0]}” The neutral cue, which points nowhere: “{texts[1]}”")
+
+
+PAGE = PlantPage

@@ -57,7 +57,7 @@ def _other(run_id: str) -> ProbeView | None:
     return view
 
 
-class Page(ProbeForm):
+class ProbePage(ProbeForm):
     """The page of Probe."""
 
     verb = "Guess the function"
@@ -174,3 +174,6 @@ class Page(ProbeForm):
     def with_real_model(self, spec: ProbeSpec, view: ProbeView) -> NextRun:
         """Return the run of a real model, with a budget that it can use."""
         return NextRun("", spec.model_copy(update={"model": SHIPPED, "rounds": min(spec.rounds, 8)}))
+
+
+PAGE = ProbePage

@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Recorded
-from core.labs.ask import world
-from core.labs.ask.exam import exam
+from core.labs.ask import qualification, world
 from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
 from core.report.game import checking, making
@@ -64,7 +63,7 @@ def test_what_ships_is_of_every_game_and_answers_for_itself() -> None:
         said = Counter(card.card.said for card in packs[name].cards)
         assert abs(said["yes"] - said["no"]) <= 1
     sat = {card.card.id: (card.card.parts[0].text, card.card.said) for card in packs["exam"].cards}
-    assert sat == {one.id: (one.counterfactual, one.right) for one in exam.questions()}
+    assert sat == {one.id: (one.counterfactual, one.right) for one in qualification.questions()}
 
 
 def test_the_robots_true_answers_are_those_of_their_world() -> None:

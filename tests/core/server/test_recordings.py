@@ -74,7 +74,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
             deed()
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
-    assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
+    assert [event.kind for event in jobs.keeping.events(run, "ann")] == ["recorded"]
     assert jobs.keeping.speaker(run, "ann") == "ann"
     again = visit.run(run).reread(Replay)
     assert visit.run(again).wait(120) and visit.owns(again) and not visit.run(again).is_recording()
