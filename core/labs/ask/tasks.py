@@ -224,7 +224,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
             slots = {"question": item.question}
         else:
             slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
-        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
+        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph, item.extra)
 
 
 def loaded(spec: AskSpec) -> Loaded | None:
