@@ -1,19 +1,19 @@
-"""How often do the readers find what a text says, and how often do paper rules what the authors' own code does?
+"""How often do the parsers find what a text says, and how often does the original one do what the authors' code does?
 
 python benchmarks/agreement.py [--find DIR] [--introspection DIR] [--simulatability DIR] [--find-dir DIR]
 python benchmarks/agreement.py --answers FILE.jsonl [--misread]
 
-One line for each reader: phrasings read rightly under paper rules, under repaired rules, and how many there are. A
-reader joins by a file of phrasings in tests/data/phrasings and a line in READERS.
+One line for each reader: how many phrasings each of the two parsers reads correctly, and how many there are. A reader
+joins by a file of phrasings in tests/data/phrasings and a line in READERS.
 
 With --answers only the answers of a file are read, one JSON object a line: `reader` (a kind of answer), `text`, `gold`
 (null: nothing can be read), and `choices` or `method` where the kind has them. One line for each kind; --misread names
 the texts. How well rules read is told by answers that they never saw: on what they were written for they look better.
 
-With folders of the authors' repositories (FIND, llm-introspection, CounterfactualSimulatability) paper rules are held
-against the authors' functions, on the phrasings and on benchmarks/pipelines.toml. With the published set (--find-dir)
-its true programs are run in our sandbox: texts as rebuilt from their recorded pairs; numbers as the authors' scripts,
-which need --find.
+With folders of the authors' repositories (FIND, llm-introspection, CounterfactualSimulatability) the original parser is
+held against the authors' functions, on the phrasings and on benchmarks/pipelines.toml. With the published set
+(--find-dir) its true programs are run in our sandbox: texts as rebuilt from their recorded pairs; numbers as the
+authors' scripts, which need --find.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def by_kind(entries: Iterable[Phrasing]) -> dict[str, dict[Rules, int]]:
 
 
 def answers_table(entries: list[Phrasing]) -> str:
-    """Kind by rule set: how many answers are read rightly, of n, and which share the repaired rules read."""
+    """Kind by rule set: how many answers are read rightly, of n, and which share the updated parser reads."""
     n = Counter(entry["reader"] for entry in entries)
     lines = [f"{'kind':16}" + "".join(f"{rules:>10}" for rules in RULES) + f"{'n':>6}{'repaired':>10}"]
     counts = by_kind(entries)
@@ -169,11 +169,11 @@ def answers_table(entries: list[Phrasing]) -> str:
     return "\n".join(lines)
 
 
-# Paper rules and the authors' own code
+# The original parser and the authors' own code
 
 
 Compared = tuple[str, list[str], Callable[[str], Any], Callable[[str], Any]]
-"""What is read, the texts, what the authors make of one, and what our paper rules do."""
+"""What is read, the texts, what the authors make of one, and what our original parser does."""
 
 
 def of_find(folder: Path) -> Iterator[Compared]:
@@ -348,7 +348,7 @@ def main() -> None:
                 print(f"{entry['reader']}: {entry['text']!r}: {KINDS[entry['reader']](entry, 'repaired')!r}")
         return
     print(table())
-    print("\nPaper rules and the authors' own code agree on")
+    print("\nThe original parser and the authors' own code agree on")
     for folder, option, compared in (
         (given.find, "--find", of_find),
         (given.introspection, "--introspection", of_introspection),

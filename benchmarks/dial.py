@@ -50,7 +50,7 @@ def played(lab: Lab, spec: Spec, robot: Model) -> list[Event]:
 
 
 def values(events: Sequence[Event], metric: str) -> list[float]:
-    """A figure of each case that has it, by repaired rules."""
+    """A figure of each case that has it, with the updated parser."""
     return [
         event.value
         for event in events
@@ -104,7 +104,7 @@ def explained_by(kind: type[WorthlessAsk], draw: int, question: str = "") -> lis
 
 
 def helped(events: Sequence[Event]) -> bool:
-    """Whether the run says that the explanations helped, by repaired rules."""
+    """Whether the run says that the explanations helped, with the updated parser."""
     return any(
         bool(event.detail.get("helped"))
         for event in events

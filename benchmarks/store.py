@@ -189,7 +189,7 @@ def measure_browse(store: Store) -> None:
 COMPARED = {
     "two models": "by=model&of=model-1&of=model-2",
     "two models, by whole": "by=model&of=model-1&of=model-2&match=whole",
-    "paper and repaired rules": "by=rules",
+    "original and updated parser": "by=rules",
 }
 
 

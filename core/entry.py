@@ -13,11 +13,11 @@ from .datasets import get
 from .datasets.sources import Source
 from .events import Model
 from .labs.ask import lab as ask
-from .labs.ask.exam import lab as exam
+from .labs.ask import qualification as predictor_test
 from .labs.base.lab import Lab
 from .labs.check import lab as check
 from .labs.plant import lab as plant
-from .labs.plant.exam import lab as reading_exam
+from .labs.plant import qualification as judge_test
 from .labs.probe import lab as probe
 from .labs.probe.reliability import lab as reliability
 from .models import local
@@ -39,7 +39,13 @@ from .store.schema import record_tables
 from .store.store import Store
 from .studies.background import Studies
 
-LABS: tuple[Lab, ...] = (ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, exam.LAB, reading_exam.LAB)
+TESTS = predictor_test.TEST, judge_test.TEST
+"""The qualification tests of models."""
+
+LABS: tuple[Lab, ...] = (
+    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB),
+    *(test.lab for test in TESTS),
+)
 """A lab is registered by one entry here; it declares everything else itself."""
 
 

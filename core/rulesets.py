@@ -16,6 +16,9 @@ from .events import Frozen, Rules
 
 RULES: tuple[Rules, ...] = ("paper", "repaired")
 
+PARSER_NAMES: dict[str, str] = {"paper": "original parser", "repaired": "updated parser"}
+"""What screens, exports and the terminal call each parser."""
+
 T = TypeVar("T")
 
 

@@ -31,6 +31,7 @@ FLOORS: list[set[str]] = [
         "core.duckdb_worker",
         "core.files",
         "core.lease",
+        "core.models.ids",
         "core.rulesets",
         "core.score",
         "core.text",

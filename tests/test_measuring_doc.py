@@ -14,7 +14,7 @@ from core import statistics
 from core.events import ModelAnswer
 from core.labs.ask import metrics as ask
 from core.labs.ask import parse as ask_parse
-from core.labs.ask.exam.exam import judge
+from core.labs.ask.qualification import judge
 from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse

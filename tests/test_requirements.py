@@ -243,6 +243,7 @@ def has_torch(python: Path) -> bool:
     return subprocess.run([str(python), "-c", "import torch"], capture_output=True).returncode == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere PyPI's build is the CPU one")
 def test_a_cuda_build_is_refused_unless_asked_for_and_a_cpu_build_is_taken(empty_python, tmp_path):
     none = step(empty_python, tmp_path)

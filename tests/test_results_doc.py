@@ -6,6 +6,7 @@ python -m tests.test_results_doc
 from __future__ import annotations
 
 import re
+import subprocess
 import zipfile
 from collections.abc import Mapping
 from itertools import groupby
@@ -98,6 +99,17 @@ def test_every_figure_in_its_sentences_is_in_a_table() -> None:
     shown = set(re.findall(r"\d\.\d\d", "".join(block[0] for block in BLOCK.finditer(text))))
     said = set(re.findall(r"\d\.\d\d", BLOCK.sub("", text)))
     assert said <= shown
+
+
+def test_its_command_copies_the_study_for_a_model_of_ones_own(tmp_path: Path) -> None:
+    (command,) = re.findall(r"(?<=^    )sed .*", DOC.read_text(encoding="utf-8"), re.MULTILINE)
+    subprocess.run(command.replace("my-example", f"{tmp_path}/my-example"), shell=True, cwd=ROOT, check=True)
+    copied = plan.read(tmp_path / "my-example.toml", entry.labs())
+    assert len(copied.runs) == len(study().runs)
+    for run in copied.runs:
+        roles = getattr(run.spec, "roles", {})
+        asked = {getattr(run.spec, "model", ""), *(model for models in roles.values() for model in models)}
+        assert asked == {"openai/gpt-5-mini"} and getattr(run.spec, "exam", True)
 
 
 if __name__ == "__main__":

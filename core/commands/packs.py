@@ -1,4 +1,4 @@
-"""`pack`: make packs of the game from journals, and check packs against their journals."""
+"""`pack`: check packs of the game against their journals, and what people and models said about their cards."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ import sys
 from pathlib import Path
 
 import click
-from click import Context
 
 from .. import entry, home, journal
-from ..report.game import checking, making
-from ..report.game.making import PackRequest
-from ..report.game.pack import MOST_CARDS, GamePackError, pack_text, read, shipped_packs
+from ..report.game import checking
+from ..report.game.pack import GamePackError, read, shipped_packs
 from ..report.game.people import table
 from ..rooms import arguments, cards
 from ..text.plurals import count_noun
@@ -21,64 +19,14 @@ from .run_output import DONE, WRONG, json_option
 from .study_run import as_text
 
 
-class _Pack(click.Group):
-    """A group in which `pack RUN…` means `pack make RUN…`; its other commands are named."""
-
-    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        if args and args[0] not in (*self.commands, "--help"):
-            args = ["make", *args]
-        return super().parse_args(ctx, args)
-
-
 def add(commands: click.Group) -> None:
     """Add pack to the group `commands`, in place."""
     commands.add_command(_pack)
 
 
-@click.group(
-    "pack",
-    cls=_Pack,
-    help="Packs of game cards: `pack RUN… -o FILE` makes one, `pack check [FILE]…` compares it with its journals.",
-)
+@click.group("pack", help="Packs of game cards: `pack check [FILE]…` compares them with their journals.")
 def _pack() -> None:
     pass
-
-
-@_pack.command("make", help="Make a pack from the trials of runs (`pack RUN…` does the same).")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), help="NAME.json; NAME is the pack's")
-@click.option("--title", default="", help="title of the pack (default: its name)")
-@click.option(
-    "--truths", type=click.Path(path_type=Path, exists=True), help="a file in data/questions with the correct answers"
-)
-@click.option("--most", type=click.IntRange(1, MOST_CARDS), default=MOST_CARDS, help="choose at most this many cards")
-@click.option("--as-it-came", type=click.IntRange(1, MOST_CARDS), help="draw this many trials, leaving none out")
-@click.option("--seed", type=int, default=0, help="seed of the draw (default: 0)")
-def _make(
-    runs: tuple[str, ...],
-    output: Path,
-    title: str,
-    truths: Path | None,
-    most: int,
-    as_it_came: int | None,
-    seed: int,
-) -> int:
-    name = output.stem
-    wanted = PackRequest(
-        name, title or name, tuple(dict.fromkeys(runs)), truths, as_it_came or most, seed, as_it_came is not None
-    )
-    try:
-        pack = making.make_pack(wanted, entry.labs(), _folders())
-    except GamePackError as error:
-        raise click.BadParameter(str(error)) from None
-    try:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(pack_text(pack), encoding="utf-8")
-    except OSError as error:
-        raise click.BadParameter(f"{output} cannot be written: {error.strerror or error}.") from None
-    print(pack.chosen)
-    print(f"{count_noun(len(pack.cards), 'card')} written to {output}")
-    return DONE
 
 
 @_pack.command("check", help="Compare packs with their journals. Exit code 1 if one differs.")

@@ -29,7 +29,7 @@ class Item(Frozen):
     - shp: `paragraph` (the post), `choices` (the two responses); label "1" or "2".
 
     `label` is None if the file gives none. `reference_edit` is the paragraph as a person edited it to reverse the
-    label.
+    label. `extra` are the other columns of a person's own file, by name, which no prompt may use.
     """
 
     id: str
@@ -41,6 +41,7 @@ class Item(Frozen):
     label: str | None = None
     reference_edit: str | None = None
     facts: tuple[str, ...] = ()
+    extra: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=lambda extra: not extra)
 
 
 class LeftOut(NamedTuple):
@@ -58,13 +59,14 @@ Read = list[Item | LeftOut]
 class Loaded(Frozen):
     """What a run's data set contained: the number of `items` to draw from, and the number of rows left out, by reason.
     In a person's own file only the drawn rows are parsed, so there `items` counts rows. `broken` describes the first
-    MOST_NAMED broken rows, with their position and problem.
+    MOST_NAMED broken rows, with their position and problem. `columns_dropped` of its columns were too many to be kept.
     """
 
     dataset: str
     items: int
     left_out: dict[str, int] = Field(default_factory=dict)
     broken: tuple[str, ...] = ()
+    columns_dropped: int = Field(default=0, exclude_if=lambda number: not number)
 
     @classmethod
     def from_journal(cls, data: object) -> Loaded | None:
@@ -75,10 +77,13 @@ class Loaded(Frozen):
             return None
 
     def summary(self) -> str:
-        """Say in a sentence how many rows were left out and why; an empty string if none was."""
-        if not self.left_out:
-            return ""
-        return f"{self.dataset}: {self.items:,} to draw from. {left_out_words(self.left_out, self.items)}"
+        """Say in sentences how many rows and columns were left out and why; an empty string if none was."""
+        words = []
+        if self.left_out:
+            words.append(f"{self.items:,} to draw from. {left_out_words(self.left_out, self.items)}")
+        if self.columns_dropped:
+            words.append(f"{self.columns_dropped} more columns are not kept; choose those that you need (--keep).")
+        return f"{self.dataset}: {' '.join(words)}" if words else ""
 
 
 def left_out_words(left_out: Mapping[str, int], items: int) -> str:
@@ -130,7 +135,7 @@ def read_items(
     return read
 
 
-def loaded_record(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
+def loaded_record(dataset: str, items: int, rows: Iterable[Any], columns_dropped: int = 0) -> Loaded:
     """Build the record of a data set with `items` to draw from, counting the LeftOut entries among `rows`."""
     left_out: dict[str, int] = {}
     named: list[str] = []
@@ -139,4 +144,4 @@ def loaded_record(dataset: str, items: int, rows: Iterable[Any]) -> Loaded:
             left_out[row.reason] = left_out.get(row.reason, 0) + row.rows
             if row.reason == BROKEN and row.detail and len(named) < MOST_NAMED:
                 named.append(row.detail)
-    return Loaded(dataset=dataset, items=items, left_out=left_out, broken=tuple(named))
+    return Loaded(dataset=dataset, items=items, left_out=left_out, broken=tuple(named), columns_dropped=columns_dropped)

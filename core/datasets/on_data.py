@@ -10,7 +10,7 @@ from ..events import CallError
 from ..labs.base.spec import MOST_CASES, Spec
 from . import own, registry
 from .items import Item, Loaded, Split, Task, loaded_record
-from .own import Columns
+from .own import Columns, Keep
 
 MOST_ITEMS = 1_000_000
 """The largest limit that a specification may set."""
@@ -36,6 +36,7 @@ class OnData(Spec):
         default=None, exclude_if=lambda shard: shard is None
     )
     columns: Columns = Field(default_factory=dict)
+    keep: Keep = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -54,8 +55,8 @@ class OnData(Spec):
                 raise ValueError(
                     "Name your own file as `--dataset file:NAME`; `--path` and `--split` are for known data sets."
                 )
-        elif self.dataset and self.columns:
-            raise ValueError("`--column` is for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
+        elif self.dataset and (self.columns or self.keep):
+            raise ValueError("`--column` and `--keep` are for your own files only: file:NAME or hf://OWNER/NAME/FILE.")
         elif self.dataset and registry.find(self.dataset).task != self.task:
             fit = [dataset.name for dataset in registry.DATASETS if dataset.task == self.task]
             raise ValueError(f"{self.dataset} has no items for {self.task}. Choose one of {', '.join(fit)}.")
@@ -113,8 +114,9 @@ class OnData(Spec):
             part = self.part(len(items))
             return items[part.start : part.stop], held
         if self.shard is None:
-            rows, there = own.read(self.dataset, self.task, self.columns, self.limit, self.seed)
+            drawn = own.read(self.dataset, self.task, self.columns, self.limit, self.seed, 0, self.keep)
         else:
             part = self.part(self.size())
-            rows, there = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start)
-        return registry.require_items(rows, self.dataset), loaded_record(self.dataset, there, rows)
+            drawn = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start, self.keep)
+        loaded = loaded_record(self.dataset, drawn.of, drawn.rows, drawn.dropped)
+        return registry.require_items(drawn.rows, self.dataset), loaded

@@ -7,6 +7,7 @@ by its content, so the order of the lines does not affect which items a seed dra
 
 from __future__ import annotations
 
+import codecs
 import csv
 import hashlib
 import json
@@ -25,7 +26,7 @@ from ..home import home
 from . import own_process
 from .files import LARGEST as LARGEST
 from .items import BROKEN, MOST_NAMED, DatasetError, Item, LeftOut, Read, Task
-from .own_process import BESIDE, ReadRequest
+from .own_process import BESIDE, LONGEST_EXTRA, ReadRequest
 
 HUB = "hf://"
 _ON_HUB = re.compile(r"hf://(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})/(?P<file>[\w./ +-]{1,300})")
@@ -38,6 +39,9 @@ MOST_ROWS = 5_000
 FIRST_ROWS = 5
 LONGEST_HEADER = files.MB
 """Maximum length of a CSV file's first line in bytes."""
+MOST_EXTRA = 50
+"""Maximum number of columns that are kept with a case although they are no part of the question."""
+LONGEST_NAME = 100
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
 _TASKS = package_data.table("tasks")
@@ -59,6 +63,33 @@ Columns = Annotated[
     ),
 ]
 """A field of a specification that maps each of `roles` to its column."""
+
+Keep = Annotated[
+    tuple[Annotated[str, Field(max_length=LONGEST_NAME)], ...],
+    Field(
+        title="Keep columns",
+        description="for your own file: other columns to keep with each case, to group and filter by; all of them "
+        "if none is named",
+        json_schema_extra={"option": "--keep"},
+        exclude_if=lambda names: not names,
+    ),
+]
+"""A field of a specification that names columns without a role. They never enter a prompt."""
+
+
+class SavedFile(NamedTuple):
+    """A stored file in the form used for `dataset`, and its encoding if it was not UTF-8."""
+
+    dataset: str
+    encoding: str
+
+
+class DrawnRows(NamedTuple):
+    """Rows of a file, the number of rows to draw from, and how many columns are too many to be kept."""
+
+    rows: Read
+    of: int
+    dropped: int
 
 
 class FilePreview(NamedTuple):
@@ -93,25 +124,44 @@ def at_home() -> list[str]:
     return [f"file:{path.name}" for path in found if path.suffix.lower() in KINDS and path.is_file()]
 
 
-def save_file(name: str, content: bytes) -> str:
-    """Store a file in $EXPLAIN_HOME/datasets and return its name in the form used for `dataset`. An existing file with
-    that name and other content is not replaced: the new one gets a number. Raises DatasetError if the file is too
-    large or its name is not that of a table.
+def save_file(name: str, content: bytes) -> SavedFile:
+    """Store a file in $EXPLAIN_HOME/datasets, as UTF-8. If the same content is stored already, that file is used. An
+    existing file with that name and other content is not replaced: the new one gets a number. Raises DatasetError if
+    the file is too large or its name is not that of a table.
     """
     stem, suffix = re.sub(r"[^\w .-]", "_", Path(name).stem)[:80].strip(" .") or "items", Path(name).suffix.lower()
     if suffix not in KINDS:
         raise DatasetError(f"{name[:100]} cannot be read as a table. Choose a file that ends in {', '.join(KINDS)}.")
     if len(content) > LARGEST:
         raise DatasetError(f"{name[:100]} is larger than {LARGEST // files.MB} MB.")
+    content, encoding = (content, "") if suffix == ".parquet" else _as_utf8(content)
     folder = home() / "datasets"
     folder.mkdir(exist_ok=True)
-    for number in count(1):
-        path = folder / (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}")
-        if not path.exists():
-            path.write_bytes(content)
-        if path.stat().st_size == len(content) and path.read_bytes() == content:
-            break
-    return f"file:{path.name}"
+    for kept in map(path_of, at_home()):
+        same = kept.suffix.lower() == suffix and kept.stat().st_size == len(content) and kept.read_bytes() == content
+        if same:
+            return SavedFile(f"file:{kept.name}", encoding)
+    numbered = (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}" for number in count(1))
+    path = next(folder / free for free in numbered if not (folder / free).exists())
+    path.write_bytes(content)
+    return SavedFile(f"file:{path.name}", encoding)
+
+
+def _as_utf8(content: bytes) -> tuple[bytes, str]:
+    """Return text as UTF-8, and the name of its encoding if it was another one. A file with more bytes that are not
+    UTF-8 than characters beyond ASCII is taken for Windows-1252; in any other file such bytes are broken rows.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return content.decode("utf-16", errors="replace").encode(), "UTF-16"
+    text = content.decode("utf-8", errors="surrogateescape")
+    no_characters = len(content) - len(text.encode("utf-8", errors="ignore"))
+    ascii_characters = len(text.encode("ascii", errors="ignore"))
+    if no_characters <= len(text) - ascii_characters - no_characters:
+        return content, ""
+    try:
+        return content.decode("cp1252").encode(), "Windows-1252"
+    except UnicodeDecodeError:
+        return content.decode("latin-1").encode(), "Latin-1"
 
 
 def check_columns(task: Task, columns: Mapping[str, str]) -> None:
@@ -190,14 +240,20 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def read(
-    dataset: str, task: Task, columns: Mapping[str, str], limit: int | None, seed: int | None, skip: int = 0
-) -> tuple[Read, int]:
-    """Return at most `limit` rows of a file after the first `skip`, drawn by `seed` (in file order for None), and the
-    number of rows to draw from. Raises DatasetError.
+    dataset: str,
+    task: Task,
+    columns: Mapping[str, str],
+    limit: int | None,
+    seed: int | None,
+    skip: int = 0,
+    keep: tuple[str, ...] = (),
+) -> DrawnRows:
+    """Return at most `limit` rows of a file after the first `skip`, drawn by `seed` (in file order for None), with
+    the columns `keep`, or all columns without a role. Raises DatasetError.
     """
     check_columns(task, columns)
     path = path_of(dataset)
-    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip)
+    return _read(path, _stamp(path), task, tuple(sorted(columns.items())), limit, seed, skip, keep)
 
 
 def size(dataset: str, task: Task, columns: Mapping[str, str]) -> int:
@@ -221,8 +277,10 @@ def _read(
     limit: int | None,
     seed: int | None,
     skip: int,
-) -> tuple[Read, int]:
-    wanted = _asked(path, task, dict(pairs), min(limit or MOST_ROWS, MOST_ROWS), seed)._replace(skip=skip)
+    keep: tuple[str, ...],
+) -> DrawnRows:
+    wanted = _asked(path, task, dict(pairs), min(limit or MOST_ROWS, MOST_ROWS), seed)
+    wanted = wanted._replace(skip=skip, keep=list(keep), extra=MOST_EXTRA)
     found = _answer(path, wanted)
     if limit is None and found["of"] > MOST_ROWS:
         raise DatasetError(
@@ -233,9 +291,8 @@ def _read(
     for number, id, *texts in found["rows"]:
         cells = iter(texts)
         try:
-            rows.append(
-                _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
-            )
+            item = _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
+            rows.append(item.model_copy(update={"extra": _extra(zip(found["extra"], cells, strict=True))}))
         except ValueError as error:
             faults.append((number, str(error)))
     placed = _placed(path, wanted, [*faults, *map(tuple, found["broken"])], found["rejected"])
@@ -245,14 +302,42 @@ def _read(
         rows.append(LeftOut(BROKEN, rows=more))
     if found["repeated"]:
         rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
-    return rows, found["of"] - len(faults)
+    return DrawnRows(rows, found["of"] - len(faults), found["dropped"])
+
+
+def _extra(cells: Iterable[tuple[str, str | None]]) -> tuple[tuple[str, str], ...]:
+    """Return the columns of a row that have no role, with their texts; each member of a JSON object is a column."""
+    found: dict[str, str] = {}
+    for name, text in cells:
+        for key, value in _members(name, text or ""):
+            if value.strip() and len(found) < MOST_EXTRA:
+                found[key[:LONGEST_NAME]] = value if len(value) <= LONGEST_EXTRA else f"{value[:LONGEST_EXTRA]}…"
+    return tuple(found.items())
+
+
+def _members(name: str, text: str) -> Iterator[tuple[str, str]]:
+    if text.startswith("{"):
+        try:
+            held = json.loads(text)
+        except (ValueError, RecursionError):
+            held = None
+        if isinstance(held, dict):
+            for key, value in held.items():
+                value = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+                yield from _members(f"{name}.{key}", "" if value == "null" else value)
+            return
+    yield name, text
 
 
 def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: int | None) -> ReadRequest:
     named = {role: [columns.get(role, role)] for role in roles(task)}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
-    return _wanted(path, named, rows, seed)._replace(optional=[role for role in BESIDE if role not in columns])
+    return _wanted(path, named, rows, seed)._replace(
+        optional=[role for role in BESIDE if role not in columns],
+        needed=[*NEEDS[task]],
+        answers=[] if task == "multi_choice" else [*ANSWERS[task]],
+    )
 
 
 def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
@@ -316,7 +401,9 @@ def _header(path: Path) -> tuple[list[str], str]:
     try:
         text = line.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
-        raise DatasetError(f"{path.name}, line 1: this is not UTF-8 text") from None
+        raise DatasetError(
+            f"{path.name}, line 1: this is not UTF-8 text. Save it as UTF-8, or upload it in the form."
+        ) from None
     if len(line) > LONGEST_HEADER or "\0" in text or not text.strip():
         raise DatasetError(f"{path.name}, line 1: write the names of the columns here")
     delimiter = max((",", "\t", ";", "|"), key=text.count)
@@ -333,6 +420,10 @@ def _wanted(path: Path, columns: dict[str, list[str]], rows: int, seed: int | No
         kind=KINDS[path.suffix.lower()],
         columns=columns,
         optional=[],
+        needed=[],
+        answers=[],
+        keep=[],
+        extra=0,
         header=header,
         delimiter=delimiter,
         open_quote=bool(header) and _quotes(path) % 2 == 1,

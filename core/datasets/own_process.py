@@ -22,6 +22,10 @@ MOST_COLUMNS = 2_000
 OPEN_QUOTE = "a quotation mark is never closed, and takes the lines that follow with it"
 LONGEST_LINE = 16 * MB
 """Maximum length of one line of text in bytes."""
+LONGEST_EXTRA = 300
+"""Maximum number of characters that are kept of a cell in a column that has no role."""
+LONGEST_OBJECT = 2_000
+"""The same for a JSON object, whose members are kept separately."""
 
 
 class ReadRequest(NamedTuple):
@@ -31,12 +35,20 @@ class ReadRequest(NamedTuple):
     the file. Roles in `optional` may have no column. `header` and `delimiter` describe a CSV file, and `open_quote`
     says whether one of its quotation marks is never closed. After skipping `skip` rows, `rows` are drawn by `seed`, or
     in file order if it is None. Cells are cut after `longest` characters.
+
+    `keep` names the columns without a role that are returned too (all of them if it is empty), at most `extra`. Of two
+    rows with the same id, one that has all cells of the roles `needed`, and one of `answers` if any are given, is
+    preferred.
     """
 
     path: str
     kind: str
     columns: dict[str, list[str]]
     optional: list[str]
+    needed: list[str]
+    answers: list[str]
+    keep: list[str]
+    extra: int
     header: list[str]
     delimiter: str
     open_quote: bool
@@ -163,9 +175,10 @@ def _looked_at(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str,
 
 
 def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any]:
-    """Return a dict: `rows` (number, id, texts of each role's columns); `columns` (the roles that have any); `of`
-    (number of rows); `repeated` (number of rows with the id of another); `broken` (the first broken lines, as
-    (number, problem)); `rejected` (the problems of the first lines without a number); `lost` (the number of both).
+    """Return a dict: `rows` (number, id, texts of each role's columns, then of the others); `columns` (the roles that
+    have any); `extra` (the columns without a role), `dropped` (how many more there are); `of` (number of rows);
+    `repeated` (number of rows with the id of another); `broken` (the first broken lines, as (number, problem));
+    `rejected` (the problems of the first lines without a number); `lost` (the number of both).
     """
     source, known, there = _expressions(connection, wanted)
     roles = {role: names for role, names in wanted.columns.items() if role not in wanted.optional or names[0] in there}
@@ -173,21 +186,30 @@ def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any
         if there.count(name) != 1:
             fault = "more than one column" if name in there else "no column"
             raise ValueError(f"it has {fault} “{name}”; say which one holds that. There are: {', '.join(there[:20])}")
+    extra, dropped = _without_role(wanted, there, {name for names in roles.values() for name in names})
+    if wanted.kind == "jsonl":
+        known |= _source(wanted._replace(columns={"": extra}))[1]
     cells = [known[name] for names in roles.values() for name in names]
     asked = [known[name] for role, names in roles.items() if role not in BESIDE for name in names]
     given = f"nullif(trim(left({known[roles['id'][0]]}, 200)), '')" if "id" in roles else "null"
     connection.execute(
         f"create temp table kept as select _line_no, _fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
-        f"{_hash(cells)} as content from {source}"
+        f"{_hash(cells)} as content, {_is_incomplete(wanted, roles, known)} as incomplete from {source}"
     )
     order = "_line_no" if wanted.seed is None else f"md5({_text(str(wanted.seed))} || ' ' || id)"
-    once = "row_number() over (partition by id order by content, _line_no) = 1"
+    once = "row_number() over (partition by id order by incomplete, content, _line_no) = 1"
     connection.execute(
         f"create temp table chosen as select _line_no, id, row_number() over (order by {order}) as place from "
         f"(select * from kept where _fault is null qualify {once}) order by place "
         f"limit {wanted.rows} offset {wanted.skip}"
     )
-    shown = ", ".join(f"left({cell}, {wanted.longest + 1})" for cell in cells)
+    shown = ", ".join(
+        [f"left({cell}, {wanted.longest + 1})" for cell in cells]
+        + [
+            f"left({cell}, if({cell} like '{{%', {LONGEST_OBJECT}, {LONGEST_EXTRA + 1}))"
+            for cell in map(known.get, extra)
+        ]
+    )
     rows = connection.execute(
         f"select chosen._line_no, id, {shown} from {source} s join chosen using (_line_no) order by place"
     ).fetchall()
@@ -199,8 +221,30 @@ def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any
     rejected, lost = _rejected(connection, wanted)
     return {
         **{"rows": rows, "columns": roles, "of": distinct, "repeated": good - distinct},
+        **{"extra": extra, "dropped": dropped},
         **{"broken": broken, "rejected": rejected, "lost": lost + faulty},
     }
+
+
+def _without_role(wanted: ReadRequest, there: list[str], used: set[str]) -> tuple[list[str], int]:
+    """Return the columns without a role that are kept, in the file's order, and how many more there are. Raises
+    ValueError if one that was named does not exist.
+    """
+    for name in wanted.keep:
+        if name not in there:
+            raise ValueError(f"it has no column “{name}” to keep. There are: {', '.join(there[:20])}")
+    unique = [name for name in there if name.strip() and name not in used and there.count(name) == 1]
+    found = [name for name in unique if name in wanted.keep] if wanted.keep else unique
+    return found[: wanted.extra], len(found[wanted.extra :])
+
+
+def _is_incomplete(wanted: ReadRequest, roles: dict[str, list[str]], known: dict[str, str]) -> str:
+    """Return SQL for whether a row certainly becomes no item."""
+    faults = [f"trim(coalesce({known[name]}, '')) = ''" for role in wanted.needed for name in roles.get(role, ())]
+    if wanted.answers and "answer" in roles:
+        known_answers = ", ".join(map(_text, ["", *wanted.answers]))
+        faults.append(f"lower(trim(coalesce({known[roles['answer'][0]]}, ''))) not in ({known_answers})")
+    return " or ".join(faults) or "false"
 
 
 def _hash(cells: list[str]) -> str:

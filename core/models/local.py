@@ -126,9 +126,12 @@ class LocalModel:
             name = self.id.removeprefix("local/")
             server.connection.learn(name, thinks=server.thinks)
             endpoint = Endpoint(server.connection, name, streams, self._leave)
-            return await endpoint.answer(request, on_text)
+            answer = await endpoint.answer(request, on_text)
         except (NothingListens, MalformedReply) as fault:
             raise fault if server.alive else server.died() from None
+        # The server names the model by the path of its file, which is private.
+        served = answer.served and answer.served.model_copy(update={"model": self.path.name})
+        return answer.model_copy(update={"served": served})
 
 
 class _Server:

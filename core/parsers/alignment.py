@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from ..text.patterns import anycase
 from ..text.reply import STRUCK
-from .remarks import ASIDE, COURTESY, begins_remarks
+from .phrases import RE
+from .remarks import begins_remarks
 
 LEAST = 0.3
 """Least similarity of an edit and its original, from 0 to 1; text that is less similar is not considered an edit
@@ -27,14 +27,6 @@ SURELY = 0.75
 edit.
 """
 
-_TOKEN = re.compile(r"(?P<mask>(?i:\[(?:redacted|removed)\])|\bREDACTED\b|\bREMOVED\b)|\w+")
-_PREFIX = re.compile(r"(?P<label>[:：→]|[-=]>)|(?<=[.!?])[\"”'’*_)]{0,3}(?=\s)")
-_SENTENCE_END = re.compile(r"[.!?…][\"”'’)\]*_]{0,3}(?=\s)|(?<=[\])])(?=\s)")
-_ABOUT_EDITS = anycase(
-    r"\b(?:edit|chang|redact|mask|replac|rephras|rewrit|rewrote|reword|substitut)\w{0,5}\b|\b(?:words?|adjectives?"
-    r"|sentiment"
-    r"|paragraph|terms?|phrases?|positive|negative|neutral)\b"
-)
 _MOST_LINES, _MOST_PLACES = 40, 8
 """How many lines are compared, counted from the end, and how many places within a line at which the edit may begin or
 end.
@@ -60,7 +52,7 @@ class _Token(NamedTuple):
 
 
 def _tokens(text: str) -> list[_Token]:
-    return [_Token(None if one["mask"] else one[0].casefold(), one.start()) for one in _TOKEN.finditer(text)]
+    return [_Token(None if one["mask"] else one[0].casefold(), one.start()) for one in RE.token.finditer(text)]
 
 
 class _Original:
@@ -110,10 +102,10 @@ def aligned_part(text: str, original: str) -> str | None:
         return None
     start, end = found[0], _continued(lines, filled, *found, whole)
     edit = "\n".join(lines[start : end + 1]).strip()
-    edit = _trimmed(edit if COURTESY.match(original) else COURTESY.sub("", edit), whole)
+    edit = _trimmed(edit if RE.courtesy.match(original) else RE.courtesy.sub("", edit), whole)
     tokens = _tokens(edit)
     if all(token.word is not None for token in tokens):
-        talks = _ABOUT_EDITS.search(edit) and not _ABOUT_EDITS.search(original)
+        talks = RE.about_edits.search(edit) and not RE.about_edits.search(original)
         if 2 * len(tokens) < len(whole.words) or (talks and whole.likeness(tokens) < SURELY):
             return None
     return edit
@@ -179,7 +171,7 @@ def _trimmed(text: str, original: _Original) -> str:
 
     masks = sum(token.word is None for token in tokens)
     line_end = text.find("\n") if "\n" in text else len(text)
-    places = islice(_PREFIX.finditer(text, 0, line_end), _MOST_PLACES)
+    places = islice(RE.prefix.finditer(text, 0, line_end), _MOST_PLACES)
     starts = [0]
     for place in places:
         is_own = place["label"] == ":" and text.count(":", place.end()) < original.colons
@@ -189,40 +181,18 @@ def _trimmed(text: str, original: _Original) -> str:
     start = max(starts, key=lambda at: (original.likeness(between(at, len(text))), -at))
     ends = [len(text)]
     if masks:
-        found = list(_SENTENCE_END.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
+        found = list(RE.edit_sentence_end.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
         ends += [one.end() for one in found if all(token.word for token in between(one.end(), len(text)))]
     if text[start:].lstrip().startswith(('"', "“")):
         ends.append(max(text.rfind(mark, start + 1) for mark in '"”') + 1 or len(text))
     end = max(ends, key=lambda at: (original.likeness(between(start, at)), at))
     edit = text[start:end].strip()
-    bracket = _BRACKET.search(edit)
-    is_remark = bracket and (begins_remarks(bracket[0]) or ASIDE.fullmatch(bracket[0]))
+    bracket = RE.bracket.search(edit)
+    is_remark = bracket and (begins_remarks(bracket[0]) or RE.remark_aside.fullmatch(bracket[0]))
     return edit[: bracket.start()].rstrip() if bracket and is_remark else edit
 
 
-_BRACKET = re.compile(r"(?<=[.!?\"”] )\([^()\n]{1,200}\)\Z")
-
 # Marks of an edit.
-
-_PUT_IN = re.compile(r"</?(?:ins|u|b|i|strong|em|mark|span)\b[^<>\n]{0,100}>", re.IGNORECASE)
-_MARKED = re.compile(
-    r"(?<![*\w])(\*{1,3})(?=[^\s*])([^*\n]{0,2000}?[^\s*])\1(?![*\w])"
-    r"|(?<!\w)(_{1,3})(?=[^\s_])([^_\n]{0,2000}?[^\s_])\3(?!\w)"
-)
-
-
-ARROW = re.compile(r"→|[-=]>")
-_REPLACED = re.compile(r"[\[{(]([^\[\]{}()\n→>\"]{1,300}?) ?(?:→|[-=]>) ?([^\[\]{}()\n→>\"]{1,300})[\]})]")
-"""An old wording and the new one, in brackets."""
-_OLD = re.compile(r"\(([^()\n]{1,200})\) ?(?=\*\*[^*\s]|<(?:b|strong|ins|u|mark)>)", re.IGNORECASE)
-"""An old wording before a new one in bold."""
-_BRACKETED = re.compile(
-    r"\[((?!redact|remov|mask|hidden|blank|omit|delet|word|adjective|noun|verb|name)[a-z][^\[\]\n]{0,80})\](?!\()"
-)
-"""A new wording in brackets; a mask in brackets occurs more than once, or is one of these words."""
-_MASK = re.compile(r"\\?\[(redacted|masked|removed|hidden|omitted|deleted)(?::[^\[\]\n]{1,200}?)?\\?\]", re.IGNORECASE)
-"""A mask with a backslash before its brackets, or with the word that it hides, as in [REDACTED: cold]."""
-_BLOCK = re.compile(r"[ \t]*</?(?:p|div|blockquote|section|article|body|html)\b[^<>\n]{0,200}>[ \t]*", re.IGNORECASE)
 
 
 def aligned_with_marks(text: str, original: str) -> str | None:
@@ -233,41 +203,38 @@ def aligned_with_marks(text: str, original: str) -> str | None:
         return None
     words = [token.word for token in _tokens(original)]
     for part in [text, *reversed([*text.split("\n\n"), *text.splitlines()][-_MOST_LINES:])]:
-        old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", _BOLD.sub("", part), flags=re.IGNORECASE)
+        old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", RE.edit_bold.sub("", part), flags=re.IGNORECASE)
         old = re.sub(r"~~|</?(?:del|s|strike)>", "", old, flags=re.IGNORECASE)
         if [token.word for token in _tokens(old)] == words and STRUCK.search(part):
             return part
     return None
 
 
-_BOLD = re.compile(
-    r"\*\*[^*\n]{1,2000}\*\*|__[^_\n]{1,2000}__|<(?:b|strong)>[^<>]{0,2000}</(?:b|strong)>", re.IGNORECASE
-)
-
-
 def without_marks(text: str, original: str) -> str:
     """Remove from `text` what is struck out (~~old~~, <del>) and the marks around what is new (**new**, <ins>), unless
     the original has such marks itself.
     """
-    if not ARROW.search(original):
-        text = _REPLACED.sub(r"\2", text)
-    text = _OLD.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
+    if not RE.arrow.search(original):
+        text = RE.replaced.sub(r"\2", text)
+    text = RE.old_wording.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
     if "[" not in original:
-        text = _MASK.sub(r"[\1]", text)
+        text = RE.written_mask.sub(r"[\1]", text)
     if "~~" not in original and "<" not in original:
         text = re.sub(r"\*\*(~~[^~\n]{1,2000}~~)\*\*", r"\1", text)
         text = re.sub(rf"(?:{STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
-        text = _PUT_IN.sub("", text)
-        if _BLOCK.search(text):
-            text = re.sub(r"\n{3,}", "\n\n", _BLOCK.sub("\n", text))
+        text = RE.put_in.sub("", text)
+        if RE.block.search(text):
+            text = re.sub(r"\n{3,}", "\n\n", RE.block.sub("\n", text))
     old = [line[1:].strip() for line in text.splitlines() if line.startswith("-")]
     if old and "\n+" in text and all(line in original for line in old):
         text = "\n".join(line.removeprefix("+").strip() for line in text.splitlines() if not line.startswith("-"))
-    put_in = _BRACKETED.findall(text)
+    put_in = RE.edit_bracketed.findall(text)
     if "[" not in original and len(set(put_in)) == len(put_in) and all(token.word for token in _tokens(text)):
-        text = _BRACKETED.sub(r"\1", text)
+        text = RE.edit_bracketed.sub(r"\1", text)
     for _ in range(2):
-        text = _MARKED.sub(lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text)
+        text = RE.edit_marked.sub(
+            lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text
+        )
     if ">" not in original:
         text = re.sub(r"^[ \t]*>[ \t]?", "", text, flags=re.MULTILINE)
     return text

@@ -6,8 +6,8 @@ import re
 import textwrap
 from typing import NamedTuple
 
-from ..text.patterns import anycase
 from ..text.reply import fields, spoken, without_block_quote
+from .phrases import RE
 
 
 class FinalAnswer(NamedTuple):
@@ -23,26 +23,6 @@ class FinalAnswer(NamedTuple):
 
 _PARTS = ("description", "domain", "code")
 # Line by line, and with every repetition bounded, because an answer may be all white space.
-_TAG = re.compile(
-    r"^[ \t#*>_+•-]{0,40}(?:\d[.)] ?)?\[?[ \t]{0,9}(DESCRIPTION|DOMAIN|CODE)[ \t]{0,9}\]?[ \t*_]{0,20}(?::|$"
-    r"|[ \t]=|[ \t][–—-](?:[ \t]|$))[*_ \t]*",
-    re.IGNORECASE | re.MULTILINE,
-)
-_BRACKET_TAG = re.compile(
-    r"(?:^(?:[ \t#>+•*-]|\d[.)]){1,20})?(?:[*_#]{1,9}\s{0,9})?[\[(]\s{0,9}(DESCRIPTION|DOMAIN"
-    r"|CODE)\s{0,9}:?[\])][*_]{0,9}\s{0,9}:?[*_]{0,9}[ \t]*"
-    r"|[*_]{0,3}[\[(](?:/|end (?:of )?)(?:DESCRIPTION|DOMAIN|CODE)[\])][*_]{0,3}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_XML_TAG = anycase(r"<(DESCRIPTION|DOMAIN|CODE)>|</(?:DESCRIPTION|DOMAIN|CODE)>")
-_FENCE = re.compile(r"^([ \t]*)(```|~~~)[^\n`]*\n(.*?)(?:^[ \t]*\2|```|\Z)", re.DOTALL | re.MULTILINE)
-_INLINE = re.compile(r"```(?:python|py)?[ \t]+([^`\n]*)```")
-_DEFINES = re.compile(r"\bdef\s+\w+\s*\(|\blambda\b")
-_BEGINS = re.compile(r"^(?:import|from|def|@|lambda|\w+\s*=\s*lambda)\b", re.MULTILINE)
-_GOES_ON = re.compile(
-    r"[ \t)\]}#@\"']|(?:import|from|def|class|if|else|elif|for|while|try|except|with|return|print)\b"
-    r"|\w[\w.\[\]]*\s*[-+*/]?=|\Z|```|~~~"
-)
 
 
 _BRACKETS = str.maketrans("【】", "[]")
@@ -74,7 +54,7 @@ def of_field(text: str) -> str:
 
 
 def _sections(text: str) -> tuple[dict[str, str], int | None]:
-    pattern = next((tag for tag in (_BRACKET_TAG, _XML_TAG) if tag.search(text)), _TAG)
+    pattern = next((tag for tag in (RE.bracket_tag, RE.xml_tag) if tag.search(text)), RE.code_tag)
     tags = list(pattern.finditer(text))
     sections: dict[str, str] = {}
     for k, tag in enumerate(tags):
@@ -86,19 +66,19 @@ def _sections(text: str) -> tuple[dict[str, str], int | None]:
 
 
 def _unfenced(text: str) -> str:
-    return re.sub(r"\n\s{0,9}(?:-{3,9}|\*{3,9})\s{0,9}\Z", "", _FENCE.sub("", text).strip())
+    return re.sub(r"\n\s{0,9}(?:-{3,9}|\*{3,9})\s{0,9}\Z", "", RE.code_fence.sub("", text).strip())
 
 
 def _code(text: str, fenced_only: bool = False) -> str:
     """Return the last fenced block that defines something; without a fence, the lines from the first import or def."""
-    blocks = [textwrap.dedent(block[3]) if block[1] else block[3] for block in _FENCE.finditer(text)]
-    defining = [block for block in [*_INLINE.findall(text), *blocks] if _DEFINES.search(block)]
+    blocks = [textwrap.dedent(block[3]) if block[1] else block[3] for block in RE.code_fence.finditer(text)]
+    defining = [block for block in [*RE.code_inline.findall(text), *blocks] if RE.defines.search(block)]
     if defining:
         return str(defining[-1]).strip("\n")
     text = textwrap.dedent(text).strip("`\n ")
-    begin = _BEGINS.search(text)
-    if fenced_only or begin is None or not _DEFINES.search(text):
+    begin = RE.code_begins.search(text)
+    if fenced_only or begin is None or not RE.defines.search(text):
         return ""
     lines = text[begin.start() :].split("\n")
-    end = next((k for k, line in enumerate(lines) if not _GOES_ON.match(line)), len(lines))
+    end = next((k for k, line in enumerate(lines) if not RE.code_goes_on.match(line)), len(lines))
     return "\n".join(lines[:end]).strip("`~\n ")

@@ -63,7 +63,7 @@ def with_schema(prompt: Prompt, wanted: dict[str, Any] | None) -> Prompt:
     return prompt.model_copy(update={"messages": (*turns, last), "json_schema": wanted})
 
 
-NO_PAPER_FIGURE = "its answers were asked for by their fields, and paper rules read prose alone"
+NO_PAPER_FIGURE = "its answers were requested as fields, and the original parser reads only prose"
 """Why there is no figure under the original parser."""
 
 OTHER_MEASURE = "Answers were asked for by their fields, as JSON: that is another measure than the paper's."

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
-from ..text.patterns import anycase
 from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open_question
+from .phrases import RE
 from .statements import (
     BOTH,
     FIRM,
@@ -43,14 +43,11 @@ def all_named(text: str, labels: Iterable[str]) -> bool:
     answer.
     """
     labels = list(labels)
-    lines = {_ITEM.sub("", line) for line in re.split(r"[\n|]", text.casefold())}
+    lines = {RE.label_item.sub("", line) for line in re.split(r"[\n|]", text.casefold())}
     return lines.issuperset(labels) or any(
         all(re.search(rf"(?<!\w){re.escape(label)}(?!\w)", sentence) for label in labels)
         for sentence in sentences(text.casefold())
     )
-
-
-_ITEM = re.compile(r"\A\W{0,6}(?:\w[).:])?\W{0,6}|\W{1,6}\Z")
 
 
 _MOST_SENTENCES = 500
@@ -83,60 +80,19 @@ def _undeclined(text: str) -> str:
 _TONES = {"mixed": "neutral", "ambivalent": "neutral", "unclear": UNKNOWN, "undetermined": UNKNOWN}
 _TONES |= {name: name for name in ("positive", "negative", "neutral", UNKNOWN)}
 _NAMES = "|".join(_TONES)
-_DEGREE = r"(?:(?:very|quite|rather|somewhat|overall|[a-z]{2,15}ly)\W+){0,4}"
-_OPTIONS_FOLLOW = rf"(?!\s*(?:,|/|\||;)\s*(?:or\s+|and\s+)?(?:{_NAMES})\b|[ \t]+(?:(?:or|and)[ \t]+)?(?:{_NAMES})\b)"
 _first_tone = begins_with(
     _TONES,
     {"neg": "negative", "pos": "positive", "neu": "neutral", "👍": "positive", "👎": "negative"},
-    after=_OPTIONS_FOLLOW
-    + r"(?!\?|-| ?(?:→|[-=]>|:) ?(?:yes|no)\b| (?:words?|aspects?|points?|phrases?|remarks?|terms?|elements?)\b"
-    + r"| at (?:most|best|first)\b)",
+    form="first_tone",
 )
-_TONE_CLAIM = anycase(
-    r"(?:'s|\b(?:is|are|as|be|has|have|seems?|appears?|remains?|leans?|sounds?|feels?|reads?|label|call|rate|classify"
-    r"|consider|deem|judge|mak(?:es?|ing)|express(?:es|ing)|convey(?:s|ing)|overall|therefore|thus))\W+(?:(?:a|an|the"
-    r"|to|be|of|as|towards?|sentiment|tone|it|this|that|paragraph|review|text|passage|one)\s+){0,6}"
-    rf"{_DEGREE}({_NAMES})\b{_OPTIONS_FOLLOW}"
-)
-_TONE_WORD = anycase(
-    rf"(?P<not>\b(?:not|neither|nor|than|hardly|scarcely|barely|without|no|less|rather than|instead of|never"
-    rf"|nothing)\W+(?:a\W+)?|n't\W+(?:a\W+)?|\bnon-)?\b(?P<tone>{_NAMES})\b"
-)
-_POLAR = anycase(r"\b(?:positive|negative)\b")
-_BOTH_TONES = anycase(r"\b(?:both|neither) (?:positive (?:and|nor) negative|negative (?:and|nor) positive)\b")
-_CONCEDED = anycase(
-    r"\A\W{0,3}(?:although|though|while|whereas|even though|even if|despite|in spite of)\b[^,.;\n]{1,160},(?=[^\n]{8})"
-)
-_LISTED = anycase(rf"\((?:[^()\n]{{0,60}}\b(?:{_NAMES})\b){{2,4}}[^()\n]{{0,60}}\)")
-"""The options repeated in brackets."""
-_OPPOSITE = anycase(
-    r"(?:\b(?:is |was )?not|n't) (?:at all|in the least|remotely|in any way) (?P<a>positive|negative)\b|"
-    r"(?:\b(?:is |was )?not|n't) (?:a )?(?P<b>positive|negative)(?: \w+)? (?:at all|in the least|in any way|one bit)\b|"
-    r"\b(?:(?:is |are )?(?:anything but|far from(?: being)?|(?:quite "
-    r"|very )?(?:the )?opposite of))\W+(?:an? )?(?P<c>positive|negative)\b"
-)
-
-
-_LEANS = anycase(
-    r"\b(?:mixed|neutral|ambivalent|balanced)\b[^.;\n]{0,40}?\b(?:lean(?:s|ing)?|tend(?:s|ing)?|ti(?:p|lt)(?:s|ed"
-    r"|ing|ped)?"
-    r"|skew(?:s|ed|ing)?|predominantly|mostly|mainly|on balance|overall)\b[^.;\n]{0,20}?\b(?P<tone>positive|negative)\b"
-)
-"""A mixed tone that is said to be closer to one of the two."""
-_NO_OTHER = anycase(
-    r"\b(?:not|n't|cannot|no|nothing|hard|difficult|impossible|never|hardly)\b[^.;\n]{0,60}?\b(?:other than|else than"
-    r"|(?:anything|else|nothing|way) but|except(?: as)?)\W{1,3}(?:as )?(?:an? )?(?P<tone>positive|negative|neutral)\b"
-    r"|\b(?:nothing|none) (?:but|other than) (?P<only>positive|negative|neutral)\b"
-)
-"""Says that nothing but this tone is possible."""
 
 
 def sentiment(text: str) -> str | None:
     """Return "positive", "negative", "neutral" (also for "mixed") or "unknown"; None if it is not clear."""
-    words = _LISTED.sub("", without_open(reply(text), _POLAR))
-    words = _LEANS.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
-    words = _NO_OTHER.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
-    words = _OPPOSITE.sub(
+    words = RE.listed.sub("", without_open(reply(text), RE.polar))
+    words = RE.leans.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
+    words = RE.label_no_other.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
+    words = RE.opposite.sub(
         lambda tone: f" is {'negative' if tone[tone.lastgroup or ''].lower() == 'positive' else 'positive'}", words
     )
     value = _label(words, _first_tone, ("positive", "negative", "neutral", UNKNOWN), _tone_claimed)
@@ -145,16 +101,16 @@ def sentiment(text: str) -> str | None:
 
 def _tone_claimed(text: str) -> str | None:
     claims, mentions = [], []
-    for sentence in (without_open_question(_CONCEDED.sub("", part)) for part in stated(text)):
+    for sentence in (without_open_question(RE.label_conceded.sub("", part)) for part in stated(text)):
         claim, unknown_at = _tone_of(sentence), cannot_tell(sentence)
         if claim and (unknown_at is None or claim.at < unknown_at or " but " in sentence[unknown_at : claim.at]):
             claims.append(claim.value)
         elif unknown_at is not None or ("sentiment" in sentence and is_silent(sentence)):
             claims.append(UNKNOWN)
-        elif _BOTH_TONES.search(sentence):
+        elif RE.both_tones.search(sentence):
             mentions.append("neutral")
         else:
-            mentions += [_TONES[word["tone"].lower()] for word in _TONE_WORD.finditer(sentence) if not word["not"]]
+            mentions += [_TONES[word["tone"].lower()] for word in RE.tone_word.finditer(sentence) if not word["not"]]
     return claims[-1] if claims else only(mentions)
 
 
@@ -167,15 +123,13 @@ def _tone_of(sentence: str) -> Statement | None:
         return named[-1]
     if begins := _first_tone(sentence):
         return Statement(begins.value, 0, LOOSE)
-    claims = list(_TONE_CLAIM.finditer(sentence))
+    claims = list(RE.tone_claim.finditer(sentence))
     claim = next(
-        (one for one in claims if not _MAY.search(sentence, max(0, one.start() - 40), one.start())),
+        (one for one in claims if not RE.may.search(sentence, max(0, one.start() - 40), one.start())),
         claims[0] if claims else None,
     )
     return Statement(_TONES[claim[1].lower()], claim.start(), LOOSE) if claim else None
 
-
-_MAY = anycase(r"\b(?:may|might|could|can)(?: \w+)? \Z")
 
 # Entailment.
 
@@ -188,21 +142,6 @@ _VERDICTS = YES_NO | TRUE_FALSE | {
 }  # fmt: skip
 _word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
-_NUMBER = anycase(
-    r"[\W_]{0,6}(?:(?P<named>option|choice|answer|number|#)\W{0,3})?(?P<v>[1-3])(?!\d"
-    r"|\.\d)(?P<mark>\s?[().:\]–—-]{1,3})?(?P<alone>\W*(?:\n|\Z)|,\s{0,3}(?!or\b|and\b)(?=[a-z]))?\s{0,3}"
-)
-_LIST = re.compile(r"(?:\n\W{0,4}|[.!?;] )[23][.):]")
-_OPTIONS_LIST = anycase(r"\n\W{0,4}[23][.):]\W{0,6}(?:yes|no|unknown)\b")
-_OPTIONS_AGAIN = anycase(
-    r"[^\n]{0,200}[2-3]\)\s{0,3}[\"']?(?:no|unknown)\b"
-    r"|\W{0,3}(?:,|/|\||\bor\b) ?(?:or )?[\"']?(?:no|unknown)\b(?! (?:doubt|question|problem|need|way|reason"
-    r"|information)\b)"
-)
-_SURELY_UNKNOWN = anycase(
-    r"\bunknown\b|not enough (?:information|context)|insufficient|no information|can ?not be (?:determined"
-    r"|known|answered)"
-)
 
 
 def _first_verdict(text: str) -> Begins | None:
@@ -210,16 +149,16 @@ def _first_verdict(text: str) -> Begins | None:
     the word counts. None if there is no verdict, or if the options are only repeated.
     """
     text = re.sub(r"\A\W{0,3}[a-c]\) ", "", text)
-    number = _NUMBER.match(text)
+    number = RE.option_number.match(text)
     behind_number = number.end() if number else 0
     word = _word(text[behind_number:])
     end = behind_number + word.end if word else behind_number
-    if _OPTIONS_AGAIN.match(text, end) or (number and _OPTIONS_LIST.search(text)):
+    if RE.options_again.match(text, end) or (number and RE.options_list.search(text)):
         return None
     if word:
-        is_unknown = word.value == "no" and _SURELY_UNKNOWN.search(sentences(text)[0])
+        is_unknown = word.value == "no" and RE.surely_unknown.search(sentences(text)[0])
         return Begins(UNKNOWN if is_unknown else word.value, end)
-    if number and _names_option(number) and not _LIST.search(text):
+    if number and _names_option(number) and not RE.numbers_follow.search(text):
         return Begins(_OPTIONS[number["v"]], number.end("v"))
     return None
 
@@ -227,45 +166,6 @@ def _first_verdict(text: str) -> Begins | None:
 def _names_option(number: re.Match[str]) -> bool:
     """Whether a number stands for an option ("2)", "option 2", "2" alone) and not for an amount ("2 men")."""
     return bool(number["mark"] or number["named"]) or number["alone"] is not None
-
-
-_DOES_NOT = anycase(
-    r"(?:\b(?:not|cannot|never|no)|n't)\W+(?:\w+\W+){0,3}?(?:entail|follow|support|infer|impl|conclude|contain"
-    r"|drawn|deduc|deriv|justif|hold\b)\w*"
-)
-_DOES = anycase(
-    r"(?:\b|(?='s))(?:entails|(?:is|be|'s) (?:\w+ly )?(?:entailed|supported|implied|inferred|concluded|confirmed|backed"
-    r"|stated)|follows|(?:accept|take|read|count|treat)\b[^.;\n]{1,60}\bas (?:follow|true|entail|given|support"
-    r"|correct)\w*"
-    r"|(?:bears?|backs?) (?:it|this|that) (?:out|up)|(?:claim|hypothesis) holds|does (?:\w+ly )?(?:entail|follow"
-    r"|support)|supports|implies|confirms|backs|statement holds"
-    r"|(?:is|be|as|'s) (?:\w+ly )?(?:true|correct|accurate))\b"
-)
-_FALSE = anycase(
-    r"(?:\bis|\bbe|\bas|\bwas|'s) (?:\w+ly )?(?:false|incorrect|wrong|untrue|inaccurate|contradicted|inconsistent"
-    r"|refuted|unsupported)\b"
-    r"|(?<!not )(?<!n't )\b(?:contradicts?|contradicting|refutes|disproves)\b|\bthe opposite\b|\bimpossible for\b"
-    r"|\b(?:rul(?:es?|ing)|is) (?:(?:it|this|that) )?(?:ruled )?out\b(?! that)"
-    r"|(?:\bnot|n't|\bcannot) (?:\w+ ){0,2}?(?:true|correct|accurate|the case|consistent|entailed|supported)\b"
-)
-_NEITHER = anycase(
-    r"\b(?:is|are|remains) (?:neutral|undetermined)\b|\bneither\b[^.;\n]{0,80}\bnor\b|\b(?:not"
-    r"|n't) (?:\w+ ){0,2}(?:entail|support|confirm|imply)\w*[^.;\n]{0,30}\b(?:or|nor) (?:contradict|refute|den)"
-)
-_STATEMENT = anycase(r"[\"“«„「](?!\W{0,4}(?:yes|no|unknown|true|false|[1-3])\b)[^\"“”«»„「」\n]{12,400}[\"”“»」]")
-"""A quoted statement: its words do not say whether it follows."""
-
-
-_IT_DOES = anycase(
-    r"\W{0,4}(?:it|this|that|they) (?:\w{1,10}ly )?(?:does|do|is|are|did|was|were|can|could|would|has|have)"
-    r"(?P<not> not|n't)?\W{0,4}"
-)
-"""A complete sentence such as "It does not"."""
-
-
-_PLACE = anycase(
-    r"\bthe (?P<nth>first|second|third|last|final|1st|2nd|3rd) (?:option|choice|one of the (?:three|options))\b"
-)
 
 
 def _numbered(place: re.Match[str]) -> str:
@@ -278,7 +178,7 @@ def entailment(text: str) -> str | None:
     """Return "yes", "no" or "unknown"; None if it is not clear. If a number and a word disagree ("2) yes"), the word
     counts.
     """
-    words = _PLACE.sub(_numbered, plain(text if "{" in text else _STATEMENT.sub("it", text)))
+    words = RE.label_place.sub(_numbered, plain(text if "{" in text else RE.statement.sub("it", text)))
     return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
 
 
@@ -287,21 +187,18 @@ def _verdict_claimed(text: str) -> str | None:
         return None
     verdicts = []
     for sentence in map(without_open_question, stated(text)):
-        if cannot_tell(sentence) is not None or is_silent(sentence) or _NEITHER.search(sentence):
+        if cannot_tell(sentence) is not None or is_silent(sentence) or RE.neither.search(sentence):
             verdicts.append(UNKNOWN)
-        elif _DOES_NOT.search(sentence) or _FALSE.search(sentence):
+        elif RE.does_not.search(sentence) or RE.is_false.search(sentence):
             verdicts.append("no")
-        elif _DOES.search(sentence):
+        elif RE.label_does.search(sentence):
             verdicts.append("yes")
-        elif short := _IT_DOES.fullmatch(sentence):
+        elif short := RE.it_does.fullmatch(sentence):
             verdicts.append("no" if short["not"] else "yes")
     return verdicts[-1] if verdicts else None
 
 
 # Ability.
-
-_CANNOT = anycase(r"\b(?:not (?:possible|able)|impossible|unable|can ?not|can't|isn't possible)\b")
-_CAN = anycase(r"\b(?:possible|able|can)\b")
 
 
 def ability(text: str) -> str | None:
@@ -311,8 +208,8 @@ def ability(text: str) -> str | None:
 
 def _able(text: str) -> str | None:
     for sentence in sentences(text):
-        if _CANNOT.search(sentence):
+        if RE.unable_to_answer.search(sentence):
             return "no"
-        if _CAN.search(sentence):
+        if RE.able_to_answer.search(sentence):
             return "yes"
     return None

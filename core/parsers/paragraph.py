@@ -13,69 +13,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from ..text.patterns import anycase
 from ..text.reply import cells_of, fenced, json_in, spoken, without_block_quote, without_echo
-from .alignment import ARROW, aligned_part, aligned_with_marks, without_marks
+from .alignment import aligned_part, aligned_with_marks, without_marks
 from .cannot_tell import begins_as_refusal
-from .remarks import COURTESY, asks_back, introduction_end, is_suggestions, without_remarks
+from .phrases import RE
+from .remarks import asks_back, introduction_end, is_suggestions, without_remarks
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",
     "edited", "redacted", "revised", "counterfactual", "redaction", "text", "output", "answer", "result",
 )  # fmt: skip
-_FIELD = anycase(r"paragraph|text|edited|redacted|revised|counterfactual")
-_OTHER_FIELD = anycase(r"original|before|explan|note|change|reason|why")
-_TAG = anycase(
-    r"<(/?)((?:\w{1,20}[_-])?(?:paragraph|text|version)|edited(?:paragraph|text)?|redacted|revised|answer"
-    r"|output|result|final)>"
-)
-_KIND = (
-    r"(?:edited|revised|redacted|modified|updated|new|counterfactual|final|rewritten|changed|resulting|alternative"
-    r"|corrected|altered|adapted|masked|reworded|rephrased)"
-)
-_THING = r"(?:paragraph|text|version|passage|review|story|premise|output|answer|redaction|edit)"
 # Repetitions are bounded, and what may start on any line also ends on it. Otherwise blank lines would take quadratic
 # time.
-_MARKUP = r"[*_#>\s]{0,40}"
-_MARKED = r"[*_#>\[\]\t ]{0,40}"
-_NUMBERED = r"(?:option|candidate|version|alternative|paragraph|edit)\s*(?:\d+|[A-C]\b)"
-_LABEL = re.compile(
-    rf"(?:^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:(?:the|an?|my)\s+)?(?:(?:{_KIND}\s+){{1,4}}{_THING}(?:\s+(?:is"
-    rf"|reads|would be"
-    rf"|could be))?|paragraph(?:\s+(?:is|reads|would (?:be|read)|could be))?|p[aá]rrafo \w+|paragraphe \w+|absatz"
-    rf"|{_NUMBERED}|edited|redacted|revised|updated|rewritten|modified|new|output|(?:final )?(?:answer|edit)"
-    rf"|with the words \w+|after(?=[*_]{{0,3}}:))"
-    rf"|\A{_MARKUP}(?:the\s+)?{_THING})(?:[ \t]*\([^()\n]*\))?{_MARKED}(?:[:：→]|[-=]>){_MARKUP}"
-    rf"|^(?:#{{1,6}}[ \t]{{1,4}}\**|\*\*|__)(?:(?:{_KIND}[ \t]+){{1,4}}{_THING}|result|answer"
-    rf"|output)[*_]{{0,3}}[ \t]*$|^\[(?:{_KIND}[ \t]+){{1,4}}{_THING}\][ \t]*$"
-    rf"|^(?:{_KIND}[ \t]+){{1,4}}{_THING}[ \t]*\n[-=]{{3,40}}[ \t]*$|\A{_MARKUP}(?:result|response|a"
-    rf"|q)[*_]{{0,3}}:(?=[ \t]*\n)|\A(?:a(?![^\n]{{0,400}} B:)|assistant):[ \t]"
-    r"|^[^\w\n]{0,40}(?:here(?:'s|’s|\s+is)|alternatively|another)\b[^\n]{0,120}"
-    rf"\b(?:{_THING}|option|alternative)\b[^\n]{{0,80}}:[*_ \t]*$|^[^\S\n]*or:?\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ORIGINAL = re.compile(
-    rf"^{_MARKED}(?:(?:\d[.)]|[-•]) )?(?:the\s+)?original\b[^\n:]*:{_MARKUP}",
-    re.IGNORECASE | re.MULTILINE,
-)
-_IN_LINE = anycase(
-    rf"^\W{{0,40}}(?:here(?:'s|’s| is| are)\b[^\n:.]{{0,160}}\b{_THING}\b|(?:i|we)(?:'d| would|'ve"
-    rf"| have)? (?:changed?|edit(?:ed)?|"
-    r"rewrite|rewrote|redact(?:ed)?|revised?) (?:it|this|the \w+)\b)[^\n:.]{0,120}:[*_]{0,3}[ \t]*"
-)
-_BEFORE_QUOTE = anycase(
-    r"^\W{0,40}(?:sure|certainly|of course|okay|ok|absolutely|here|below|the following|this is|i have|i've|to make|"
-    rf"(?:the\s+)?{_KIND}\b)[^\n]{{0,200}}?[:：][*_]{{0,3}}[ \t]*(?=\"|“)"
-)
-
-
-_LABEL_ONLY = anycase(
-    r"\W{0,9}(?:(?:the|its|my|this|new|overall|paragraph's) ){0,3}(?:(?:sentiment|answer|label|tone|paragraph"
-    r"|text|review|statement)"
-    r"(?: of (?:the|this) \w{1,12})?(?: is| would be| becomes|:)(?: now:?)? )?(?:positive|negative|neutral"
-    r"|mixed|unknown|yes|no|none|n/a)\W{0,9}"
-)
-"""A reply that is only a label or an answer, instead of a paragraph."""
 
 
 def paragraph(text: str, original: str = "") -> str | None:
@@ -115,11 +64,11 @@ def paragraph(text: str, original: str = "") -> str | None:
     edit = aligned_part(text, original) if original else None
     is_whole = edit is not None and edit == text.strip()
     is_none = begins_as_refusal(text) or asks_back(text) or is_suggestions(text)
-    if _LABEL_ONLY.fullmatch(text) or (is_none and not is_whole):
+    if RE.is_label.fullmatch(text) or (is_none and not is_whole):
         return None
     if edit is not None:
         # A remaining arrow is between an old wording and a new one, and it is unknown where these begin and end.
-        return None if ARROW.search(edit) and not ARROW.search(original) else _clean(edit, original)
+        return None if RE.arrow.search(edit) and not RE.arrow.search(original) else _clean(edit, original)
     rest = _after_label(text)
     if original and rest == text:
         return None
@@ -131,7 +80,7 @@ def _last_tagged(text: str) -> str | None:
     """Return the text in the last pair of tags of one name; of nested pairs, the outer one counts. None if there is no
     pair.
     """
-    tags = list(_TAG.finditer(text))
+    tags = list(RE.paragraph_tag.finditer(text))
     # From the end, so that the nearest closing tag of each name is known when an opening one is found.
     closing: dict[str, re.Match[str]] = {}
     pairs: list[tuple[re.Match[str], re.Match[str]]] = []
@@ -154,46 +103,34 @@ def _of_field(parsed: dict[str, Any], whole: bool) -> str | None:
     """
     texts = {str(key).lower().replace(" ", "_"): value for key, value in parsed.items() if isinstance(value, str)}
     named = [texts[name] for name in _FIELDS if name in texts]
-    named += [text for key, text in texts.items() if _FIELD.search(key) and not _OTHER_FIELD.search(key)]
+    named += [text for key, text in texts.items() if RE.paragraph_field.search(key) and not RE.other_field.search(key)]
     return named[0] if named else max(texts.values(), key=len, default="") if whole else None
-
-
-_EDITED_COLUMN = anycase(rf"\W*(?:{_KIND}|after)\b")
 
 
 def _tabled(lines: Sequence[str]) -> str | None:
     """Return the cell below a heading such as "Edited" in a table with one row, or beside it; None if there is none."""
     rows = cells_of(lines)
-    named = [row[-1] for row in rows if len(row) == 2 and _EDITED_COLUMN.match(row[0]) and len(row[1].split()) > 2]
+    named = [row[-1] for row in rows if len(row) == 2 and RE.edited_column.match(row[0]) and len(row[1].split()) > 2]
     if len(rows) > 3 and len(named) == 1:
         return named[0]
     if len(rows) != 3 or any(set(cell) - set(":- ") for cell in rows[1]):
         return None
     for column, heading in enumerate(rows[0][: len(rows[2])]):
-        if _EDITED_COLUMN.match(heading):
+        if RE.edited_column.match(heading):
             return rows[2][column]
     return None
-
-
-_BLOCK_START = re.compile(r"^[ \t]*<(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>", re.I | re.MULTILINE)
-_BLOCK_TAG = anycase(r"[ \t]*</?(?:p|div|blockquote|section|article)\b[^<>\n]{0,200}>[ \t]*")
-_LINE_TAG = anycase(r"[ \t]*<br[ \t]{0,4}/?>[ \t]*\n?")
 
 
 def _html(text: str) -> str | None:
     """Return the text from the first HTML paragraph that begins a line to the end of the last, with blank lines in
     between; None if there are no such paragraphs.
     """
-    start = _BLOCK_START.search(text)
-    tags = list(_BLOCK_TAG.finditer(text, start.start())) if start else []
+    start = RE.block_start.search(text)
+    tags = list(RE.block_tag.finditer(text, start.start())) if start else []
     if len(tags) < 2 or "/" not in tags[-1][0][:4]:
         return None
     pieces = [text[before.end() : after.start()].strip() for before, after in pairwise(tags)]
-    return "\n\n".join(_LINE_TAG.sub("\n", piece) for piece in pieces if piece)
-
-
-_FOREIGN_LABEL = re.compile(r"\A[^\x00-\x7f:：]{2,20}[:：]\s{0,9}(?=[A-Za-z\"“])")
-_CHANGE = re.compile(r"[^\n]{1,80} (?:→|->) [^\n]{1,80}")
+    return "\n\n".join(RE.line_tag.sub("\n", piece) for piece in pieces if piece)
 
 
 def _after_label(text: str) -> str:
@@ -201,33 +138,27 @@ def _after_label(text: str) -> str:
     introduction.
     """
     end = len(text)
-    for label in reversed(list(_LABEL.finditer(text))):
+    for label in reversed(list(RE.paragraph_label.finditer(text))):
         after = text[label.end() : end]
         bare = after.strip()
-        if not (_CHANGE.fullmatch(bare) or _LABEL_ONLY.fullmatch(bare)) and without_remarks("\n" + after).strip(
+        if not (RE.change.fullmatch(bare) or RE.is_label.fullmatch(bare)) and without_remarks("\n" + after).strip(
             ' \n*_"“”'
         ):
-            original = _ORIGINAL.search(after)
+            original = RE.original.search(after)
             return after[: original.start()] if original else after
         end = label.start()
     text = text[:end] if text[:end].strip() else text
     text = re.sub(r"\A(?:~~[^\n]{1,4000}~~\s{0,9}){1,9}", "", text[introduction_end(text) :])
-    text = _FOREIGN_LABEL.sub("", text)
-    for opening in (_BEFORE_QUOTE, COURTESY, _IN_LINE):
+    text = RE.foreign_label.sub("", text)
+    for opening in (RE.before_quote, RE.courtesy, RE.in_line):
         match = opening.match(text)
         if match:
             text = text[match.end() :]
     return text
 
 
-_RULE = re.compile(r"\A(?:[-*_=]{3,}[ \t]*(?:\n|\Z))|(?:\n[-*_=]{3,}[ \t]*)\Z")
-_ITEM = re.compile(r"(?:[-*•–][ \t]+|1[.)][ \t]+)(?=\S)")
-_LETTER_BETWEEN = re.compile(r"(?<=\w)[’‘'](?=\w)")
 _QUOTES = (("“", "”"), ("„", "“”"), ("«", "»"), ("»", "«"), ("「", "」"), ("『", "』"), ("‘", "’"))
 _EMPHASIS = ("**", "__", "*", "_", "``", "`")
-
-
-_ONE_TAG = anycase(r"\A<([a-z][a-z_-]{0,30})>\s*([^<]*)</\1>\Z")
 
 
 def _clean(text: str, original: str = "") -> str | None:
@@ -239,11 +170,11 @@ def _clean(text: str, original: str = "") -> str | None:
     text = re.sub(r"\A\\(?:boxed|text)\{(.*)\}\Z", r"\1", text.strip(), flags=re.DOTALL)
     for _ in range(4):
         before = text
-        text = _RULE.sub("", text).strip()
+        text = RE.rule.sub("", text).strip()
         text = without_block_quote(text).strip()
         if len(text.splitlines()) == 1:
-            text = _ITEM.sub("", text, count=1) if _ITEM.match(text) else text
-        text = _ONE_TAG.sub(r"\2", _unquoted(_unmarked(text)))
+            text = RE.paragraph_item.sub("", text, count=1) if RE.paragraph_item.match(text) else text
+        text = RE.one_tag.sub(r"\2", _unquoted(_unmarked(text)))
         if text == before:
             break
     return text if re.search(r"\w", text) else None
@@ -271,11 +202,11 @@ def _unquoted(text: str) -> str:
     for opening, closing in _QUOTES:
         if text[0] == opening and text[-1] in closing:
             depth = 0
-            for mark in _LETTER_BETWEEN.sub("", inner):
+            for mark in RE.letter_between.sub("", inner):
                 depth += (mark == opening) - (mark in closing)
                 if depth < 0:
                     return text
             return inner.strip()
-    if text[0] == text[-1] == "'" and "'" not in _LETTER_BETWEEN.sub("", inner):
+    if text[0] == text[-1] == "'" and "'" not in RE.letter_between.sub("", inner):
         return inner.strip()
     return text

@@ -7,63 +7,16 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from ..text.patterns import anycase
 from ..text.reply import STRUCK, cells_of, concluded, json_in, spoken, without_echo
 from .cannot_tell import names_nothing
-from .remarks import COURTESY, asks_back
-from .statements import UNDECIDED
+from .phrases import RE
+from .remarks import asks_back
 
 _LONGEST_PHRASE = 12
 """In words. Anything longer is a sentence about the words."""
 
-_BULLET = re.compile(
-    r"^[ \t]*(?:(?!\*\*[^*\n]{1,60}[^:*\n]\*\*(?!:))[-*~•–—‑‒‣◦▪●·+✔✓☑✅❌➤▶🔹①-⑳](?=[ \t]|[\"“'‘*`\w])"
-    r"|\(?\d+[.):](?!\d)|\d{1,2} [-–—](?= )|\(?[a-zA-Z][.)](?=[ \t]))[ \t]*(.+)$"
-)
-_QUOTED = re.compile(
-    r"\"([^\"\n]+)\"|“([^“”\n]+)”|«([^«»\n]+)»|„([^„“”\n]+)[“”]|「([^「」\n]+)」|『([^『』\n]+)』|`([^`\n]+)`"
-    r"|(?<!\w)['‘](?!n['’])([^'‘’\n]+(?:['’]\w+)*)['’](?!\w)"
-)
-_BOLD = re.compile(r"\*\*([^*\n]+)\*\*|__([^_\n]+)__|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])")
-_NOTE = re.compile(r"\s+[(\[](?!REDACTED|REMOVED).*$|\s*(?:[–—]|(?<=\s)-(?=\s)|->|→|=>)\s.*$|:\s+\S.*$|:\s*$")
-_CATEGORIES = (
-    r"[^:]*\b(?:words?|terms?|phrases?|sentiments?|adjectives?|verbs?|nouns?|adverbs?|positive|negative"
-    r"|neutral|keywords?|names?|objects|places|locations|list|answer)"
-)
-_CATEGORY = anycase(rf"^{_CATEGORIES}\W*:\s*(?=\S)")
-_HEADING = anycase(rf"(?:{_CATEGORIES}(?:[ \t]*\([^()\n]*\))?|[^*\"“`]*)[*_]*:[*_ \t]*$")
-_NONE = anycase(
-    r"^\W*(?:none|etc|and so on|n/?a|nothing|there (?:are|is) no(?:ne)?\b.*"
-    r"|nothing (?:to|in|here|else|stands|is|was|of)\b.*|no (?:important )?words?\b.*)\W*$"
-)
-_REMARK = anycase(
-    r"[ \t]*(?:\([^()\n]*\)[ \t]*$|[*_(]{0,3}(?:notes?\b|explanation\b|why\b|reason\w*\b|rationale\b"
-    r"|these\b|those\b|they\b|without (?:the|these|those|them|it|this)\b|let me know\b"
-    r"|hope\b|i (?:chose|picked|selected|hope)\b|this is\b))"
-)
-_MARK = anycase(
-    r"^(?P<indent>[ \t]*)(?:>[ \t]?){0,3}(?:(?:#{1,6}[ \t]+"
-    r"|\*\*)(?=\d{1,2}[.)]))?(?P<mark>(?:[-*•][ \t]+)?\[[ xX]\][ \t]+|\[\d{1,2}\][ \t]*|\d\ufe0f?\u20e3[ \t]*"
-    r"|\#\d{1,2}[:.)]?[ \t]+|\d{1,2}(?:st|nd|rd|th)[ \t]?[:.)–—-]?[ \t]+|[-=]>[ \t]+|(?:word|term"
-    r"|phrase)[ \t]?\#?\d{1,2}[ \t]?[:.)-][ \t]*|[ivx]{1,4}[.)][ \t]+"
-    r"|[^\w\s\x00-\x7f“”„«»‘’「」『』…–—•]{1,3}[ \t]+)?"
-)
-"""Item marks that are turned into bullets: "#1", "[x]", "Word 1:", "iii.", a picture."""
-_REMARK_BEHIND = anycase(
-    r"[.!][ \t]+(?:these|those|they|this|both|all of|without"
-    r"|i (?:chose|picked|left|omitted|skipped|excluded))\b.*$"
-)
-_SINGLE_BRACKETS = re.compile(r"^(?:\[(?!REDACTED|REMOVED)[^\[\]\n]{1,60}\][ ,]{0,9}){2,200}$", re.MULTILINE)
-_CATEGORY_DASH = anycase(r"^((?:important |key ?)?words?|list) [-–—] ")
-_HTML_ITEM = anycase(r"<(?:li|word|item|term|phrase)>[ \t]*")
-_BREAK = anycase(r"<br[ \t]{0,4}/?>|(?<=[,;])\n(?![ \t]*(?:[-*•]|\d+[.)]))(?=[^\n]{1,60}(?:\n|\Z))")
-_HTML_LIST = anycase(r"</?(?:ul|ol|li|p|words?|items?|terms?|phrases?|list)[ \t]{0,4}/?>")
-_BRACKETED = re.compile(
-    r"(^[^\n:\[\](){}]{0,60}: ?|^)[ \t]*[\[({]([^\[\](){}\"“'‘\n]*,[^\[\](){}\"“'‘\n]*)[\])}][ \t]*$",
-    re.MULTILINE,
-)
 _WITHIN = tuple(
-    (anycase(rf"(?:^|(?<=[\s,;:.]))(?:and )?{mark}[ \t]+(?=\S)"), firsts)
+    (RE("item_within", mark=mark), firsts)
     for mark, firsts in (
         (r"\(?(?P<n>\d{1,2})[).:]", "1 2"),
         (r"\[(?P<n>\d{1,2})\]", "1 2"),
@@ -90,105 +43,51 @@ _MOST_ITEMS = 400
 
 # Words that the reply names and does not choose.
 
-_UNIMPORTANT = (
-    r"(?:(?:not|n't|never|hardly|no longer)\b[^.;:\n]{0,40}?\b(?:important|relevant|influential|decisive|matters?"
-    r"|counts?|used|significant"
-    r"|chosen|selected|included|essential|add)|unimportant|irrelevant|insignificant|negligible|unused"
-    r"|considered(?=\W*:)|ignored"
-    r"|discarded|excluded"
-    r"|rejected|dropped|omitted|skipped|left (?:them |it )?out|set aside|disregard(?:ed)?|carr(?:y|ies) no\b"
-    r"|less important)"
-)
-_DROPPED = anycase(
-    rf"(?:^|(?<=[.;|] ))[^\w\n]{{0,6}}(?:[^\W\d][^:.\n]{{0,30}} )??{_UNIMPORTANT}\b[^:.\n]{{0,60}}:(?P<same>[^\n]*)"
-)
-_ANY_HEADING = re.compile(r"[^\n]{1,80}:\W*$|\W{0,3}#|\*\*[^*\n]{1,60}\*\*\W*$")
-_REST = anycase(
-    r"(?:^|(?<=[.!?;] ))(?:the (?:rest|others|remaining)|of (?:these|those|them)|everything else"
-    r"|all (?:the )?others?)\b"
-    r"[^.\n]*\.?"
-)
-_NONE_HERE = anycase(r"(?:^|(?<=[.;] ))[^:.;\n]{1,40}: ?(?:none|n/a|nothing)\b\.?")
-_CLAUSES = anycase(r"(?<=[.!?;])\s|[,–—-]? ?\b(?=(?:but not|whereas|while)\b)|, (?=not\b)|(?=\((?:but )?not\b)")
-_DENIES = anycase(
-    rf"^\W{{0,4}}(?:but )?not\b|{_UNIMPORTANT}\b|^[^?]{{0,9}}\0[^?\0]{{0,9}}\?(?! *(?:\w+, )?yes)|\bat first\b"
-)
-
 
 def _without_dropped(text: str) -> str:
     """Remove the words that a reply calls unimportant, with their heading or their clause."""
     lines: list[str] = []
     drops = False
     for line in text.split("\n"):
-        dropped = _DROPPED.search(line)
-        if dropped and not _BULLET.match(line):
+        dropped = RE.dropped.search(line)
+        if dropped and not RE.bullet.match(line):
             drops = not dropped["same"].strip("*_ ")
             line = line[: dropped.start()]
-        elif drops and (_ANY_HEADING.match(line) or (not line.strip() and lines and lines[-1].strip())):
+        elif drops and (RE.any_heading.match(line) or (not line.strip() and lines and lines[-1].strip())):
             drops = not line.strip()
         elif drops:
             continue
         lines.append(
             line
-            if _BULLET.match(line) and not _BOLD.match(line)
-            else _REST.sub("", _NONE_HERE.sub("", _without_denied(line)))
+            if RE.bullet.match(line) and not RE.list_bold.match(line)
+            else RE.rest.sub("", RE.none_here.sub("", _without_denied(line)))
         )
     return "\n".join(lines)
 
 
 def _without_denied(line: str) -> str:
     """Remove the clauses of a line that say of marked words that they do not count."""
-    if not (_QUOTED.search(line) or _BOLD.search(line)) or len(line) > _LONGEST_LINE:
+    if not (RE.list_quoted.search(line) or RE.list_bold.search(line)) or len(line) > _LONGEST_LINE:
         return line
     at, kept = 0, []
-    for end in [*(gap.start() for gap in _CLAUSES.finditer(line)), len(line)]:
+    for end in [*(gap.start() for gap in RE.clauses.finditer(line)), len(line)]:
         clause = line[at:end]
-        bare = _BOLD.sub("\0", _QUOTED.sub("\0", clause))
-        kept.append("" if "\0" in bare and _DENIES.search(bare.strip()) else clause)
+        bare = RE.list_bold.sub("\0", RE.list_quoted.sub("\0", clause))
+        kept.append("" if "\0" in bare and RE.denies.search(bare.strip()) else clause)
         at = end
     return "".join(kept)
 
 
 _LONGEST_LINE, _LONGEST_SENTENCE = 4_000, 400
-_LAST_LIST = anycase(
-    r"(?m)(?:^|(?<=[.!?,] ))\W{0,4}(?:(?:so|now|in short|altogether|therefore|overall)(?:,? (?:the"
-    r"|my) (?:\w+ ){0,2}(?:words?|list|answer|terms) (?:is|are))?|(?:so )?(?:my |the )?(?:final"
-    r"|corrected|revised|new|resulting)"
-    r" (?:list|answer|words|selection|choice))\W{0,3}:"
-)
-_REVISES = anycase(
-    r"(?<=[.!?\n])\s{0,9}(?:hmm,? )?(?:no, )?(?:wait|hold on|on second thoughts?|correction|edit"
-    r"|scratch that)\s?[,:.–—-]"
-    r"[^:\n]{0,200}[.!:]\s"
-)
 
 
 def _last_list(text: str) -> str:
     """Return the list that a reply ends with after it has weighed words or taken back an earlier list."""
-    for last in (_LAST_LIST, _REVISES):
+    for last in (RE.last_list, RE.revises):
         ends = [found.end() for found in islice(last.finditer(text), _MOST_ITEMS)]
         if ends and len(re.findall(r"\w+", text[ends[-1] :])) > 1:
             text = text[ends[-1] :].strip()
     return text
-
-
-_LABEL_ONLY = anycase(
-    r"\W*(?:(?:the|my) )?(?:(?:answer|sentiment|label|review|paragraph|text)(?: of [\w ]{1,30})?(?: is"
-    r"|:) )?(?:positive|negative|neutral)\W*"
-)
-_CHOSEN = anycase(
-    r"\W{0,9}(?:i|we|one|you)(?:['’](?:d|ll|ve)| would| will| could| can| have| should)?(?: \w{1,12}ly| first| also)?"
-    r" (?:redact|mask|hide|remove|replace|pick|choose|chose|select|list|name|highlight|flag|mark|count|cite|say|like"
-    r"|doubt|keep)"
-    r"(?:e?d)?(?: out)?(?: (?:the|these|those|following|important|key|words?|terms?|phrases?)){0,4}:? "
-)
-"""What precedes the words in a sentence about them: "I would redact"."""
-_ARE_WORDS = anycase(
-    r"\s(?:are|is) (?:the |some of the |among the )?(?:\w+ ){0,2}(?:words?|terms?|phrases?|adjectives)\b.*$"
-)
-_STRUCK_ITEM = anycase(r"(?m)^[ \t]*(?:[-*•]|\d{1,3}[.)])[ \t]*~~[^~\n]{1,200}~~[ \t]*(?:\([^\n]{0,300})?$\n?")
-"""A struck-out item, with the note beside it."""
-_ARE = anycase(r"\b(?:words?|terms?|phrases?)\b[^.:\n]{0,200}?\b(?:is|are|include|would be)\b\s*:?\s*(.+)$")
 
 
 def word_list(text: str) -> list[str] | None:
@@ -199,17 +98,17 @@ def word_list(text: str) -> list[str] | None:
     refusal, a counter-question, and a text without words.
     """
     indent = re.match(r"\s*", text)[0].rpartition("\n")[2]  # type: ignore[index]
-    text = indent + STRUCK.sub("", _STRUCK_ITEM.sub("", concluded(without_echo(spoken(text)), label="")))
+    text = indent + STRUCK.sub("", RE.struck_item.sub("", concluded(without_echo(spoken(text)), label="")))
     parsed = json_in(text)
     if parsed is not None and (text.startswith(("[]", "{}")) or _strings(parsed)):
         return _tidy(_strings(parsed))
     if re.fullmatch(r"(?i)[.?!…\s]*|(?:no|yes|not applicable)\W*", text) or names_nothing(text) or asks_back(text):
         return None
-    if UNDECIDED.search(text) or _LABEL_ONLY.fullmatch(text):
+    if RE.undecided.search(text) or RE.list_label_only.fullmatch(text):
         return None
     text = _without_dropped(_last_list(text))
     lines = [line for line in _lines(text) if line.strip() and not re.match(r"\s*(?:```|~~~)", line)]
-    without_remarks = [line for line in lines if not _REMARK.match(line)]
+    without_remarks = [line for line in lines if not RE.list_remark.match(line)]
     return _tidy(_found(without_remarks)) or _tidy(_found(lines))
 
 
@@ -217,19 +116,17 @@ def _found(lines: list[str]) -> list[str]:
     return _listed(lines) or _tabled(lines) or _annotated(lines) or _running("\n".join(lines)) or _one_a_line(lines)
 
 
-_SHORT_NOTE = re.compile(r"([^\s:|,\"“][^:|,\"“]{0,30}?)(?:(?::| [-–—=→]| [-=]>) \S.*| \([^()]{1,60}\))")
-
-
 def _annotated(lines: list[str]) -> list[str]:
     """Return the words if all lines say "word: why" or "word - why"; a category ("Positive: ..") is not a word."""
-    found = [_SHORT_NOTE.fullmatch(line.strip()) for line in lines]
+    found = [RE.short_note.fullmatch(line.strip()) for line in lines]
     notes = [note[1] for note in found if note]
-    lists = [_SHORT_LIST.search(line[:_LONGEST_SENTENCE]) for line in lines]
-    categories = any(_CATEGORY.match(f"{note}: x") for note in notes) or (any(lists) and all(": " in x for x in lines))
+    lists = [RE.short_list.search(line[:_LONGEST_SENTENCE]) for line in lines]
+    categories = any(RE.category.match(f"{note}: x") for note in notes) or (
+        any(lists) and all(": " in x for x in lines)
+    )
     return notes if len(notes) == len(lines) > 1 and not categories else []
 
 
-_SHORT_LIST = re.compile(r": [^\s,;]+(?: [^\s,;]+)?[,;] [^\s,;]+(?: [^\s,;]+)?(?:[,;] [^\s,;]+(?: [^\s,;]+)?)*$")
 _MOST_LINES = 4_000
 """Lines beyond these are not read."""
 
@@ -238,17 +135,19 @@ def _lines(text: str) -> list[str]:
     """Split `text` into lines, putting HTML items and items numbered within a line on lines of their own."""
     lines: list[str] = []
     text = _numbered(text)
-    text = _SINGLE_BRACKETS.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
-    text = _BRACKETED.sub(r"\1\2", _BREAK.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": ")))
-    for line in _HTML_LIST.sub("", _HTML_ITEM.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
+    text = RE.single_brackets.sub(lambda line: re.sub(r"\][ ,]{0,9}\[", ", ", line[0]).strip("[] "), text)
+    text = RE.list_bracketed.sub(
+        r"\1\2", RE.line_break.sub(lambda gap: "\n" if "<" in gap[0] else " ", text.replace("：", ": "))
+    )
+    for line in RE.html_list.sub("", RE.html_item.sub("\n- ", text)).splitlines()[:_MOST_LINES]:
         if not line.strip():
             continue
-        line = _REMARK_BEHIND.sub("", COURTESY.sub("", line))
+        line = RE.remark_behind.sub("", RE.courtesy.sub("", line))
         if len(items := _items_within(line)) > 1:
             lines += items
             continue
-        line = _MARK.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
-        line = _CATEGORY_DASH.sub(r"\1: ", line)
+        line = RE.item_mark.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
+        line = RE.category_dash.sub(r"\1: ", line)
         if re.match(r"[ \t]*[•·]", line):
             lines += ["• " + part for part in re.split(r"[ \t]*[•·][ \t]+", line)[1:]]
             continue
@@ -267,9 +166,6 @@ def _numbered(text: str) -> str:
     return re.sub(r"^\d{1,2}(?= [^\W\d])", r"\g<0>.", text, flags=re.MULTILINE)
 
 
-_NUMBERED_KEY = anycase(r"(?:word|term|phrase)?[ _]?\d{1,2}")
-
-
 def _strings(parsed: Any) -> list[str]:
     """Return the strings in JSON: array items, the "word" field of objects, else every array in an object."""
     if isinstance(parsed, str):
@@ -284,7 +180,7 @@ def _strings(parsed: Any) -> list[str]:
         if inner:
             return [string for value in inner for string in _strings(value)]
         texts = [value for value in parsed.values() if isinstance(value, str)]
-        if len(texts) > 1 and all(_NUMBERED_KEY.fullmatch(str(name)) for name in parsed):
+        if len(texts) > 1 and all(RE.numbered_key.fullmatch(str(name)) for name in parsed):
             return texts
         if len(texts) == 1 and "," in texts[0]:
             return texts[0].split(",")
@@ -292,22 +188,19 @@ def _strings(parsed: Any) -> list[str]:
     return []
 
 
-_SECOND = re.compile(r"[ \t]*\(?2[.):]")
-
-
 def _listed(lines: Sequence[str]) -> list[str]:
     """Return the content of list lines. Deeper lines count only below a heading ("- Praise:"); below a word they
     explain it.
     """
-    bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := _BULLET.match(line))]
-    bullets = _one_level(bullets, any(_SECOND.match(line) for line in lines))
+    bullets = [(len(line) - len(line.lstrip()), bullet[1]) for line in lines if (bullet := RE.bullet.match(line))]
+    bullets = _one_level(bullets, any(RE.second.match(line) for line in lines))
     outermost = min((indent for indent, _ in bullets), default=0)
     only_headings = _only_headings(bullets, outermost)
     below_heading = True
     words: list[str] = []
     for k, (indent, content) in enumerate(bullets):
         deeper = k + 1 < len(bullets) and bullets[k + 1][0] > indent
-        heading = bool(_HEADING.match(content) or (deeper and _names_category(content)))
+        heading = bool(RE.heading.match(content) or (deeper and _names_category(content)))
         heading = heading or (only_headings and indent <= outermost)
         if indent <= outermost:
             below_heading = heading
@@ -317,7 +210,7 @@ def _listed(lines: Sequence[str]) -> list[str]:
 
 
 def _names_category(content: str) -> bool:
-    return _CATEGORY.match(f"{content.strip('*_ ')}: x") is not None
+    return RE.category.match(f"{content.strip('*_ ')}: x") is not None
 
 
 def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
@@ -337,16 +230,12 @@ def _only_headings(bullets: Sequence[tuple[int, str]], outermost: int) -> bool:
             len(content.split()) <= _MOST_WORDS
             and not content.strip("*_\"“' ")[:1].isupper()
             and not _names_category(content)
-            and not _EXPLAINS.match(content)
+            and not RE.explains.match(content)
             for content in below
         )
     )
 
 
-_EXPLAINS = anycase(
-    r"\W*(?:about|for|in|of|on|from|because|describ|refer|suggest|impl|express|shows?|says?|convey"
-    r"|prais|blam|critic|complim)"
-)
 _MOST_WORDS = 3
 """Most words in a deeper entry; a longer one explains the word above it."""
 
@@ -358,7 +247,7 @@ def _one_level(bullets: list[tuple[int, str]], is_numbered: bool) -> list[tuple[
     (first, heading), rest = (bullets[0], bullets[1:]) if bullets else ((0, ":"), [])
     is_flat = all(indent > first and len(content.split()) <= _MOST_WORDS for indent, content in rest)
     is_flat = is_flat and (len(rest) > 1 or is_numbered)
-    is_heading = _HEADING.match(heading) or (not is_numbered and _names_category(heading))
+    is_heading = RE.heading.match(heading) or (not is_numbered and _names_category(heading))
     return [(first, content) for _, content in bullets] if is_flat and not is_heading else bullets
 
 
@@ -367,20 +256,16 @@ def _entries(content: str) -> list[str]:
     commas.
     """
     content = " ".join(content.split())
-    category = _CATEGORY.match(content)
+    category = RE.category.match(content)
     if category:
         content = content[category.end() :]
-    quoted = _marked(_QUOTED, _NOTE.sub("", content))
+    quoted = _marked(RE.list_quoted, RE.item_note.sub("", content))
     if quoted and re.match(r"\W*[\"“«`'‘]", content):
         return quoted
-    bold = _BOLD.match(content)
+    bold = RE.list_bold.match(content)
     if bold:
         return _split(bold[bold.lastindex or 0].rstrip(": "))
-    return _split(_NOTE.sub("", content))
-
-
-_WORDS_COLUMN = anycase(r"\W*(?:important |key )?(?:words?|phrases?|terms?|tokens?|features?|expressions?)\b")
-_NUMBER_COLUMN = anycase(r"\W*(?:|no|nr|number|rank|index|\d+)\W*")
+    return _split(RE.item_note.sub("", content))
 
 
 def _tabled(lines: Iterable[str]) -> list[str]:
@@ -392,69 +277,29 @@ def _tabled(lines: Iterable[str]) -> list[str]:
         return [word for row in rows for cell in row for word in _entries(cell)]
     if not all(re.fullmatch(r":?-+:?", cell) for cell in rows[1]):
         return [word for row in rows for word in _entries(row[0])]  # a table without a heading
-    numbered = [number for number, heading in enumerate(rows[0]) if not _NUMBER_COLUMN.fullmatch(heading)]
-    column = next((number for number, heading in enumerate(rows[0]) if _WORDS_COLUMN.match(heading)), None)
+    numbered = [number for number, heading in enumerate(rows[0]) if not RE.number_column.fullmatch(heading)]
+    column = next((number for number, heading in enumerate(rows[0]) if RE.words_column.match(heading)), None)
     if column is None:
         column = numbered[0] if numbered else 0
     cells = [row[column] for row in rows[1:] if column < len(row)]
     return [word for cell in cells if not re.fullmatch(r":?-+:?", cell) for word in _entries(cell)]
 
 
-_COLON = re.compile(r":(?![-'^o]?[()/\\|DPp](?!\w))")
-"""A colon that is not the eyes of a :) or :-D."""
-
-
-_INSERTED = anycase(
-    r"\b(?:words?|terms?|phrases?|adjectives?|cues?|ones|things|expressions?)(?: ?\((?P<a>[^()\n]+)\)"
-    r"|,? ?[–—] (?P<b>[^–—\n]+) [–—](?= )"
-    r"| - (?P<c>[^\n]+?) - )"
-)
-_LEADS = anycase(
-    r".*\b(?:on|to|is|are|was|were|words?|terms?|phrases?|adjectives|by|from|with|as|at|of|than|name|cite|say|like"
-    r"|doubt"
-    r"|chiefly|mainly|mostly|especially|particularly"
-    r"|it|me|around|between|among|in|through|both|namely)\b:?\s+"
-)
-_FOLLOWS = anycase(
-    r",?\s+\b(?:that|which|are|is|were|was|carry|carries|because|did|made|make|decide[sd]?|as|since|in|for|tell|told"
-    r"|give|gave|push|tip|settle[sd]?"
-    r"|stand|stood|count|matter|drive|drove|weigh)\b.*$"
-)
-_OPENS = anycase(
-    r"(?:chiefly|mainly|mostly|especially|particularly|namely|words like|without a doubt|i|i'd|we|it|it's|what|the) "
-)
-_BETWEEN_WORDS = anycase(
-    r"^(?:then|also|plus|as well as|to (?:some|a lesser) degree|to a lesser extent|finally|above all|perhaps|maybe)\s+"
-)
-
-
 def _in_sentence(sentence: str) -> list[str]:
     """Return the words that a sentence lists: "It hinges on odd, sad and cold", "Two words (odd, sad) decide"."""
-    inserted = _INSERTED.search(sentence)
-    if len(sentence) > _LONGEST_SENTENCE or not (inserted or _WEIGHS.search(sentence)):
+    inserted = RE.inserted.search(sentence)
+    if len(sentence) > _LONGEST_SENTENCE or not (inserted or RE.weighs.search(sentence)):
         return []
     listed = inserted[inserted.lastgroup or "a"] if inserted else sentence
     first, *others = re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|&)\s+", listed.strip(" .!"))
     if not others:
         return []
-    if len(first.split()) > _SHORT or _OPENS.match(first):
-        first = _LEADS.sub("", first)
-    middle = [_BETWEEN_WORDS.sub("", part) for part in others[:-1]]
-    last = _FOLLOWS.sub("", _BRACKETS.sub("", _BETWEEN_WORDS.sub("", others[-1])))
-    words = [*(_BRACKETS.sub("", word) for word in (first, *middle)), last]
-    return words if all(0 < len(word.split()) <= _SHORT and not _PRONOUN.search(word) for word in words) else []
-
-
-_WEIGHS = anycase(
-    r"\b(?:words?|terms?|phrases?|adjectives|verdict|sentiment|tone|hing\w+|rel(?:y|ied|ies)|rest(?:s|ed)|turn(?:s"
-    r"|ed)|tip\w*|driven"
-    r"|point(?:s|ed)?|based|decid\w+|decisive|matter\w*|chiefly|mainly|mostly|especially|particularly|without a doubt"
-    r"|(?:pick|choose|name|cite|list|say|highlight|mention|count)(?:e?d)?)\b"
-)
-"""What a sentence must say for the things it lists to be the words that mattered."""
-_PRONOUN = anycase(
-    r"\b(?:i|i'm|we|you|it|it's|they|he|she|this|that|these|those|is|are|was|were|the|which|would|can't|cannot)\b"
-)
+    if len(first.split()) > _SHORT or RE.list_opens.match(first):
+        first = RE.leads.sub("", first)
+    middle = [RE.between_words.sub("", part) for part in others[:-1]]
+    last = RE.follows.sub("", RE.brackets.sub("", RE.between_words.sub("", others[-1])))
+    words = [*(RE.brackets.sub("", word) for word in (first, *middle)), last]
+    return words if all(0 < len(word.split()) <= _SHORT and not RE.pronoun.search(word) for word in words) else []
 
 
 def _running(text: str) -> list[str]:
@@ -463,17 +308,17 @@ def _running(text: str) -> list[str]:
     """
     if words := _partly_quoted(text):
         return words
-    for marks in (_QUOTED, _BOLD):
+    for marks in (RE.list_quoted, RE.list_bold):
         if words := _marked(marks, _without_introduction(text, marks)):
             return words
     words = []
     for line in text.splitlines():
-        if _ONLY_MARKS.fullmatch(line.strip()):
+        if RE.only_marks.fullmatch(line.strip()):
             continue
-        colons = [match.end() for match in _COLON.finditer(line)]
+        colons = [match.end() for match in RE.colon.finditer(line)]
         colon, after = bool(colons), line[colons[-1] :] if colons else ""
         said = after if colon else line
-        are = _ARE.search(line)
+        are = RE.are.search(line)
         if not colon and are:
             said = are[1]
         if colon and not after.strip():
@@ -482,14 +327,14 @@ def _running(text: str) -> list[str]:
         if len(listed) > 1:
             words += listed
             continue
-        chosen = None if colon or are else _CHOSEN.match(said)
+        chosen = None if colon or are else RE.chosen.match(said)
         if chosen:
             colon, said = (
                 True,
                 re.sub(r"[,.]? ?\b(?:because|since|as they|which)\b.*|[.!]\W*$", "", said[chosen.end() :]),
             )
             said = re.sub(r"(?<=\w),? and ", ", ", said)
-        said, are_words = _ARE_WORDS.subn("", said)
+        said, are_words = RE.are_words.subn("", said)
         said = re.sub(r",? and ", ", ", said) if are_words or (are and not colon) else said
         dashed = re.split(r" (?:[-–—·•>→]|[-=]>) ", said.strip())
         if len(dashed) > 2 and all(0 < len(part.split()) <= _SHORT for part in dashed):
@@ -497,7 +342,7 @@ def _running(text: str) -> list[str]:
             continue
         parts = _split(said)
         if colon or are or (len(parts) > 1 and len(said.split()) <= _WORDS_A_PART * len(parts)):
-            words += [_BRACKETS.sub("", part.rstrip(" .")) for part in parts]
+            words += [RE.brackets.sub("", part.rstrip(" .")) for part in parts]
     return words
 
 
@@ -505,17 +350,14 @@ _SHORT = 3
 _WORDS_A_PART = 3.5
 """Average length in words in a list between commas without an introduction. Clauses of a sentence are longer."""
 
-_BRACKETS = re.compile(r"(?<=\w)[ \t]+\((?!REDACTED|REMOVED)[^()\n]*\)$")
-_BETWEEN = anycase(r"[,;、，]|\s(?:and|or|&)\s")
-
 
 def _partly_quoted(text: str) -> list[str]:
     """Return the words of the first line that lists some in quotes and some without: like, "crushing bore," and bad."""
     for line in text.splitlines():
         _, colon, after = line.partition(":")
         said = after if colon and after.strip() else line
-        quoted = _marked(_QUOTED, said)
-        parts = [part.strip(" .,") for part in _BETWEEN.split(_QUOTED.sub("\0", said))]
+        quoted = _marked(RE.list_quoted, said)
+        parts = [part.strip(" .,") for part in RE.between.split(RE.list_quoted.sub("\0", said))]
         parts = [re.sub(r"^(?:and|or|&)\s+", "", part) for part in parts if part]
         plain = [part for part in parts if "\0" not in part]
         short = all(len(part.split()) <= _SHORT for part in plain)
@@ -560,24 +402,21 @@ def _marked(marks: re.Pattern[str], text: str) -> list[str]:
     return [match[match.lastindex or 0] for match in marks.finditer(text)]
 
 
-_EMOTICON = re.compile(r"[:;=8xX][-'^o]?[()\[\]DPpOo/\\|3*<>]+|[(\[]+[-'^o]?[:;=]|<3+|\^_?\^|\.\.\.|…")
-_PICTURES = re.compile(r"(?<=[\w!?.]) [^\w\s\x00-\x7f]{1,8}$")
-_ONLY_MARKS = re.compile(r"[\[\]{}()<>|/\\–—-]+")
-
-
 def _tidy(words: Iterable[str]) -> list[str] | None:
     words = list(words)
     tidy: dict[str, str] = {}
     for word in words:
-        word = re.sub(r"(?<=\w) ?= ?[+-]?[\d.]{1,9}%?$", "", _PICTURES.sub("", " ".join(word.split()))).strip(
+        word = re.sub(r"(?<=\w) ?= ?[+-]?[\d.]{1,9}%?$", "", RE.list_pictures.sub("", " ".join(word.split()))).strip(
             " *_`\"“”„«»「」'‘’"
         )
-        if not _EMOTICON.fullmatch(word):
+        if not RE.emoticon.fullmatch(word):
             word = word.strip(" *_`\"“”„«»「」'‘’.,;:")
-        if _EMOTICON.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):
+        if RE.emoticon.fullmatch(word) or _is_word(word) or (word.lower() == "nothing" and len(words) > 1):
             tidy.setdefault(word.casefold(), word)
     return list(tidy.values()) or None
 
 
 def _is_word(word: str) -> bool:
-    return bool(word) and not (len(word.split()) > _LONGEST_PHRASE or _ONLY_MARKS.fullmatch(word) or _NONE.match(word))
+    return bool(word) and not (
+        len(word.split()) > _LONGEST_PHRASE or RE.only_marks.fullmatch(word) or RE.no_words.match(word)
+    )

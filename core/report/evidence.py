@@ -12,6 +12,7 @@ from typing import Any
 from ..call_differences import not_sent
 from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from ..labs.base.lab import Lab
+from ..rulesets import PARSER_NAMES
 from ..scene import Drop, FigureLine, Part
 from ..text.plurals import count_noun
 from ..transcript import Call, CaseLog, Transcript
@@ -99,7 +100,7 @@ def _parts(call: Call, readings: Mapping[str, str], prompts: bool) -> Iterator[t
         yield "Raw answer", "\n".join(filter(None, (call.text, asks))) or "(nothing yet)"
     if answered and (thinking := answered.thinking):
         yield THINKING[thinking.kind], thinking.text or not_shown(thinking)
-    yield "Read as", ", ".join(f"{value} ({rules} rules)" for rules, value in readings.items())
+    yield "Read as", ", ".join(f"{value} ({PARSER_NAMES[rules]})" for rules, value in readings.items())
     yield "First token", likeliest(answered.logprobs) if answered and answered.logprobs else ""
     *before, question = (*map(turn, asked.messages),) or ("",)
     yield "Exact prompt", "\n\n".join(before)

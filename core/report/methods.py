@@ -189,8 +189,8 @@ def _counted(ask: Any) -> Iterator[str]:
     )
     yield (
         f"{count_noun(cases, 'case')}, of which {done:,} came to an end, with {count_noun(trials, 'trial')}: "
-        f"{repaired:,} count by repaired rules and {paper:,} by the paper's. The two parsers disagree on the outcome "
-        f"of {differ:,}."
+        f"{repaired:,} count with the updated parser and {paper:,} with the original one. The two "
+        f"disagree on the outcome of {differ:,}."
     )
     reasons = ask(
         f"""
@@ -199,7 +199,7 @@ def _counted(ask: Any) -> Iterator[str]:
         """  # noqa: S608  our own words
     )
     reasons_listed = _listed(f"{n:,} {reason}" for reason, n in reasons)
-    yield f"Set aside by repaired rules: {reasons_listed or 'nothing'}."
+    yield f"Excluded with the updated parser: {reasons_listed or 'nothing'}."
 
 
 def _of_run(ask: Any, lab: Lab) -> Iterator[str]:

@@ -33,6 +33,9 @@ SKETCH = "sketch"
 _OF_DAY = re.compile(r"function-([0-9]{8})")
 """The name, in place of a pack's, of the function of a day."""
 
+_SEED = re.compile(r" \(seeds? [^()]{1,80}\)")
+"""In a title, the seed of a function, from which anybody could generate it."""
+
 
 class CardSource(NamedTuple):
     """All cards that a room may have. `has_arms`: a reason may be hidden on them, since one can predict without it.
@@ -51,7 +54,7 @@ def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]
     that day. Raises GamePackError where there are none.
     """
     if run:
-        return _of_run(run, labs, folders)
+        return _without_seeds(_of_run(run, labs, folders))
     if (day := _OF_DAY.fullmatch(pack)) is not None:
         return _of_day(day[1], labs)
     found = load_pack(pack)
@@ -59,6 +62,11 @@ def source(run: str, pack: str, labs: Mapping[str, Lab], folders: Sequence[Path]
     return CardSource(
         found.title, found.kind, _with_a_choice(found.cards), lab is not None and _has_arms(lab), not found.as_it_came
     )
+
+
+def _without_seeds(found: CardSource) -> CardSource:
+    cards = tuple(one.model_copy(update={"title": _SEED.sub("", one.title)}) for one in found.cards)
+    return found._replace(title=_SEED.sub("", found.title), cards=cards)
 
 
 def _of_day(written: str, labs: Mapping[str, Lab]) -> CardSource:

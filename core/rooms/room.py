@@ -185,6 +185,8 @@ class Room:
         of_case = {(card.run, card.case): place for place, card in reversed([*enumerate(cards)])}
         self._first = [of_case[card.run, card.case] for card in cards]
         """Of each card the first place with the same explanation, where that is rated."""
+        self._it = " or ".join(sorted({card.who.shown for card in cards if card.who.shown})) or "a language model"
+        """What gave the answers, without its name."""
 
     def check(self, record: Frozen, by: str = "") -> None:
         """Raises Impossible where that cannot happen now."""
@@ -473,7 +475,7 @@ class Room:
 
     def _now(self) -> dict[str, Any]:
         opened = self.opened
-        told = {"code": opened.code, "title": opened.title, "kind": opened.kind}
+        told = {"code": opened.code, "title": opened.title, "kind": opened.kind, "it": self._it}
         return {**told, "phase": self.phase, "place": self.place, "of": len(self.cards)}
 
     def _round(self, place: int, arm: Arm) -> dict[str, Any]:

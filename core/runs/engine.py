@@ -208,7 +208,7 @@ class _Cases:
             if enough is not None and enough(self.session.state):
                 return
             run = CaseContext(self.session, case.id)
-            began = Begun(title=case.title, number=number, of=len(cases))
+            began = Begun(title=case.title, number=number, of=len(cases), columns=dict(case.columns))
             run.record(_as_before(began, run.latest(Begun, "case"), "title"), "case")
             failure = await self._measure(case, run)
             view = self.lab.view(self.session.state.case(case.id))

@@ -59,7 +59,7 @@ def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[S
 
 def prerequisites_of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
     """The prerequisites of a run with that specification, by the item of their record."""
-    every = enumerate(lab.priors(spec), start=1)
+    every = enumerate(lab.prerequisites(spec), start=1)
     return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
 
 

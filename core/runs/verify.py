@@ -23,6 +23,7 @@ from ..events import Event, Frozen, Model, Recorded, Started
 from ..journal import Journal, NewerSchemaError
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
+from ..rulesets import PARSER_NAMES
 from ..transcript import Transcript, name_of, transcript
 from .bundle import IMPORTED, from_path
 from .context import is_same, recorded
@@ -193,7 +194,7 @@ def _agree(before: Any, now: Any) -> bool:
 def _told(key: _Key, before: Any, now: Any) -> str:
     """The finding and both of its values, in one line."""
     case, what, rules, item = key
-    name = " ".join(filter(None, (case, item, what, f"({rules})" if rules else "")))
+    name = " ".join(filter(None, (case, item, what, f"({PARSER_NAMES.get(rules, rules)})" if rules else "")))
     return f"{name}: said {_short(before)}, found {_short(now)}"
 
 

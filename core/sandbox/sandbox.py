@@ -113,7 +113,7 @@ def evaluate(
             else "the code defines no function: it needs a line such as def f(x):"
         )
         if rules == "paper" and "def " in code:
-            why = "behind the last 'def ' of the code stands no name; paper rules look for the function there"
+            why = "behind the last 'def ' of the code stands no name; the original parser looks for the function there"
         if len(code) > LONGEST_CODE:
             why = f"the code is longer than {LONGEST_CODE:,} characters"
         return _failed(why, inputs, None, start)

@@ -11,8 +11,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast, get_args
 from urllib.parse import parse_qs
 
-from ..events import Rules
 from ..labs.base.declared import FACETS
+from ..rulesets import PARSER_NAMES, RULES
 from ..statistics import Pair
 from ..statistics.subjects import MOST, compare_cells, compare_pairs, corrected
 from .filters import Filter, from_query
@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 By = Literal["model", "how", "wording", "owner", "run", "rules", "filter"]
-
-RULE_NAMES: dict[str, Rules] = {"repaired rules": "repaired", "paper rules": "paper"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ def subjects(store: Store, query: Mapping[str, Sequence[str]]) -> tuple[By, tupl
         raise NotComparableError(f"One cannot compare by {by!r}, but by {', '.join(get_args(By))}.")
     known, wanted = cast(By, by), from_query(query)
     if known == "rules":
-        return known, tuple(Subject(name, wanted, rules) for name, rules in RULE_NAMES.items())
+        return known, tuple(Subject(f"the {PARSER_NAMES[rules]}", wanted, rules) for rules in reversed(RULES))
     names = list(dict.fromkeys(named or query.get("of", ())))
     if len(names) > MOST:
         raise NotComparableError(f"{len(names)} are named; {MOST} can be compared at most.")

@@ -25,7 +25,7 @@ TITLES = {
     "error": "A call failed",
     "status": "Run",
     "doubt": "In doubt",
-    "differs": "Paper and repaired rules",
+    "differs": "Original and updated parser",
     "label": "Labelled",
     "tag": "Tag",
     "played": "Played, in the pack",

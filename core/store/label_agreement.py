@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..labs.base.declared import Judgement
 from ..labs.base.lab import Lab
-from ..rulesets import RULES
+from ..rulesets import PARSER_NAMES, RULES
 from .audits import UNREAD as UNREAD
 from .queries import SEEN
 from .rereadings import first_of
@@ -67,7 +67,7 @@ def labelled_right(store: Store, lab: Lab, judged: Judgement, viewer: str | None
         shown = readings["repaired"]
         truth = shown if verdict == judged.good else labelled.words.get(("should", judged.name))
         for rules in ("repaired",) if judged.role else RULES:
-            reader = models.get(labelled.run, judged.role) if judged.role else f"{rules} rules"
+            reader = models.get(labelled.run, judged.role) if judged.role else PARSER_NAMES[rules]
             # If `shown` is wrong and nobody said what is right, a different result may be right or wrong.
             if truth is not None or readings[rules] == shown:
                 n[reader] += 1

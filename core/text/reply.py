@@ -138,7 +138,9 @@ _SPACES = re.compile("[ \t\f\v\u00a0\u2000-\u200a\u202f]+")
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff]")
 _QUOTES = str.maketrans("’‘‚“”„«»「」『』", "'''" + '"' * 9)
 _WIDE = str.maketrans("？：", "?:")
-_PLAIN = _QUOTES | _WIDE
+LETTERS = str.maketrans("İıſ\u212a", "IisK")
+"""Letters that a pattern without regard to case takes for an ASCII letter, although no table of words has them."""
+_PLAIN = _QUOTES | _WIDE | LETTERS
 
 
 @lru_cache(maxsize=64)

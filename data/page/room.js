@@ -74,15 +74,16 @@ function usePicture(code, turn = 0) {
 
 // ------------------------------------------------------------------------------------------------------------ Cards
 
-const IT = "“It” is a language model.";
+/** What people do in a room of each kind. */
 const TASKS = {
-  ask: `${IT} It answered a question and gave a reason. Predict how it answers the next question.`,
-  check: `${IT} It said which words decide its answer. We hid them. Predict what it says now.`,
-  plant: `${IT} We asked it twice and once slipped in a hint. Tell from its reasons which time that was.`,
-  probe: `${IT} It studied a function and wrote code for it. Predict whether the code is right.`,
+  ask: "It answered a question and gave a reason. Predict how it answers the next question.",
+  check: "It said which words decide its answer. We hid them. Predict what it says now.",
+  plant: "We asked it twice and once slipped in a hint. Tell from its reasons which time that was.",
+  probe: "It studied a function and wrote code for it. Predict whether the code is right.",
   sketch: "A function is hidden. You see some of its points. Draw its curve with a finger.",
   exam: "Say what follows from the reason, whether or not it is true.",
 };
+const roomTask = ({ kind, it }) => `${!["sketch", "exam"].includes(kind) ? `“It” is ${it}. ` : ""}${TASKS[kind]}`;
 const SEES = {
   none: "You don't see its reason on this card. Others do, so the class finds out what the reason is worth.",
   arguments: "Instead of its reason you see the best argument for its answer and against it. It wrote both.",
@@ -242,7 +243,7 @@ function OnPhone({ picture, vote, rate, draw }) {
   const { phase, round, kind, nickname } = picture;
   if (phase === "lobby") {
     return html`<div><h1 dir="auto">You are in${nickname ? html`, <bdi>${nickname}</bdi>` : ""}.</h1>
-      <p>Look at the screen: it starts soon.</p><p class="fine">${TASKS[kind]}</p></div>`;
+      <p>Look at the screen: it starts soon.</p><p class="fine">${roomTask(picture)}</p></div>`;
   }
   if (phase === "over") {
     const drawn = picture.drawn.map(([hits, parts]) => `Your curve was close on ${hits} of ${parts} parts.`).at(-1);
@@ -255,7 +256,7 @@ function OnPhone({ picture, vote, rate, draw }) {
     <${Revealed} round=${round} vote=${picture.vote} />
     ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
   const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
-  return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${TASKS[kind]}</p>`}
+  return html`<div>${picture.is_first && isOpen && !word && html`<p class="fine small">${roomTask(picture)}</p>`}
     ${SEES[picture.arm] && isOpen && !word && html`<p class="fine small">${SEES[picture.arm]}</p>`}
     <${Saying} round=${round} /><p class="fine small">${asksOf(picture)}</p>
     <${Question} round=${round} />

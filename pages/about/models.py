@@ -129,18 +129,18 @@ def _search(rest: list[str]) -> None:
 
 
 def tests() -> None:
-    """Show, for each lab that tests models, whether each model in use is fit for its role: the result, or a button for
-    the test.
+    """Show, for each qualification test, whether each model in use is fit for its role: the result, or a button for the
+    test.
     """
     using = in_use()
-    for lab in entry.labs().values():
-        fit = [(id, spec) for id in using if (spec := lab.spec_for_model(id)) is not None]
+    for test in entry.TESTS:
+        lab = test.lab
+        fit = [(id, spec) for id in using if (spec := test.for_model(id)) is not None]
         if not fit:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
-        if lab.describe_test_results is not None:
-            st.markdown(lab.describe_test_results(session.catalog().is_at_hand, session.runs().made))
+        st.markdown(test.summary(session.catalog().is_at_hand, session.runs().made))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)

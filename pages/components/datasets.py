@@ -109,7 +109,9 @@ def _add(key: str) -> None:
     def take() -> None:
         if (file := st.session_state[f"{key}-file"]) is not None:
             try:
-                st.session_state[key] = own.save_file(file.name, file.getvalue())
+                st.session_state[key], encoding = own.save_file(file.name, file.getvalue())
+                if encoding:
+                    st.session_state[f"{key}-encoding"] = f"This file was {encoding} text. It is stored as UTF-8."
             except DatasetError as error:
                 st.session_state[f"{key}-refused"] = str(error)
 
@@ -125,6 +127,8 @@ def _add(key: str) -> None:
         st.caption(
             "It is kept in `$EXPLAIN_HOME/datasets`, and nothing of it leaves this machine but what models are asked."
         )
+    if converted := st.session_state.pop(f"{key}-encoding", ""):
+        st.info(converted, icon=":material/translate:")
     if refused := st.session_state.pop(f"{key}-refused", ""):
         st.error(plain(refused), icon=":material/error:")
 
@@ -167,6 +171,12 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
     table(first, f"{prefix}first-rows", "The first rows of the file", height="content")
     if (more := len(look.columns) - SHOWN_COLUMNS) > 0:
         st.caption(f"And {more:,} more columns.")
+    used = {one.strip() for name in columns.values() for one in name.split(",")}
+    if others := [name for name in look.columns if name not in used]:
+        st.caption(
+            f"Kept with each case, and never shown to the model: {plain(', '.join(others[:SHOWN_COLUMNS]))}"
+            + (f" and {len(others) - SHOWN_COLUMNS:,} more." if len(others) > SHOWN_COLUMNS else ".")
+        )
     if lacking := [role.replace("_", " ") for role in own.NEEDS[task] if role not in columns]:
         raise ValueError(f"Which column holds the {' and the '.join(lacking)}?")
     return columns

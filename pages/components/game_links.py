@@ -31,7 +31,6 @@ def to_a_class(words: str = "Present to a class", **cards: str) -> None:
             f"/wall?{urlencode(cards)}",
             icon=":material/groups:",
             type="tertiary",
-            help="The wall shows a code, phones join, and everybody predicts each card before you reveal it.",
         )
 
 

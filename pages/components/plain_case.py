@@ -59,7 +59,7 @@ def table(transcript: Transcript, run_id: str) -> None:
             "Counted": f"{progress.result['counted']} of {progress.result['trials']}" if progress.result else "",
             "Verdict": str((progress.result or {}).get("verdict") or "").replace("*", ""),
             "Explanation": (progress.result or {}).get("explanation") or "",
-            "By paper rules": (progress.result or {}).get("outcome_paper") or "",
+            "With the original parser": (progress.result or {}).get("outcome_paper") or "",
         }
         for progress in cases.values()
     ]

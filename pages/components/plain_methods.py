@@ -17,7 +17,7 @@ from core.text.templates import TemplateError, load
 from pages.components.tables import table
 from pages.components.text import plain
 
-RULES = "Paper rules and repaired rules"
+RULES = "Original parser and updated parser"
 
 
 def method_texts(lab: Lab) -> dict[str, str]:

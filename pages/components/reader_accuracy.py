@@ -9,7 +9,7 @@ import streamlit as st
 from core import entry
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
-from core.rulesets import RULES
+from core.rulesets import PARSER_NAMES, RULES
 from core.store import audits, label_agreement, queries
 from core.store.audits import AuditDraw, ReaderAccuracy
 from core.store.label_agreement import LabelledRight
@@ -91,7 +91,7 @@ def of_audit(audit: AuditDraw) -> str:
 def in_audit(found: ReaderAccuracy, audit: AuditDraw) -> str:
     """Return how often a parser, or another reader, is right according to a blind audit."""
     share = found.share
-    who = f"{found.name} rules" if found.name in RULES else found.name
+    who = f"the {PARSER_NAMES[found.name]}" if found.name in RULES else found.name
     between = f" ({100 * (share.low or 0):.0f} to {100 * (share.high or 0):.0f})"
     return (
         f"**{who[0].upper()}{who[1:]}** right in **{100 * (share.value or 0):.0f} %**{between} of a drawn "
@@ -123,11 +123,11 @@ def below_outcomes(labs: list[str]) -> None:
     for name in labs:
         lab = entry.labs().get(name)
         if lab and (audit := audited(lab)):
-            st.caption(f"{plain(lab.title)}: outcomes are read by rules; by a blind audit {of_audit(audit)}")
+            st.caption(f"{plain(lab.title)}: a parser reads the outcomes; by a blind audit {of_audit(audit)}")
         for judged, readers in (of_lab(lab) if lab else {}).items():
-            by_rules = [one for one in readers if one.reader == "repaired rules"]
+            by_rules = [one for one in readers if one.reader == PARSER_NAMES["repaired"]]
             if lab and not judged.role and by_rules:
-                st.caption(f"{plain(lab.title)}: outcomes are read by rules; {said_of(by_rules)}, {CHOSEN}.")
+                st.caption(f"{plain(lab.title)}: a parser reads the outcomes; {said_of(by_rules)}, {CHOSEN}.")
 
 
 def everywhere() -> None:

@@ -44,9 +44,8 @@ def page_of_run(run_id: str, state: Transcript) -> None:
         title = " ".join((chosen[0].lab.title, case or run_id))
         return case_html.html(title, [one for one in chosen if not case or one.case == case])
 
-    left = f" The first {case_html.MOST} of its cases." if state.planned > case_html.MOST and not case else ""
-    which = "this case" if case else "this run" if state.planned > 1 else "it"
-    _page(made, run_id, f"Everything about {which} in one file, to step through with the arrow keys.{left}")
+    some = f"the first {case_html.MOST} cases " if state.planned > case_html.MOST and not case else ""
+    _page(f"Download {some}as a page", made, run_id)
 
 
 def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
@@ -62,7 +61,8 @@ def page_of_cases(title: str, places: Sequence[RowPlace], of: int) -> None:
         return case_html.html(title, [found[at] for at in places if at in found], of)
 
     left = f"the first {len(places)} of {of:,} cases" if len(places) < of else "all filtered cases"
-    _page(made, "cases", f"One file, to step through with the arrow keys: {left}.")
+    about = f"One file, to step through with the arrow keys: {left}. It works offline."
+    _page("Download as a page", made, "cases", about)
 
 
 def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
@@ -72,21 +72,14 @@ def cases_of(visit: RunAccess, run_id: str) -> list[Chosen]:
     return case_html.of_run(lab, state, len(visit.run(run_id).faults())) if lab else []
 
 
-def _page(made: Callable[[], bytes], name: str, help: str) -> None:
-    help = f"{help} It works offline."
-    download("Download as a page", made, f"{name}.html", "text/html", "web", f"page-{name}", help)
+def _page(words: str, made: Callable[[], bytes], name: str, help: str | None = None) -> None:
+    download(words, made, f"{name}.html", "text/html", "web", f"page-{name}", help)
 
 
 def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: str, key: str = "for-a-paper") -> None:
     """Draw a button that shows sentences on how `runs` were made; `about` says in words which runs these are."""
-    shown = st.popover(
-        "For a paper",
-        icon=":material/article:",
-        type="tertiary",
-        key=key,
-        on_change="rerun",
-        help="The method in sentences: n, exclusions, parsers, models, prompts, seeds, intervals.",
-    )
+    words = "Methods text for a paper"
+    shown = st.popover(words, icon=":material/article:", type="tertiary", key=key, on_change="rerun")
     with shown:
         if not shown.open:
             return
@@ -111,7 +104,7 @@ def menu(run_id: str, study: str) -> None:
     visit = session.runs()
     if not visit.owns(run_id):
         return
-    with st.popover("Keep", icon=":material/bookmark_manager:", type="tertiary", key="keep"):
+    with st.popover("Rename or delete", icon=":material/bookmark_manager:", type="tertiary", key="keep"):
         kept = visit.run(run_id).kept()
         title = st.text_input(
             "Title", value=kept.title, max_chars=200, key=f"title-{run_id}", placeholder="Its question"
@@ -250,7 +243,8 @@ def link_to(runs: Sequence[str], named: Mapping[str, str]) -> None:
 
 def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerator) -> None:
     """Draw the menu of a finished run in the container `place`: links to the case and the replay, sharing, downloads.
-    `here` is the page that it is on. Where a recording comes from is said below the run.
+    `here` is the page that it is on. Where a recording comes from is said below the run. No entry has a tooltip, which
+    would cover its neighbours.
     """
     named = named_in_address(run_id)
     # The download happens at the click, outside of any session, so the visitor is determined now.
@@ -268,13 +262,12 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
         link(run_id)
         _seal(run_id)
         download(
-            "Download",
+            "Download the journal",
             lambda: visit.run(run_id).journal(),
             f"{run_id}.jsonl",
             "application/jsonl",
             "download",
             "download",
-            "The journal: every prompt, raw answer and figure, one JSON object per line.",
         )
         page_of_run(run_id, transcript)
         for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
@@ -298,9 +291,6 @@ def _seal(run_id: str) -> None:
         type="tertiary",
         on_click=visit.seal,
         args=(run_id, not sealed),
-        help="Everyone who may open it sees everything immediately."
-        if sealed
-        else "Others who may open it see each answer only after their guess.",
     )
 
 

@@ -141,7 +141,7 @@ def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame,
                     _figure(value, of, own == lab.name, metric.format)
                     for value, of, own in zip(runs[metric.name], runs["of"], runs["lab"], strict=True)
                 ]
-                columns[metric.title] = st.column_config.TextColumn(help=f"{metric.help} Repaired rules.")
+                columns[metric.title] = st.column_config.TextColumn(help=f"{metric.help} With the updated parser.")
     counted = [f"{n:.0f} of {of:.0f}" if pd.notna(of) else "" for n, of in zip(runs["n"], runs["of"], strict=True)]
     return pd.DataFrame(
         {**table, "Counted": counted, "Model calls": runs["answered"], "Failed calls": runs["failed"]}

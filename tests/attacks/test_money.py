@@ -227,7 +227,7 @@ def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypat
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
     first = replace(LAB, name="first")
     lab = replace(
-        LAB, priors=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
+        LAB, prerequisites=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
     )
     jobs = JobRunner(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
     run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import islice, product
 
 UNITS = (
+    "posıtıve ",
+    "yeſ: no\n",
     "\n",
     " ",
     "\t",

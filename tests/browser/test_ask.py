@@ -86,7 +86,7 @@ def test_an_answer_is_edited_from_where_it_stands(app: Server, page: Page) -> No
         page.get_by_role("button", name="Open question 2").click()
         page.locator("#card-cf-02 .calls summary").click()
         said = page.locator("#card-cf-02 section", has_text=re.compile("^answerer"))
-        expect(said).to_contain_text("no (paper rules), no (repaired rules)")
+        expect(said).to_contain_text("no (original parser), no (updated parser)")
         said.get_by_role("button", name="Edit this answer and continue").click()
         expect(page.locator(".st-key-fork textarea").first).to_have_value(re.compile("An emu cannot fly"))
         assert named(page, "run") == run and re.fullmatch(r"c\d+", named(page, "fork"))

@@ -67,6 +67,7 @@ def stage(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
+@pytest.mark.thorough
 def test_it_finds_no_serious_fault_on_the_stage(stage: Page) -> None:
     seen, found = set[str](), list[str]()
     for where in looked_at(stage):

@@ -79,6 +79,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     server.stop()
 
 
+@pytest.mark.thorough
 def test_a_first_request_to_any_page_of_a_cold_server_gets_that_page(empty: Server, page: Page) -> None:
     page.goto(f"{empty.url}/browse")
     settle(page)
@@ -178,6 +179,7 @@ def test_the_exam_comes_first_and_can_be_watched(app: Server, page: Page, slow: 
     expect(page.locator(VERDICT)).to_contain_text("It failed the qualification test: 4 of 11 guesses are right")
 
 
+@pytest.mark.thorough
 def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(44)
     ask_model(page, app.url, slow)
@@ -187,6 +189,7 @@ def test_rows_fill_in_while_the_run_goes_on(app: Server, page: Page, slow: Scrip
     expect(page.locator(VERDICT)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_page_is_drawn_anew_once_when_the_run_is_over(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(20)
     sent: list[str | bytes] = []
@@ -203,6 +206,7 @@ def test_the_page_is_drawn_anew_once_when_the_run_is_over(app: Server, page: Pag
     assert len(sent) == before + 1
 
 
+@pytest.mark.thorough
 def test_no_call_leaves_after_a_cancel(app: Server, page: Page, slow: ScriptedModel) -> None:
     slow.stop_after(8)
     ask_model(page, app.url, slow)
@@ -305,6 +309,7 @@ def test_the_verdict_is_above_the_fold_and_its_tiles_lead_to_their_cards(app: Se
     expect(page.locator("#card-cf-08 .more")).to_be_in_viewport()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", ["check", "probe", "plant"])
 def test_the_verdict_of_every_lab_is_above_the_fold(app: Server, page: Page, path: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
@@ -329,6 +334,7 @@ def test_nothing_runs_off_a_phone_screen(app: Server, page: Page, path: str) -> 
     assert overflow <= 0
 
 
+@pytest.mark.thorough
 def test_a_replay_needs_no_model(app: Server, page: Page) -> None:
     run = ask(page, app.url)
     expect(page.locator(".st-key-actions")).to_be_visible()

@@ -135,6 +135,7 @@ def test_a_function_is_asked_and_drawn_and_then_shown(app: Server, screen: Page,
     expect(plane.locator(".line-truth, .line-claim, .line-reader")).to_have_count(3)
 
 
+@pytest.mark.thorough
 def test_after_ten_calls_one_can_only_draw(app: Server, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
     page.set_default_timeout(120_000)

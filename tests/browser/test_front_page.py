@@ -48,6 +48,7 @@ def doors(page: Page) -> Locator:
     return page.locator(".doors a")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width, height", [(1280, 720), (390, 844)])
 def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     app: Server, browser: Browser, width: int, height: int
@@ -91,6 +92,7 @@ def test_card_buttons_and_pictures_stand_in_one_view_and_nothing_jumps_when_card
     page.close()
 
 
+@pytest.mark.thorough
 def test_on_a_phone_what_stands_below_the_card_keeps_its_place(app: Server, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 390, "height": 844}, reduced_motion="reduce")
     page.goto(app.url)
@@ -116,6 +118,7 @@ def test_each_lab_leads_to_its_games(app: Server, page: Page, lab: str, packs: l
         expect(page.locator(f".st-key-games-{lab} a[href='/play?pack={pack}']")).to_be_in_viewport()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["pointer", "keys", pytest.param("touch", marks=pytest.mark.thorough)])
 def test_each_picture_leads_to_its_lab_without_loading_the_app_anew(app: Server, browser: Browser, how: str) -> None:
     is_phone = how == "touch"
@@ -138,6 +141,7 @@ def test_each_picture_leads_to_its_lab_without_loading_the_app_anew(app: Server,
     context.close()
 
 
+@pytest.mark.thorough
 def test_the_workbench_is_one_menu(app: Server, page: Page) -> None:
     page.goto(app.url)
     settle(page)

@@ -27,7 +27,7 @@ def test_from_the_form_to_the_verdict_and_a_raw_answer(app: Server, page: Page) 
     assert colours[0] != colours[1], "the cue has a colour of its own"
     planted.locator("summary").click()
     expect(planted.get_by_text("Exact prompt")).to_be_visible()
-    expect(planted.get_by_text("yes (repaired rules)")).to_be_visible()
+    expect(planted.get_by_text("yes (updated parser)")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 844})
     settle(page)
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - window.innerWidth") <= 0

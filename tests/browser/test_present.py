@@ -74,6 +74,7 @@ def test_a_run_is_told_by_keyboard_alone(app: Server, screen: Page) -> None:
     assert "present=1" in screen.url
 
 
+@pytest.mark.thorough
 def test_any_place_in_the_address_is_a_screen(app: Server, page: Page) -> None:
     for at, place in {"end": "11 of 11", "9999": "11 of 11", "0": "1 of 11", "x": "1 of 11", "3": "3 of 11"}.items():
         page.goto(f"{app.url}/ask?run={RUN}&present=1&at={at}")

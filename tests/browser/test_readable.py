@@ -18,6 +18,7 @@ MOVING = """() => [document, ...[...document.querySelectorAll("*")].map(one => o
 """Returns the running and pending animations, also those in the viewer, which the document's own list leaves out."""
 
 
+@pytest.mark.thorough
 def test_nothing_moves_for_who_asks_for_less(app: Server, browser: Browser, scripted: Scripted) -> None:
     model = scripted.add(Plausible(), delay=0.1)
     # Of its 41 answers: otherwise the run might be over before the test looks, on a slow machine.

@@ -86,7 +86,7 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
     wall.keyboard.press(" ")
     for phone in (ada, noor):
         expect(options(phone)).to_have_count(2)
-        expect(phone.locator(".phone")).to_contain_text("“It” is a language model.")
+        expect(phone.locator(".phone")).to_contain_text("“It” is a small model (Qwen, 1.5 billion).")
         whole(phone)
         assert lasting(phone) == []
     seen = [phone.get_by_text("Reason hidden on this card.").count() for phone in (ada, noor)]

@@ -639,6 +639,7 @@ def looked_at(page: Page) -> Iterator[str]:
             page.keyboard.press("ArrowRight")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("width", "height"), [(390, 844), (1280, 720), pytest.param(1920, 1080, marks=pytest.mark.thorough)]
 )

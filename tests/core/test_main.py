@@ -265,6 +265,7 @@ def test_the_store_is_made_again_from_the_journals(capsys: pytest.CaptureFixture
     assert len(calls) == sum(event.kind == "answered" for event in answered)
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_does_not_end_the_run(own_home: Path) -> None:
     command = f"{sys.executable} -m core ask 'Can a penguin fly?' --model control/fickle --json | head -n 1"
     subprocess.run(

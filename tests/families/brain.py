@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any
 
-from core.labs.ask.exam import exam
+from core.labs.ask import qualification
 from core.labs.plant.tasks import shipped
 from tests.support.stub_server import Calls
 
@@ -66,7 +66,7 @@ class Brain:
         return "Its wings are too small to lift it. So the answer is no."
 
     def _predict(self, asked: str) -> str:
-        for one in exam.questions():
+        for one in qualification.questions():
             if one.counterfactual in asked and one.explanation in asked:
                 right = one.right if self.honest else "yes"
                 if right == "unknown":

@@ -13,7 +13,7 @@ import pytest
 
 from core.datasets.items import Item
 from core.events import Answered, Event
-from core.labs.ask.exam import lab as sitting
+from core.labs.ask.qualification import TEST, AskExamSpec
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec
 from core.labs.plant.tasks import PlantSpec
@@ -94,8 +94,8 @@ def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_qualification(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     events: list[Any] = []
-    spec = sitting.AskExamSpec(model=f"family/{kind}")
-    asyncio.run(execute(RunRequest(sitting.LAB, spec, "e"), RunIO(catalog.get, events.append)))
+    spec = AskExamSpec(model=f"family/{kind}")
+    asyncio.run(execute(RunRequest(TEST.lab, spec, "e"), RunIO(catalog.get, events.append)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     nothing_lost(server, run, kept)

@@ -39,11 +39,12 @@ def test_an_audit_from_the_draw_to_the_figure(page: Callable[..., AppTest]) -> N
         assert not app.exception and f"you read **{TRUTH[answer]}**; the parser read" in words(app)
     assert titles == ["no", "yes", "nothing readable", "I can't tell"]
     said = words(app)
-    assert "**Repaired rules** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa" in said
-    assert "**Paper rules** right in **0 %**" in said and "There is no language model's answer" in said
+    right = "**The updated parser** right in **82 %** (82 to 82) of a drawn 11, weighted back to 11 answers; kappa"
+    assert right in said
+    assert "**The original parser** right in **0 %**" in said and "There is no language model's answer" in said
     indexed()
-    assert "by a blind audit: **Repaired rules** right in **82 %**" in words(page("about/models.py"))
-    assert "outcomes are read by rules; by a blind audit **Repaired rules**" in words(page("browse"))
+    assert "by a blind audit: **The updated parser** right in **82 %**" in words(page("about/models.py"))
+    assert "a parser reads the outcomes; by a blind audit **The updated parser**" in words(page("browse"))
     case = page("case", run="20260101-000000-simulatability-0001")
     assert not case.exception, "what was audited is no label"
 

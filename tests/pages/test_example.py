@@ -47,6 +47,8 @@ def test_empty_pages_open_on_it_until_it_is_put_away_and_brought_back(page: Page
         assert "Example study" in words(app) and ABOUT in words(app), path
     browse = page(PAGES[0], show="pictures")
     assert ABOUT in words(browse) and browse.get("plotly_chart")
+    # Written follow-ups have no generality, so the picture of it would be empty.
+    assert browse.subheader[0].value == "Ask: precision by model and method"
     compare = page(PAGES[1])
     assert "Study: example" in words(compare) and not compare.error
     query = page(PAGES[2])
@@ -73,6 +75,7 @@ def test_a_run_of_ones_own_takes_its_place_and_a_link_leads_back(page: Page) -> 
     assert ABOUT in words(app) and "put-example" not in [button.key for button in app.button]
 
 
+@pytest.mark.thorough
 def test_each_visitor_of_a_hosted_app_puts_it_away_for_themselves(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_OTHERS", "no")
     monkeypatch.setenv("EXPLAIN_HOST_CODE", "the code of the host")

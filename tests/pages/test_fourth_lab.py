@@ -421,6 +421,7 @@ def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> N
     assert not {"Reliability", "Exam"} & {header.value for header in app.header}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["hint", pytest.param("get", marks=pytest.mark.thorough)])
 def test_its_name_may_be_a_word_of_the_code(
     page: Page, register: Register, capsys: pytest.CaptureFixture[str], name: str

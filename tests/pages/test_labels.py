@@ -76,7 +76,7 @@ def test_verdicts_by_buttons_are_kept_and_tell_how_far_readings_hold(page: Page,
     indexed()
     app.run()
     said = words(app)
-    assert "**repaired rules** right by 1 of 2 labels" in said and "**paper rules** right by 1 of 2 labels" in said
+    assert "**updated parser** right by 1 of 2 labels" in said and "**original parser** right by 1 of 2 labels" in said
     assert "**fickle** right by 1 of 1 label" in said and "given while looking at chosen rows" in said
     assert "kappa" not in said.lower() and "%" not in said.partition("by the labels in all runs")[2], "counts alone"
     entry.jobs().keeping.add(run, "labels-bob", "question", Label(verdicts={"reading": "right"}, note="*Sure*"), ids[1])
@@ -105,9 +105,9 @@ def test_labels_on_chosen_rows_are_counts_however_many(page: Page, run: str) -> 
     tables = "".join(table.value.to_string() for table in models.table)
     assert "12 of 12 labels" in tables and "counts, and no rate" in words(models)
     browse = words(page("results/browse.py"))
-    assert "**repaired rules** right by 12 of 12 labels, given while looking at chosen rows" in browse
+    assert "**updated parser** right by 12 of 12 labels, given while looking at chosen rows" in browse
     case.run()
-    assert "How the answer was read: **repaired rules** right by 12 of 12 labels" in words(case)
+    assert "How the answer was read: **updated parser** right by 12 of 12 labels" in words(case)
     for said in (tables, browse, words(case)):
         assert "kappa" not in said.lower() and "100 %" not in said and "100%" not in said
 

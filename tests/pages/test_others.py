@@ -190,6 +190,7 @@ def test_models_lists_what_can_be_asked_and_connects_an_endpoint(page: Page) -> 
     assert "2 models" not in words(app)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "url", "said"),
     [

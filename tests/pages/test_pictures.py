@@ -79,6 +79,7 @@ def runs() -> dict[str, str]:
     return made
 
 
+@pytest.mark.thorough
 def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]) -> None:
     everything = page("results/browse.py", show="pictures")
     told = words(everything)
@@ -93,6 +94,7 @@ def test_pictures_are_of_what_the_filter_leaves(page: Page, runs: dict[str, str]
     assert "A picture shows every run and case with a filtered row, in full." in one
 
 
+@pytest.mark.thorough
 def test_robots_are_not_drawn_among_models_until_they_are_wanted(page: Page, runs: dict[str, str]) -> None:
     def drawn(app: AppTest, alt: str) -> str:
         """The names beside the marks of a picture."""

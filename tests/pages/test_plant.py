@@ -133,7 +133,7 @@ def test_every_answer_leads_to_its_prompt_and_raw_answer() -> None:
         assert sum(f"[user]\n{shown}\n\n{QUESTION}" in prompt for prompt in prompts) == 1
     assert sum(f"[user]\n{QUESTION}" in prompt for prompt in prompts) == 3
     assert [one["Raw answer"].rpartition(" ")[2] for one in told].count("no") == 6
-    assert [one["Read as"] for one in told].count("no (repaired rules)") == 6
+    assert [one["Read as"] for one in told].count("no (updated parser)") == 6
 
 
 def test_words_that_tell_the_cue_are_marked_and_one_item_is_never_green(page: Page, answering: Any) -> None:
@@ -200,7 +200,7 @@ def test_a_reader_model_stands_beside_the_words_and_one_that_failed_its_exam_is_
     assert says["the words that tell the cue", ""] == says["the judge model", ""] == "yes"
     behind = evidence.of_case(LAB, entry.jobs().watch(run).transcript, scene.case).calls
     read = [part.text for call in scene.cards[0].calls for part in behind[call].parts if part.label == "Read as"]
-    assert read == ["yes (repaired rules)", "they acknowledge the cue (repaired rules)"]
+    assert read == ["yes (updated parser)", "they acknowledge the cue (updated parser)"]
     made = run_scene(app)
     by_reader = [(bar.hits, bar.n) for bar in made.verdict.bars if bar.label.endswith(", by the judge")]
     assert by_reader == [(18, 18), (0, 18)]

@@ -192,7 +192,7 @@ def _read_as_authors(
         run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
     elif not same:
         run.drop(
-            item, "unparsed", "repaired rules read no question there, or not the one asked", "repaired", trial=item
+            item, "unparsed", "the updated parser finds no question there, or not the one asked", "repaired", trial=item
         )
     return _counterfactual(how, answered, text, usable, paper=True, repaired=same)
 

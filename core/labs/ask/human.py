@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from ...score import Score
 from ...statistics import Interval, correlation_per_input
 from ..base.declared import GUESS, VERDICT, Metric, declared
-from .exam.exam import judge, questions
 from .metrics import kappa
 from .parse_answers.values import GUESSES
+from .qualification import judge, questions
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -18,12 +18,11 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Lab, Robots, RunSummary, StudyTables
 from ..base.spec import BadInput
-from . import human, prompts, tables, tasks, words
+from . import human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .controls import controls as robots
-from .exam import lab as exam
 from .honest import honest
 from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
@@ -356,8 +355,8 @@ LAB = Lab(
     run_summary=IN_RUNS,
     # Questions written by a person, and the predictor's qualification test result.
     is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
-    priors=exam.priors,
-    choose_models=exam.settled,
+    prerequisites=qualification.prerequisites,
+    choose_models=qualification.choose_predictor,
     studies=StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,

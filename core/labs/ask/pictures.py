@@ -37,7 +37,7 @@ _BY = ("lab", "model", "how", "task")
 
 
 def compared(frame: DataFrame, similarity: str) -> DataFrame:
-    """Return one row per model and method. Columns:
+    """Return one row per model and method; none if no row has both a precision and a generality. Columns:
 
     - `label`; precision and generality (by the chosen similarity), each the mean over questions with `_low` and `_high`
       of its 95 % interval (NaN without one);
@@ -96,7 +96,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         *("failed", "faint", "chosen", "how", "task", "link"),
     )
     table["link"] = [f"{one}&show=runs" for one in table["link"]]
-    return table[list(columns)] if len(table) else pd.DataFrame(columns=list(columns))
+    return table[list(columns)] if len(drawn) else pd.DataFrame(columns=list(columns))
 
 
 def _of_same_guess(rows: DataFrame) -> DataFrame:

@@ -158,9 +158,9 @@ class AskSpec(Sampled, OnData):
         if self.task == "shp" and not (self.dataset or (self.context and self.response_1 and self.response_2)):
             raise ValueError("A preference needs a post and two responses; at least one of the three is empty.")
         if self.reads == "steps" and (self.task != "strategyqa" or self.rules == "paper" or self.votes > 1):
-            raise ValueError("Prediction in steps is for yes-or-no questions, by repaired rules, with one vote.")
+            raise ValueError("Prediction in steps is for yes-or-no questions, with the updated parser and one vote.")
         if self.answers == "schema" and self.rules == "paper":
-            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
+            raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
         if self.answers == "schema" and self.reads == "steps":
             raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         if self.given and self.dataset:
@@ -224,7 +224,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
             slots = {"question": item.question}
         else:
             slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
-        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph)
+        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph, item.extra)
 
 
 def loaded(spec: AskSpec) -> Loaded | None:

@@ -42,12 +42,14 @@ class Playable(Frozen):
 class Case(NamedTuple):
     """One explanation to be tested: its id, unique in the run, and its subject, in a form that its lab defines.
 
-    Cases of one item share records: those recorded at "q7" belong to the case "q7/redaction/you" too.
+    Cases of one item share records: those recorded at "q7" belong to the case "q7/redaction/you" too. `columns` are the
+    columns of a person's own file that were kept with it.
     """
 
     id: str
     about: Any
     title: str
+    columns: tuple[tuple[str, str], ...] = ()
 
 
 class Reading(Frozen):
@@ -80,11 +82,14 @@ class Trial(Frozen, HasRulesets[Reading]):
 
 
 class Begun(Frozen):
-    """The start of a case, the `number`-th (from 1) of `of`."""
+    """The start of a case, the `number`-th (from 1) of `of`. `columns` are those of a person's own file that were kept
+    with it, by name. They may hold the answer, so no scene shows them.
+    """
 
     title: str
     number: int
     of: int
+    columns: dict[str, str] = Field(default_factory=dict, exclude_if=lambda columns: not columns)
 
 
 class Result(FlatRecord):

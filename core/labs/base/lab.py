@@ -221,20 +221,14 @@ class Lab:
     """Starts, in a thread, what is slow to start and will be needed."""
     last_step: str = ""
     """What a run does after the last answer, in words, if that takes seconds."""
-    priors: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
+    prerequisites: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
     """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
     is already known, or None if there is no such run; each has a fixed position.
-    """
-    spec_for_model: Callable[[str], Spec | None] = lambda id: None
-    """The specification of a run that tests one model, if the lab is such a test; None for a model that it cannot test.
     """
     choose_models: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
     """`choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are
     those that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and
     command line; a study file is used as written.
-    """
-    describe_test_results: Callable[[Callable[[str], bool], Made], str] | None = None
-    """`describe_test_results(at_hand, made)` summarises the results of available models, for a lab that tests models.
     """
     method_field: str = ""
     """The field of the specification that a list of runs shows next to the model: the chosen method."""

@@ -146,7 +146,7 @@ def _again(view: CheckView) -> Panel:
     title = "A fresh session answers"
     edited = view.explained.edited.repaired if view.explained else None
     if edited is None and view.result is not None:
-        read = "The paper's rules read one, and this is the session about it. It decides nothing here."
+        read = "The original parser found one, and this is the session about it. It decides nothing here."
         note = "There is no edited paragraph to ask about."
         note = f"{note} {read}" if calls_again(view) else note
         return Panel(title=title, mark=mark_of(view), note=note, calls=calls_again(view))

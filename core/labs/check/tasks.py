@@ -244,7 +244,7 @@ def cases(spec: CheckSpec) -> Iterator[Case]:
         )
     for item in items.values():
         for check in checks_of(spec, item):
-            yield Case(check.case, check, check.title)
+            yield Case(check.case, check, check.title, item.extra)
 
 
 def wordings_of(spec: CheckSpec, explanation: Explanation) -> dict[str, Wording]:

@@ -12,7 +12,7 @@ from ...scene import Bar, Verdict, from_emphasis
 from ...transcript import Transcript, name_of
 from ..base.declared import Detector, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Lab, Labels, Robots, StudyTables
-from . import cues, metrics, prompts, tables
+from . import cues, metrics, prompts, qualification, tables
 from .cards import cards
 from .controls import (
     Admits,
@@ -28,7 +28,6 @@ from .controls import (
     dials,
     follows,
 )
-from .exam import lab as exam
 from .marks import IN_RUNS, METRICS, OUTCOMES, shows
 from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
@@ -209,7 +208,7 @@ LAB = Lab(
     scores=scores,
     records=(Planting, PlantReply, PlantRead, ReaderExamined),
     supporting_records=(ReaderExamined,),
-    priors=exam.priors,
+    prerequisites=qualification.prerequisites,
     # The judge's qualification test result.
     is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
     metrics=METRICS,

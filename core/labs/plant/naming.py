@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from ...package_data import sibling_toml
 from ...parsers.statements import sentences
+from ...text.patterns import lazily
 
 CUE = "CUE"
 """Replaces the words that give the cue away."""
@@ -65,7 +66,7 @@ def _filled(pattern: str) -> str:
     )
 
 
-_RE = {name: re.compile(_filled(_PATTERNS.get(name, f"{{{name}}}"))) for name in _CLASSES | _PATTERNS}
+_RE = {name: lazily(_filled(_PATTERNS.get(name, f"{{{name}}}"))) for name in _CLASSES | _PATTERNS}
 """All compiled patterns by name. A class of words is its own pattern unless a pattern has the same name."""
 
 

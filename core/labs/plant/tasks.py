@@ -146,7 +146,7 @@ def title_of(item: Item) -> str:
 def cases(spec: PlantSpec) -> Iterator[Case]:
     """Yield one case per item. Raises DatasetError."""
     for item in items_of(spec):
-        yield Case(item.id.replace("/", "-"), item, title_of(item))
+        yield Case(item.id.replace("/", "-"), item, title_of(item), item.extra)
 
 
 def asks(spec: PlantSpec, cases: int) -> dict[str, int]:

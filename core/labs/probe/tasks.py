@@ -109,7 +109,7 @@ class ProbeSpec(Sampled):
         le=200,
         title="Unit tests",
         description=f"triplets of each function (default: {FREE_TRIPLETS} where sentence vectors take them, else "
-        f"{TRIPLETS}; by paper rules the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
+        f"{TRIPLETS}; with the original parser the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
         "description that it tells as much as the truth)",
     )
     given: Given | None = None
@@ -143,7 +143,7 @@ class ProbeSpec(Sampled):
                 "With the original parser an agent asks in text: turn tool calls off, or choose the updated parser."
             )
         if self.answers == "schema" and self.rules == "paper":
-            raise ValueError("Paper rules read only prose. Choose prose for the answers, or repaired rules.")
+            raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:

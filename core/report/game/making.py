@@ -1,4 +1,4 @@
-"""Makes a pack from journals: each recorded trial becomes a card, and some are chosen or sampled."""
+"""Recorded trials as cards of the game, of which some are chosen or sampled."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ from ...labs.base.cases import DIFFERED
 from ...labs.base.lab import Lab
 from ...package_data import DATA
 from ...runs.library import of_today
-from ...text.plurals import count_noun
 from ...transcript import transcript
 from .. import scenes
-from .pack import MOST_CARDS, GamePackError, Going, Pack, PackCard
-
-# Which cards make a pack, and in which order. The choice is random but the same on every machine.
-
+from .pack import GamePackError, Going, PackCard
 
 MOST_OF_ONE = 2
 """The most cards about one question, in a pack that was chosen."""
@@ -196,57 +192,6 @@ def kind_of(runs: Sequence[str], labs: Mapping[str, Lab], folders: Sequence[Path
     if len(kinds) != 1:
         raise GamePackError(f"A pack is of one lab; these runs are of {', '.join(sorted(kinds)) or 'none'}.")
     return kinds.pop()
-
-
-class PackRequest(NamedTuple):
-    """A pack to make: its name and title, its runs, the file of true answers, the most cards, the seed, and whether its
-    cards are a random sample with nothing left out (`as_it_came`) or chosen.
-    """
-
-    name: str
-    title: str
-    runs: tuple[str, ...]
-    truths: Path | None
-    most: int
-    seed: int
-    as_it_came: bool
-
-
-def make_pack(wanted: PackRequest, labs: Mapping[str, Lab], folders: Sequence[Path]) -> Pack:
-    """Make the requested pack. Raises GamePackError."""
-    kind = kind_of(wanted.runs, labs, folders)
-    true = truths(wanted.truths) if wanted.truths else {}
-    found = [one for run in wanted.runs for one in trials(run, labs, folders, true, wanted.seed)]
-    most = min(wanted.most, MOST_CARDS)
-    if wanted.as_it_came:
-        cards = sample_cards(found, most, wanted.seed)
-        how = f"{count_noun(len(cards), 'card')} sampled at random (seed {wanted.seed}), none left out,"
-    else:
-        fit = [one.card for one in found if not one.why and (one.card.truth or not true)]
-        cards = choose_cards(fit, most, wanted.seed)
-        how = (
-            f"We chose {count_noun(len(cards), 'card')}, as balanced as possible in answers and outcomes, at most "
-            f"{MOST_OF_ONE} of one question (seed {wanted.seed}),"
-        )
-    if not cards:
-        raise GamePackError("None of these trials can be a card.")
-    unread = sum(one.is_open for one in found)
-    untrue = sum(not one.card.truth for one in found) if true else 0
-    said = [
-        f"{how} from {count_noun(len(found), 'trial')} of {count_noun(len(wanted.runs), 'run')}",
-        f" ({unread} cannot be predicted)" if unread else "",
-        f" ({untrue} without a true answer)" if untrue else "",
-        f". {outcome_counts(cards)}",
-        "" if wanted.as_it_came else " They are examples, not evidence.",
-    ]
-    return Pack.model_validate(
-        {
-            **{"name": wanted.name, "title": wanted.title, "kind": kind, "chosen": "".join(said)},
-            **tally(found),
-            **{"seed": wanted.seed, "as_it_came": wanted.as_it_came, "runs": wanted.runs, "cards": tuple(cards)},
-            "truths": wanted.truths.name if wanted.truths else "",
-        }
-    )
 
 
 def sample_cards(found: Sequence[TrialCard], most: int, seed: int) -> list[PackCard]:

@@ -9,16 +9,15 @@ import streamlit as st
 
 from core import entry
 from core.datasets import own
-from core.labs.ask import tasks
+from core.labs.ask import qualification, tasks
 from core.labs.ask.controls import AskRobot
-from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.lab import AskExamSpec
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import MOST, PERSON, AskSpec, calls, usual
 from core.labs.ask.words import METHODS
 from core.labs.base.lab import Prerequisite
+from core.labs.base.qualification import QualificationSpec
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
 from core.text.glossary import on_hover
@@ -204,8 +203,8 @@ def button(spec: AskSpec | None) -> str:
         return "Ask"
     cases = (spec.limit or 1) if spec.dataset else 1
     made = calls(spec, cases)
-    for exam in sitting.priors(spec):
-        if isinstance(exam, Prerequisite) and isinstance(exam.spec, AskExamSpec) and session.runs().lacks(exam):
+    for exam in qualification.prerequisites(spec):
+        if isinstance(exam, Prerequisite) and isinstance(exam.spec, QualificationSpec) and session.runs().lacks(exam):
             made += len(exam.spec.questions)
     # The number of rows in the user's own file is not known until it is read.
     return f"Ask · {'at most ' if own.is_own(spec.dataset) else ''}{made} calls"
@@ -218,7 +217,7 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
     known = _known(spec) if spec is not None else None
     if spec is not None:
         named = ("simulator",) if st.session_state.get(SIMULATOR) else ()
-        chosen = sitting.settled(spec, named, session.catalog().is_at_hand, session.runs().made)
+        chosen = qualification.choose_predictor(spec, named, session.catalog().is_at_hand, session.runs().made)
         itself = " (the model itself)" if chosen.simulator == spec.model else ""
         st.caption(f"Predictor: {plain(models.short(chosen.simulator))}{itself}.")
     if known is not None and not known.passed:
@@ -238,7 +237,7 @@ def beside(spec: AskSpec | None) -> dict[str, str]:
 
 def _known(spec: AskSpec) -> Examined | None:
     """Return the predictor's result in the qualification test; None if it is not known yet."""
-    first = sitting.prior(spec)
+    first = qualification.prerequisites(spec)[0]
     found = session.runs().came_to(first) if isinstance(first, Prerequisite) else first
     return found if isinstance(found, Examined) else None
 

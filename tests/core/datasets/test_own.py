@@ -1,20 +1,24 @@
 """Files of a person's own: which items they give, what a broken row costs, and files that are meant to harm."""
 
+import asyncio
 import json
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core import home, policy
+from core import entry, home, policy
 from core.datasets import own
 from core.datasets.items import BROKEN, DatasetError, Item, LeftOut
+from core.events import Asked, Event, Recorded
 from core.labs.ask.tasks import AskSpec, cases, loaded
 from core.labs.check.tasks import CheckSpec, items_of
+from core.runs.engine import RunIO, RunRequest, execute
 
 COLUMNS = {"question": "q", "answer": "gold"}
 ROWS = [{"q": f"Is {n} a number?", "gold": "yes" if n % 2 else "no", "other": n} for n in range(12)]
@@ -36,7 +40,7 @@ def as_jsonl(rows: list[dict]) -> str:
 
 
 def read(name: str, limit: int | None = None, seed: int | None = 0, **columns: str) -> tuple[list[Item], list[LeftOut]]:
-    rows, _ = own.read(name, "strategyqa", columns or COLUMNS, limit, seed)
+    rows, _, _ = own.read(name, "strategyqa", columns or COLUMNS, limit, seed)
     return [row for row in rows if isinstance(row, Item)], [row for row in rows if isinstance(row, LeftOut)]
 
 
@@ -182,3 +186,94 @@ def test_a_visitor_reaches_no_file_but_those_that_the_host_put_there(
             read(f"file:{name}")
     with pytest.raises(DatasetError, match="the host alone fetches"):
         read("hf://owner/name/a.csv")
+
+
+META = {"level": "hard", "by": {"name": "Ann"}}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_other_columns_are_kept_with_an_item_and_members_of_an_object_are_columns(kind: str) -> None:
+    rows = [{"q": "Is it blue?", "gold": "yes", "domain": "colours", "meta": META, "empty": "", "n": 3}]
+    if kind == "csv":
+        cells = ["Is it blue?", "yes", "colours", json.dumps(META).replace('"', '""'), "", "3"]
+        name = write("o.csv", ",".join(rows[0]) + "\n" + ",".join(f'"{cell}"' for cell in cells))
+    else:
+        name = write("o.jsonl", as_jsonl(rows))
+    if kind == "parquet":
+        duckdb.read_json(str(home.home() / "datasets" / "o.jsonl")).write_parquet(
+            str(home.home() / "datasets" / "o.parquet")
+        )
+        name = "file:o.parquet"
+    ((item,), left_out) = read(name)
+    assert dict(item.extra) == {"domain": "colours", "meta.level": "hard", "meta.by.name": "Ann", "n": "3"}
+    assert left_out == []
+    kept = own.read(name, "strategyqa", COLUMNS, None, 0, keep=("domain",)).rows
+    assert [dict(row.extra) for row in kept if isinstance(row, Item)] == [{"domain": "colours"}]
+    with pytest.raises(DatasetError, match="no column “mood” to keep"):
+        own.read(name, "strategyqa", COLUMNS, None, 0, keep=("mood",))
+
+
+def test_long_cells_are_cut_and_of_very_many_columns_the_first_are_kept_and_the_others_counted() -> None:
+    row = {"q": "Is it blue?", "gold": "yes", **{f"c{number}": "x" * 500 for number in range(60)}}
+    name = write("wide.jsonl", as_jsonl([row]))
+    drawn = own.read(name, "strategyqa", COLUMNS, None, 0)
+    (item,) = drawn.rows
+    assert isinstance(item, Item) and [key for key, _ in item.extra] == [f"c{number}" for number in range(50)]
+    assert {len(text) for _, text in item.extra} == {301} and drawn.dropped == 10
+    spec = AskSpec(model="control/fickle", task="strategyqa", dataset=name, columns=COLUMNS)
+    assert (record := loaded(spec)) is not None and "10 more columns are not kept" in record.summary()
+
+
+def test_of_two_rows_with_the_same_words_the_one_that_can_be_read_is_taken() -> None:
+    rows = [{"q": "Is it blue?", "gold": answer} for answer in ("perhaps", "yes", "who knows")]
+    for order in (rows, rows[::-1]):
+        items, left_out = read(write("twice.jsonl", as_jsonl(order)))
+        assert [item.label for item in items] == ["yes"] and [one.rows for one in left_out] == [2]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"), [("utf-8", ""), ("cp1252", "Windows-1252"), ("utf-16", "UTF-16"), ("latin-1", "Windows-1252")]
+)
+def test_the_encoding_of_a_file_is_recognised(encoding: str, said: str) -> None:
+    content = "q,gold\nIst die Straße grün?,yes\nHat der Käse Löcher?,no\n".encode(encoding)
+    saved = own.save_file(f"{encoding}.csv", content)
+    assert saved.encoding == said
+    assert {item.question for item in read(saved.dataset)[0]} == {"Ist die Straße grün?", "Hat der Käse Löcher?"}
+    assert own.save_file("the same.csv", content).dataset == saved.dataset
+
+
+def test_a_few_bytes_that_are_not_utf_8_are_broken_rows_and_no_other_encoding() -> None:
+    content = "q,gold\nIst die Straße grün?,yes\n".encode() + b"Is \xff it?,no\n"
+    saved = own.save_file("one bad byte.csv", content)
+    items, left_out = read(saved.dataset)
+    assert saved.encoding == "" and [item.question for item in items] == ["Ist die Straße grün?"]
+    assert [one.detail for one in left_out] == ["one bad byte.csv, line 3: this is not UTF-8 text"]
+
+
+PARAGRAPH = {"paragraph": "q", "answer": "gold"}
+
+
+@pytest.mark.parametrize(
+    ("lab", "spec", "row"),
+    [
+        (
+            "simulatability",
+            AskSpec(model="control/fickle", dataset="file:k.jsonl", columns=COLUMNS),
+            {"q": "Can a penguin fly?", "gold": "no"},
+        ),
+        (
+            "consistency",
+            CheckSpec(model="control/honest", task="sentiment", dataset="file:k.jsonl", columns=PARAGRAPH),
+            {"q": "The film is wonderful. The plot is good.", "gold": "positive"},
+        ),
+    ],
+)
+def test_columns_are_journaled_with_the_case_and_never_reach_a_model(lab: str, spec: Any, row: dict[str, str]) -> None:
+    write("k.jsonl", as_jsonl([{**row, "domain": "SECRET"}]))
+    events: list[Event] = []
+    run = RunRequest(entry.labs()[lab], spec, "r")
+    asyncio.run(execute(run, RunIO(entry.catalog().get, events.append, live=False)))
+    begun = [one.data for one in events if isinstance(one, Recorded) and one.record == "begun"]
+    assert begun and all(one["columns"] == {"domain": "SECRET"} for one in begun)
+    others = [one for one in events if not (isinstance(one, Recorded) and one.record == "begun")]
+    assert any(isinstance(one, Asked) for one in others) and not any("SECRET" in repr(one) for one in others)

@@ -48,6 +48,7 @@ def near(values: list[float], must: float) -> bool:
     return abs(fmean(values) - must) < 3 * stdev(values) / len(values) ** 0.5
 
 
+@pytest.mark.thorough
 def test_check_reads_what_it_must_read_give_or_take_chance() -> None:
     """Not to the last digit: else the dial could not fail."""
     every = [check(0.9, draw) for draw in range(BEGIN, BEGIN + 14)]

@@ -56,6 +56,7 @@ def test_it_answers_in_pieces_with_log_probabilities(weights: Path) -> None:
     assert answer.logprobs and len(answer.logprobs[0]["top_logprobs"]) == 2
     again = asyncio.run(model.answer(question(top_logprobs=2), pieces.append))
     assert again.text == answer.text, "the same at temperature 0"
+    assert answer.served is not None and answer.served.model == weights.name, "not its folder, which is private"
 
 
 @pytest.mark.local_model

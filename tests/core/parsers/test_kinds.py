@@ -117,3 +117,11 @@ def test_a_conclusion_may_be_json_and_needs_no_command_before_it() -> None:
     assert probe.is_final(text, "repaired") and not probe.is_final(text, "paper")
     assert probe.interpretation(text, "repaired").code == "def f(x):\n    return x + 1"
     assert not probe.is_final("PYTHON(function.py 1)\n" + text, "repaired")
+
+
+def test_a_letter_that_counts_as_an_ascii_one_is_read_as_that() -> None:
+    assert check.sentiment("The tone ıs posıtıve", "repaired") == "positive"
+    assert check.entailment("yeſ", "repaired") == "yes"
+    judged = "pıer: yes\nvillage: no\nlighthouſe: no"
+    assert check.choice(judged, ["pier", "village", "lighthouse"], "repaired") == "pier"
+    assert check.choice("So İzmir.", ["ışık", "İzmir"], "repaired") == "İzmir"

@@ -11,20 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Event, Recorded
-from core.labs.ask import world
-from core.labs.ask.exam import exam
+from core.labs.ask import qualification, world
 from core.labs.base.cases import DIFFERED
 from core.package_data import DATA
 from core.report.game import checking, making
-from core.report.game.making import PackRequest, make_pack
 from core.report.game.pack import GamePackError, Pack, PackCard, pack_text, read, shipped_packs
 from core.scene import Card, Expect, Who
+from tools import make_pack
+from tools.make_pack import PackRequest
 
 FOLDERS = (home.recordings(), home.priors())
 ASK = tuple(path.stem for path in sorted(home.recordings().glob("*-simulatability-*.jsonl")))
@@ -62,7 +63,7 @@ def test_what_ships_is_of_every_game_and_answers_for_itself() -> None:
         said = Counter(card.card.said for card in packs[name].cards)
         assert abs(said["yes"] - said["no"]) <= 1
     sat = {card.card.id: (card.card.parts[0].text, card.card.said) for card in packs["exam"].cards}
-    assert sat == {one.id: (one.counterfactual, one.right) for one in exam.questions()}
+    assert sat == {one.id: (one.counterfactual, one.right) for one in qualification.questions()}
 
 
 def test_the_robots_true_answers_are_those_of_their_world() -> None:
@@ -110,13 +111,13 @@ LIES: dict[str, tuple[Callable[[Pack], Pack], str]] = {
 @pytest.mark.parametrize("name", LIES)
 def test_what_is_not_in_the_journal_is_found(name: str) -> None:
     told, said = LIES[name]
-    pack = make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
+    pack = make_pack.make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
     assert faults(pack) == []
     assert any(said in fault for fault in faults(told(pack))), faults(told(pack))
 
 
 def test_an_order_with_a_pattern_is_found() -> None:
-    pack = make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
+    pack = make_pack.make_pack(wanted(truths=TRUTHS), entry.labs(), FOLDERS)
     in_rows = pack.model_copy(update={"cards": tuple(sorted(pack.cards, key=lambda card: card.card.said))})
     assert any("in a row are alike" in fault for fault in faults(in_rows))
 
@@ -137,16 +138,16 @@ def test_where_two_readers_differ_or_one_cannot_be_read_the_trial_is_no_card(tmp
         return event
 
     folder = edited(tmp_path, otherwise)
-    whole = make_pack(wanted(ASK[0]), entry.labs(), FOLDERS)
+    whole = make_pack.make_pack(wanted(ASK[0]), entry.labs(), FOLDERS)
     assert (whole.recorded, whole.annotated, whole.differed) == (6, 6, 0)
     found = [one for one in making.trials(ASK[0], entry.labs(), (folder,), {}, 0) if one.why]
     assert [(one.card.card.id, one.why) for one in found] == [("cf-01", DIFFERED), ("cf-02", DIFFERED)]
-    pack = make_pack(wanted(ASK[0]), entry.labs(), (folder,))
+    pack = make_pack.make_pack(wanted(ASK[0]), entry.labs(), (folder,))
     assert (pack.recorded, pack.annotated, pack.differed) == (6, 6, 2)
     assert {card.card.id for card in pack.cards}.isdisjoint({"cf-01", "cf-02"})
     assert faults(pack, folder) == [] and faults(pack) != []
     # A sample leaves nothing out, and the card says what is not settled.
-    drawn = make_pack(wanted(ASK[0], as_it_came=True), entry.labs(), (folder,))
+    drawn = make_pack.make_pack(wanted(ASK[0], as_it_came=True), entry.labs(), (folder,))
     doubts = {card.card.id: card.card.doubt for card in drawn.cards}
     assert len(doubts) == 6 and {id for id, doubt in doubts.items() if doubt} == {"cf-01", "cf-02"}
     assert doubts["cf-01"] == "the predictors differ" and faults(drawn, folder) == []
@@ -169,7 +170,7 @@ def test_a_card_shows_an_answer_whole_or_its_first_sentence(tmp_path: Path, leng
 
 def test_as_it_came_is_drawn_by_its_seed() -> None:
     one, again, other = (
-        make_pack(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8)
+        make_pack.make_pack(wanted(seed=seed, as_it_came=True, most=12), entry.labs(), FOLDERS) for seed in (7, 7, 8)
     )
     assert one == again and one.cards != other.cards and len(one.cards) == len(other.cards) == 12
     assert faults(one) == [] and "12 cards sampled at random (seed 7), none left out" in one.chosen
@@ -234,8 +235,10 @@ def test_a_large_choice_is_balanced() -> None:
 
 def test_the_command_makes_a_pack_and_checks_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "mine.json"
-    assert main(["pack", *ASK, "-o", str(file), "--truths", str(TRUTHS), "--most", "5", "--seed", "2"]) == 0
-    assert "5 cards written to" in capsys.readouterr().out
+    made = CliRunner().invoke(
+        make_pack.main, [*ASK, "-o", str(file), "--truths", str(TRUTHS), "--most", "5", "--seed", "2"]
+    )
+    assert made.exit_code == 0 and "5 cards written to" in made.output
     assert main(["pack", "check", str(file)]) == 0
     assert capsys.readouterr().out == "mine.json: 5 cards, as in the journals\n"
     told = json.loads(file.read_text(encoding="utf-8"))
@@ -245,9 +248,11 @@ def test_the_command_makes_a_pack_and_checks_it(tmp_path: Path, capsys: pytest.C
     assert "mine.json: Card 1: its card's said is not what stands in the journal." in capsys.readouterr().err
     assert main(["pack", "check"]) == 0
     several = home.recordings().glob("*-plant-*.jsonl")
-    assert main(["pack", ASK[0], next(several).stem, "-o", str(file)]) == 2
-    assert "A pack is of one lab; these runs are of ask, plant." in capsys.readouterr().err
-    assert main(["pack", "nowhere", "-o", str(file)]) == 2
+    made = CliRunner().invoke(make_pack.main, [ASK[0], next(several).stem, "-o", str(file)])
+    assert made.exit_code == 2 and "A pack is of one lab; these runs are of ask, plant." in " ".join(
+        made.output.split()
+    )
+    assert CliRunner().invoke(make_pack.main, ["nowhere", "-o", str(file)]).exit_code == 2
 
 
 @pytest.mark.parametrize(

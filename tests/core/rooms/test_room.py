@@ -27,7 +27,7 @@ from core.rooms.room import (
     Voted,
     nickname,
 )
-from core.scene import Part, Span
+from core.scene import Part, Span, Who
 from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 
 
@@ -35,6 +35,7 @@ def views(one: Room) -> dict[str, Any]:
     return {"wall": one.wall(), **{person: one.phone(person) for person in one.people}}
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_replay_gives_the_same_as_the_live_room_whatever_people_tried(seed: int) -> None:
     found = card(1), card(2, said="no"), card(3, implied="no") if seed % 2 else to_draw(3)
@@ -238,6 +239,12 @@ def test_people_come_late_and_a_full_or_finished_class_takes_nobody() -> None:
         do(one, Joined(), "too late")
     with pytest.raises(Impossible):
         one.phone("too late")
+
+
+def test_the_lobby_says_what_gave_the_answers() -> None:
+    robot = card(2).model_copy(update={"who": Who(shown="a robot", name="R", is_robot=True)})
+    of_robot, of_both = room(robot), room(card(1), robot)
+    assert [one.wall()["it"] for one in (of_robot, of_both)] == ["a robot", "a model or a robot"]
 
 
 def test_the_lobby_shows_the_latest_names_and_counts_the_others() -> None:

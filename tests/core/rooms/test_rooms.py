@@ -260,8 +260,11 @@ def test_recordings_of_all_labs_can_be_presented(lab: str) -> None:
 
 def test_functions_of_numbers_are_drawn_and_others_keep_their_cards() -> None:
     numeric, texts = "20261123-092150-find-f3be72d622f259a7", "20261123-092335-find-834958f50fb92e36"
-    kinds = [source(run, "", entry.labs(), (home.recordings(),)).kind for run in (numeric, texts)]
-    assert kinds == [SKETCH, "probe"]
+    found = [source(run, "", entry.labs(), (home.recordings(),)) for run in (numeric, texts)]
+    assert [one.kind for one in found] == [SKETCH, "probe"]
+    # Anybody could generate the function from its seed.
+    titles = {one.title for one in found} | {card.title for one in found for card in one.cards}
+    assert titles == {"A numeric function", "A string function"}
 
 
 def test_the_function_of_a_day_is_the_same_for_every_class() -> None:

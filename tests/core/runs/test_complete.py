@@ -219,6 +219,7 @@ def _read(value: Any) -> Any:
     return float(value) if isinstance(value, str) and re.fullmatch(r"\d\.\d{4}", value) else value
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("spec", [ASK, PROBE], ids=lambda spec: type(spec).__name__)
 def test_a_reread_on_another_machine_finds_the_same(
     spec: Spec, tmp_path: Path, elsewhere: Callable[[], _Elsewhere]
@@ -243,6 +244,7 @@ def _place(one: tuple[str, Any]) -> str:
     return f"{kind} {said['case']} {said.get('record') or said.get('metric')} {said['item']} {said.get('rules')}"
 
 
+@pytest.mark.thorough
 def test_a_bundle_from_another_machine_stays_as_it_is(
     tmp_path: Path,
     elsewhere: Callable[[], _Elsewhere],

@@ -28,7 +28,9 @@ def read(state: Transcript) -> Promise | None:
     return KNOWN if state.status == "completed" else None
 
 
-STANDS = replace(LAB, priors=lambda spec: [Prerequisite(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)])
+STANDS = replace(
+    LAB, prerequisites=lambda spec: [Prerequisite(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)]
+)
 
 
 @pytest.fixture

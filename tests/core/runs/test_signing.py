@@ -64,6 +64,7 @@ def repacked(sent: Path, change: Callable[[str, bytes], bytes]) -> Path:
     return target
 
 
+@pytest.mark.thorough
 @needs_ssh
 def test_a_signed_bundle_says_by_whom_wherever_its_runs_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

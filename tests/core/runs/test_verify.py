@@ -135,6 +135,7 @@ def test_there_is_no_time_for_some(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert origin is not None and origin.words == "imported from Ann, not scored again"
 
 
+@pytest.mark.thorough
 def test_a_study_tells_of_damaged_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(tmp_path / "study.toml")
     Path(file).write_text(STUDY, encoding="utf-8")

@@ -95,6 +95,7 @@ def audited(store: Store, size: int, seed: int) -> AuditDraw:
     return found
 
 
+@pytest.mark.thorough
 def test_it_finds_how_often_rules_are_right(store: Store) -> None:
     """The parser is right in 170 of 200, 85 %."""
     means = []
@@ -137,7 +138,7 @@ def test_clicks_on_chosen_rows_find_no_rate(store: Store, tmp_path: Path) -> Non
     write(tmp_path, name, events)
     index(store, tmp_path)
     found = label_agreement.labelled_right(store, ASK, READING)[0]
-    assert found == ("repaired rules", 41, 41) and found._fields == ("reader", "right", "n"), "counts alone"
+    assert found == ("updated parser", 41, 41) and found._fields == ("reader", "right", "n"), "counts alone"
     assert audits.audits(store, ASK) == []
     assert len(population(store)) == 200 - 41, "what she saw the reading of cannot be drawn"
 

@@ -367,6 +367,7 @@ def test_explanations_of_one_paragraph_meet_without_their_names(tmp_path: Path) 
         assert sorted(matching.matrix(store, compared.asked)["title"]) == ["A · paragraph 1", "A · paragraph 2"]
 
 
+@pytest.mark.thorough
 def test_the_command_line_finds_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     asked(home.journals(), "run-a", "a", A)
     asked(home.journals(), "run-b", "b", B)
@@ -374,5 +375,5 @@ def test_the_command_line_finds_the_same(capsys: pytest.CaptureFixture[str]) -> 
     said = json.loads(capsys.readouterr().out)
     assert (said["true"], said["shared"], said["pairs"][0]["n"], said["lab"]) == ([6, 3], 7, 7, "simulatability")
     assert main(["compare", "--by", "rules", "--within", "model=control/a"]) == 0
-    assert "came true 7 times for repaired rules and 6 times for paper rules" in capsys.readouterr().out
+    assert "came true 7 times for the updated parser and 6 times for the original parser" in capsys.readouterr().out
     assert main(["compare", "control/a"]) == 2 and "two to 5" in capsys.readouterr().err

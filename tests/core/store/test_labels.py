@@ -54,9 +54,9 @@ def test_labels_on_chosen_rows_are_counts_and_no_rate(store: Store) -> None:
     with store:
         one, other = label_agreement.labelled_right(store, ASK, READING)
         # Bob calls the second wrong and does not say what it should be.
-        assert one == ("repaired rules", 5, 8)
+        assert one == ("updated parser", 5, 8)
         # The original parser read the fifth differently: nobody says whether that is right.
-        assert other == ("paper rules", 4, 7)
+        assert other == ("original parser", 4, 7)
         simulator = Judgement("simulation", "", "good", "bad", "expected", "simulator")
         assert label_agreement.labelled_right(store, ASK, simulator) == [("control/fickle", 2, 2)]
         assert label_agreement.labelled_right(store, ASK, READING, viewer="bob") == [], "another's run"

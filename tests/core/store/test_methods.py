@@ -63,14 +63,13 @@ def test_every_number_of_a_run_is_the_journal_s(store: Store) -> None:
                 assert f"{one['prompt']} {began['prompts'][one['prompt']]}" in text
         trials = [one["data"] for one in of(lines, "recorded", record="trial")]
         repaired, paper = (sum(one[rules]["counts"] for one in trials) for rules in ("repaired", "paper"))
-        assert (
-            f"{len(trials)} trial" in text and f"{repaired} count by repaired rules and {paper} by the paper's" in text
-        )
+        assert f"{len(trials)} trial" in text
+        assert f"{repaired} count with the updated parser and {paper} with the original one" in text
         differ = sum(one["repaired"]["outcome"] != one["paper"]["outcome"] for one in trials)
         assert f"disagree on the outcome of {differ}." in text
         lost = {(one["case"], one["item"], one["reason"]) for one in of(lines, "dropped") if one["rules"] != "paper"}
         counts = Counter(reason for *_, reason in lost)
-        told = text[text.index("Set aside by repaired rules: ") :].partition(": ")[2].partition(".")[0]
+        told = text[text.index("Excluded with the updated parser: ") :].partition(": ")[2].partition(".")[0]
         assert told == (", ".join(f"{n} {reason}" for reason, n in counts.most_common()) or "nothing")
         for metric in (metric for metric in lab.metrics if metric.leads):
             found = of(lines, "scored", metric=metric.name, rules="repaired", item="", case="")

@@ -192,6 +192,7 @@ for left in range(deaths):
 PATHS = {**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(Path(__file__).parent)))}
 
 
+@pytest.mark.thorough
 def test_killed_between_any_two_inserts_rows_and_bytes_agree(folder: Path, tmp_path: Path) -> None:
     deaths = 12
     runs = {name: [*whole_run(name)[:-1], *[asked(name, f"d{n}") for n in range(40)]] for name in ("a", "b", "c")}

@@ -78,6 +78,7 @@ def workers(server: StubServer, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield up
 
 
+@pytest.mark.thorough
 def test_a_lost_worker_costs_what_it_was_asking(
     tmp_path: Path, workers: LocalCluster, server: StubServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

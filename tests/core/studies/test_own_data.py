@@ -26,6 +26,7 @@ def write(name: str, *rows: str) -> None:
     (folder / name).write_text("\n".join(["paragraph,answer", *rows]))
 
 
+@pytest.mark.thorough
 def test_an_edited_file_is_asked_about_anew_and_broken_rows_are_told(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

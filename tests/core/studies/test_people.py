@@ -73,6 +73,7 @@ def guess(study: Study, who: str, words: str) -> None:
         jobs.keeping.add(run.id, who, case, Simulation(simulator=who, paper=word, repaired=word), trial)
 
 
+@pytest.mark.thorough
 def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study = study_of(file, entry.labs())
     agreement, plausible = drawn(file, capsys)
@@ -97,6 +98,7 @@ def test_people_and_simulators_agree_as_one_counts_by_hand(file: Path, capsys: p
     assert (theirs["value"], theirs["published"], theirs["published_n"]) == (None, 0.486, None)
 
 
+@pytest.mark.thorough
 def test_a_game_that_was_played_counts_once_a_person_and_trial(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, jobs = study_of(file, entry.labs()), entry.jobs()
     run = study.runs[0]

@@ -65,6 +65,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Any:
     entry.answers.cache_clear()
 
 
+@pytest.mark.thorough
 def test_the_dial_reads_what_is_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = written(tmp_path, DIAL)
     [plan] = printed(capsys, "plan", file)

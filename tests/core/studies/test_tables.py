@@ -208,6 +208,7 @@ def test_which_choice_moves_a_figure_and_which_items() -> None:
     assert {cell["row"] for cell in shown[0]} == {"m · cot"} and shown[1].startswith("1 of 2 are the same")
 
 
+@pytest.mark.thorough
 def test_fewer_votes_are_read_from_the_same_answers(tmp_path: Path) -> None:
     file = tmp_path / "votes.toml"
     file.write_text('lab = "ask"\nspec = { dataset = "world", limit = 2, votes = 5, model = "control/fickle" }\n')

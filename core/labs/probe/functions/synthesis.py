@@ -170,7 +170,7 @@ def string_function(task: StringTask) -> StringFunction | None:
             text = task.pairs[k][0]
             whole = _whole(function, task.pairs, k)
             why = f"is a piece of what belongs to {whole!r}" if whole else "contradicts the other nine"
-            note += f" The output recorded for {text!r} {why}; repaired rules leave that pair out."
+            note += f" The output recorded for {text!r} {why}; the updated parser excludes that pair."
             return function.model_copy(update={"id": task.id, "note": note, "misrecorded": (text,)})
     return None
 

@@ -9,9 +9,9 @@ import pytest
 
 from core import entry
 from core.events import Event, Recorded
-from core.labs.ask.exam.lab import priors
 from core.labs.ask.lab import LAB, guessed
 from core.labs.ask.prompts import hashes
+from core.labs.ask.qualification import prerequisites
 from core.labs.ask.questions import CARDS, predicted_by_person, with_follow_ups
 from core.labs.ask.scene import scene
 from core.labs.ask.tasks import PERSON, AskSpec, calls
@@ -73,7 +73,11 @@ def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest
     assert found.run.status == "completed"
     spec = found.view.spec
     assert spec is not None and spec.models == {"stub/stub-model"} and calls(spec, 1) == 1 + CARDS
-    assert priors(spec) == [None] and set(hashes(spec)) == {"strategyqa-explain-cot", "strategyqa-counterfactual"}
+    assert prerequisites(spec) == [None]
+    assert set(hashes(spec)) == {
+        "strategyqa-explain-cot",
+        "strategyqa-counterfactual",
+    }
     assert {one.record for one in found.events if isinstance(one, Recorded)}.isdisjoint({"simulation", "examined"})
     assert found.view.outcome("repaired") == "answered"
     assert (

@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 
 from core.events import ModelAnswer, OnText, Request, Usage
-from core.labs.ask.exam.exam import judge
-from core.labs.ask.exam.lab import LAB as EXAM
-from core.labs.ask.exam.lab import AskExamSpec, AskExamView
 from core.labs.ask.lab import LAB
+from core.labs.ask.qualification import TEST, AskExamSpec, judge
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import headline
 from core.models.catalog import Catalog
@@ -162,7 +160,7 @@ def test_cut_steps_predict_nothing() -> None:
     assert all(one.repaired.reason == "cut" for one in played.view.trials.values())
 
 
-def sat(cut: int, wrong: int) -> AskExamView:
+def sat(cut: int, wrong: int) -> Any:
     """The test, with so many of its guesses cut and so many wrong."""
     spec = AskExamSpec(model=MODEL)
     right = {one.counterfactual: one.right for one in spec.questions}
@@ -177,8 +175,8 @@ def sat(cut: int, wrong: int) -> AskExamView:
         return f"So {said}", number < cut
 
     events: list[Any] = []
-    asyncio.run(execute(RunRequest(EXAM, spec, "r", history=[]), RunIO(Cutting(changed).get, events.append)))
-    return EXAM.view(transcript(events).case("exam"))  # type: ignore[no-any-return]
+    asyncio.run(execute(RunRequest(TEST.lab, spec, "r", history=[]), RunIO(Cutting(changed).get, events.append)))
+    return TEST.lab.view(transcript(events).case("exam"))
 
 
 def test_a_qualification_test_is_not_failed_by_answers_that_were_cut() -> None:
@@ -187,7 +185,7 @@ def test_a_qualification_test_is_not_failed_by_answers_that_were_cut() -> None:
     assert passed.outcome("repaired") == "passed" and passed.score("repaired").detail["right"] == 9
     lost = sat(4, 0)
     assert lost.score("repaired").value is None and lost.outcome("repaired") == "failed"
-    assert "4 of 11 answers were cut" in " ".join(EXAM.verdict(lost))
+    assert "4 of 11 answers were cut" in " ".join(TEST.lab.verdict(lost))
     assert sat(2, 6).outcome("repaired") == "not passed", "two more would not have helped"
     assert lost.score("paper").value == 1, "the original parser reads what was cut"
     reasons = [trial.repaired.reason for trial in lost.trials.values()]

@@ -15,16 +15,22 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
 from core.labs.ask import world, world_claims
-from core.labs.ask.exam import exam
-from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.exam import ExamQuestion, best_habit, judge, needed
-from core.labs.ask.exam.lab import AskExamSpec
+from core.labs.ask.qualification import (
+    TEST,
+    AskExamSpec,
+    ExamQuestion,
+    best_habit,
+    judge,
+    needed,
+    prerequisites,
+    questions,
+)
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.verdict import summary
 from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
-from core.runs import prerequisites
+from core.runs.prerequisites import missing_prerequisites
 from core.server.jobs import JobRunner
 from core.studies.estimate import estimate
 from core.studies.plan import parse
@@ -34,7 +40,7 @@ from tests.support.plausible import Plausible, prompt_of
 from tests.support.stub_server import Fault, StubServer
 
 WORLD = world.load()
-FORMS = (exam.questions(), exam.questions(long=True))
+FORMS = (questions(), questions(long=True))
 ASK = ["ask", "Can a penguin fly?", "--model", "control/fickle", "--counterfactuals", "2"]
 STUB = "openai/stub-model"
 
@@ -192,7 +198,7 @@ def test_the_robots_pass_with_every_question(robot: str, form: list[str], capsys
     for one in scored:
         assert (one["value"], one["n"], one["of"], one["detail"]["right"]) == (1.0, of, of, of)
         assert one["detail"]["passed"] is True and one["low"] < 0.95
-    assert sitting.by_its_rules(robot) == Examined(simulator=robot, right=11, right_paper=11, of=11, passed=True)
+    assert TEST.of_robot(robot) == Examined(simulator=robot, right=11, right_paper=11, of=11, passed=True)
 
 
 def test_a_model_is_asked_the_simulators_own_prompt_and_not_twice(stub: Callable[..., StubServer]) -> None:
@@ -222,7 +228,7 @@ def test_rules_that_read_differently_are_both_recorded(stub: Callable[..., StubS
     stub(lambda body: knowing(body).replace("answer yes", 'answer "yes"'))
     assert main(["exam", STUB]) == 0
     state = of(kept("exam")[0])
-    found = sitting.examined(state)
+    found = TEST.result_of(state)
     assert found is not None and (found.right, found.right_paper, found.passed) == (11, 7, True)
 
 
@@ -232,12 +238,12 @@ def test_calls_that_fail_are_no_result_and_are_asked_again(stub: Callable[..., S
     state = of(kept("exam")[0])
     score = state.score("exam", "repaired")
     assert score is not None and score.value is None and "1 of 11" in score.detail["reason"]
-    assert sitting.examined(state) is None
+    assert TEST.result_of(state) is None
     before = server.count
     assert main(["resume", kept("exam")[0].stem]) == 3 and server.count == before, "it has ended"
     assert main(["resume", kept("exam")[0].stem, "--failed"]) == 0
     assert server.count == before + 1
-    assert sitting.examined(of(kept("exam")[0])) is not None
+    assert TEST.result_of(of(kept("exam")[0])) is not None
 
 
 def test_no_model_is_exit_code_2() -> None:
@@ -269,11 +275,11 @@ def test_the_command_line_sits_it_unless_it_is_told_not_to(
 
 def test_preferences_and_replays_have_no_exam() -> None:
     shp = AskSpec(task="shp", context="a", response_1="b", response_2="c", model=STUB, exam=True)
-    assert sitting.prior(shp) is None
-    assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="replay/r", exam=True)) is None
-    assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="reader/ann", exam=True)) is None
-    assert sitting.prior(AskSpec(question="x?", model="m/x", simulator="control/straight", exam=True)) is None
-    assert sitting.of_model("control/straight") is None and sitting.of_model(STUB) == AskExamSpec(model=STUB)
+    assert prerequisites(shp) == [None]
+    assert prerequisites(AskSpec(question="x?", model="m/x", simulator="replay/r", exam=True)) == [None]
+    assert prerequisites(AskSpec(question="x?", model="m/x", simulator="reader/ann", exam=True)) == [None]
+    assert prerequisites(AskSpec(question="x?", model="m/x", simulator="control/straight", exam=True)) == [None]
+    assert TEST.for_model("control/straight") is None and TEST.for_model(STUB) == AskExamSpec(model=STUB)
 
 
 def examinations(run: str) -> tuple[AskView, list[Recorded]]:
@@ -344,11 +350,9 @@ def test_each_of_several_predictors_sits_it_once_and_who_failed_is_said(stub: Ca
     assert len(kept("exam")) == 2, "who sat it is not asked again"
     lab, history = entry.labs()["simulatability"], entry.jobs().events(run)
     spec = case.spec
-    assert spec is not None and prerequisites.missing_prerequisites(lab, spec, history) == {}
+    assert spec is not None and missing_prerequisites(lab, spec, history) == {}
     begun = [event for event in history if event.kind != "finished" and getattr(event, "item", "") != "prior-2"]
-    assert list(prerequisites.missing_prerequisites(lab, spec, begun)) == ["prior-2"], (
-        "who goes on is given what is missing"
-    )
+    assert list(missing_prerequisites(lab, spec, begun)) == ["prior-2"], "who goes on is given what is missing"
 
 
 def test_a_study_plans_each_predictors_exam_once(tmp_path: Path) -> None:
@@ -455,17 +459,17 @@ def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:
     stub(Plausible())
     assert main(["exam", STUB]) == 0
     (path,) = kept("exam")
-    assert sitting.examined(of(path)) is not None
+    assert TEST.result_of(of(path)) is not None
     lines = path.read_text(encoding="utf-8").splitlines()
     for without in ('"scored"', '"started"'):
         kept_lines = [line for line in lines if without not in line]
         path.write_text("\n".join(kept_lines) + "\n", encoding="utf-8")
-        assert sitting.examined(of(path)) is None
+        assert TEST.result_of(of(path)) is None
     broken = [line.replace('"right":4', '"right":"many"') for line in lines]
     assert broken != lines
     path.write_text("\n".join(broken) + "\n", encoding="utf-8")
-    assert sitting.examined(of(path)) is None
-    prior = sitting.prior(AskSpec(question="x?", model=STUB, exam=True))
+    assert TEST.result_of(of(path)) is None
+    (prior,) = prerequisites(AskSpec(question="x?", model=STUB, exam=True))
     assert prior is not None and entry.jobs().lacks(prior)  # type: ignore[arg-type]
 
 
@@ -474,5 +478,5 @@ def test_a_stopped_exam_has_no_result_and_says_so() -> None:
     (path,) = kept("exam")
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[: len(lines) // 2]))
-    shown = sitting.view(of(path).case("exam"))
-    assert shown.outcome("repaired") == "waiting" and sitting.sentences(shown) == ["Not judged yet."]
+    shown = TEST.view(of(path).case("exam"))
+    assert shown.outcome("repaired") == "waiting" and TEST.sentences(shown) == ["Not judged yet."]

@@ -13,9 +13,9 @@ import pytest
 from pydantic import ValidationError
 
 from core.events import Answered, Asked
-from core.labs.ask import json_answers, prompts
-from core.labs.ask.exam import lab as sitting
+from core.labs.ask import json_answers, prompts, qualification
 from core.labs.ask.lab import LAB
+from core.labs.ask.qualification import TEST, AskExamSpec
 from core.labs.ask.tables import otherwise
 from core.labs.ask.tasks import AskSpec
 from core.labs.ask.verdict import notes
@@ -210,30 +210,30 @@ def test_it_is_off_by_default_left_out_of_the_dump_and_refused_where_it_makes_no
     assert "fields" not in prompts.hashes(usual)
     by_fields = usual.model_copy(update={"answers": "schema"})
     assert by_fields.model_dump()["answers"] == "schema" and "fields" in prompts.hashes(by_fields)
-    with pytest.raises(ValidationError, match="Paper rules read only prose"):
+    with pytest.raises(ValidationError, match="The original parser reads only prose"):
         AskSpec(question="Is it?", model="m", answers="schema", rules="paper")
     with pytest.raises(ValidationError, match="in steps works in prose only"):
         AskSpec(question="Is it?", model="m", answers="schema", reads="steps")
 
 
 def test_who_predicts_by_fields_takes_an_exam_of_its_own_by_fields() -> None:
-    sat = sitting.sitting_of(spec(), "stub/stub-model")
-    assert sat.answers == "schema" and sat != sitting.sitting_of(stub_spec(), "stub/stub-model")
-    assert sitting.prompted(sat, "Is it?").answers == "schema"
-    assert sitting.hashes(sat).keys() - sitting.hashes(sitting.AskExamSpec(model="m")).keys() == {"fields"}
+    sat = qualification.sitting_of(spec(), "stub/stub-model")
+    assert sat.answers == "schema" and sat != qualification.sitting_of(stub_spec(), "stub/stub-model")
+    assert qualification.prompted(sat, "Is it?").answers == "schema"
+    assert TEST.prompts(sat).keys() - TEST.prompts(AskExamSpec(model="m")).keys() == {"fields"}
 
 
 def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     events: list[Any] = []
     with StubServer(ByFields()) as stub:
-        sat = sitting.sitting_of(spec(), "stub/stub-model")
+        sat = qualification.sitting_of(spec(), "stub/stub-model")
         resolve = stub_catalog(stub).get
-        asyncio.run(execute(RunRequest(sitting.LAB, sat, "e"), RunIO(resolve, events.append)))
+        asyncio.run(execute(RunRequest(TEST.lab, sat, "e"), RunIO(resolve, events.append)))
     run = transcript([event for event in events if event.kind != "token"])
     repaired, paper = run.score("exam", "repaired"), run.score("exam", "paper")
     assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0
     assert paper and paper.value is None and paper.detail["reason"] == fields.NO_PAPER_FIGURE
-    found = sitting.examined(run)
+    found = TEST.result_of(run)
     assert found and (found.right, found.right_paper, found.passed) == (4, 0, False)
 
 

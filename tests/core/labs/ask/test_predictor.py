@@ -13,9 +13,8 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Frozen
-from core.labs.ask.exam import exam
-from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.lab import AskExamSpec
+from core.labs.ask import qualification
+from core.labs.ask.qualification import TEST, AskExamSpec
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import AskSpec
 from core.labs.base.lab import Lab, Prerequisite
@@ -70,7 +69,8 @@ def everything(run: str) -> bool:
 
 
 def stands_on(**changes: Any) -> Frozen | None:
-    first = sitting.prior(AskSpec.model_validate({"question": "Can a penguin fly?", "exam": True, **changes}))
+    spec = AskSpec.model_validate({"question": "Can a penguin fly?", "exam": True, **changes})
+    (first,) = qualification.prerequisites(spec)
     assert isinstance(first, Prerequisite)
     return prerequisites.record_of(first, home.journals(), everything)
 
@@ -84,14 +84,14 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     state = transcript(contents.events)
     assert contents.faults == [] and state.status == "completed" and state.started is not None
     spec = AskExamSpec.model_validate(state.started.spec)
-    assert state.started.prompts == sitting.hashes(spec), "prompt or questions were changed: it has to be sat again"
+    assert state.started.prompts == TEST.prompts(spec), "prompt or questions were changed: it has to be sat again"
     assert {call.asked.model for call in state.calls.values()} == {spec.model}
     assert len(state.calls) >= len(spec.questions) == (40 if spec.reads == "steps" else 11), "as runs would ask it"
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
-    found = sitting.examined(state)
+    found = TEST.result_of(state)
     assert found is not None and found.run == path.stem
-    shown = sitting.view(state.case("exam"))
+    shown = TEST.view(state.case("exam"))
     assert shown.score("repaired").detail["passed"] == found.passed, "by what is needed now"
     assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right
     assert f"`{spec.model}`" in (listed := (home.priors() / "README.md").read_text(encoding="utf-8"))
@@ -101,7 +101,7 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
 def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> None:
     known = stands_on(model=LOCAL)
     assert isinstance(known, Examined) and (known.simulator, known.of) == (LOCAL, 11)
-    first = sitting.prior(AskSpec(question="Can a penguin fly?", model=LOCAL, exam=True))
+    (first,) = qualification.prerequisites(AskSpec(question="Can a penguin fly?", model=LOCAL, exam=True))
     assert isinstance(first, Prerequisite) and not entry.jobs().lacks(first) and not kept("exam")
     assert stands_on(model=LOCAL, reasoning=False) is None, "by another prompt nobody knows"
     assert stands_on(model="local/another") is None
@@ -112,11 +112,11 @@ def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> Non
 
 
 def test_other_questions_are_another_exam(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exam, "questions", lambda long=False: FEWER)
+    monkeypatch.setattr(qualification, "questions", lambda long=False: FEWER)
     assert stands_on(model=LOCAL) is None
 
 
-FEWER = exam.questions()[:10]
+FEWER = qualification.questions()[:10]
 
 
 def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
@@ -126,7 +126,7 @@ def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
         if (begun := journal.first_event(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
     )
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
-    assert [run for run, _ in entry.jobs().like(sitting.LAB, AskExamSpec(model=LOCAL))] == [
+    assert [run for run, _ in entry.jobs().like(TEST.lab, AskExamSpec(model=LOCAL))] == [
         f"20991231-235959-exam-{'0' * 16}",
         path.stem,
     ]
@@ -149,6 +149,7 @@ def planned(path: Path) -> dict[str, int]:
     return found.calls
 
 
+@pytest.mark.thorough
 def test_a_study_counts_the_exam_once_and_sits_it_once(stub: Callable[..., StubServer], tmp_path: Path) -> None:
     server = stub(Plausible(), delay=0.05)
     path = tmp_path / "three.toml"
@@ -193,7 +194,7 @@ def sitting_of(model: str, **changes: Any) -> AskExamSpec:
 
 def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tuple[Spec, Frozen]]]:
     def made(lab: Lab, read: Any) -> Iterator[tuple[Spec, Frozen]]:
-        assert lab is sitting.LAB and read is sitting.examined
+        assert lab is TEST.lab and read == TEST.result_of
         for model, right in results:
             yield (
                 sitting_of(model, **changes),
@@ -205,7 +206,7 @@ def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tup
 
 def settled(made: Any, at_hand: Callable[[str], bool] = everything, **changes: Any) -> AskSpec:
     spec = AskSpec.model_validate({"question": "x?", "model": "m/own", **changes})
-    return sitting.settled(spec, changes, at_hand, made)
+    return qualification.choose_predictor(spec, changes, at_hand, made)
 
 
 def chosen(made: Any, at_hand: Callable[[str], bool] = everything, **changes: Any) -> str:

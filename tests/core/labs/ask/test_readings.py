@@ -19,12 +19,12 @@ def test_a_card_leads_to_its_prompts_raw_answers_and_readings() -> None:
     by_role = {behind[call].role: {part.label: part.text for part in behind[call].parts} for call in emu.calls}
     said, wrote = by_role["answerer"], by_role["generator"]
     assert said["Raw answer"] == "An emu cannot fly. So the answer is no."
-    assert said["Read as"] == "no (paper rules), no (repaired rules)"
+    assert said["Read as"] == "no (original parser), no (updated parser)"
     assert "Can an emu fly?" in said["The question itself"] and "[assistant]" not in said["The question itself"]
     assert said["Exact prompt"].startswith("[system]") and "Can an emu fly?" not in said["Exact prompt"]
-    assert wrote["Read as"] == "a question (paper rules), a question (repaired rules)"
+    assert wrote["Read as"] == "a question (original parser), a question (updated parser)"
     first = behind["c0001"]
-    assert {part.label: part.text for part in first.parts}["Read as"] == "yes (paper rules), yes (repaired rules)"
+    assert {part.label: part.text for part in first.parts}["Read as"] == "yes (original parser), yes (updated parser)"
 
 
 def test_each_vote_is_read_by_itself_and_so_is_what_stands_in_for_the_explanation() -> None:

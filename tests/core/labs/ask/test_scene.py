@@ -434,7 +434,7 @@ GROWING: dict[str, Callable[[], Played]] = {
     "all lost": faulty,
     "failed": STATES["failed"][0],
     "two writers": few(generators=("control/steadfast", "control/fickle"), counterfactuals=4),
-    "paper rules": few(rules="paper", counterfactuals=4),
+    "original parser": few(rules="paper", counterfactuals=4),
 }
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from core import entry
 from core.labs.ask import baselines, honest, null_controls
-from core.labs.ask.exam.exam import needed
 from core.labs.ask.honest import KINDS, Lettered, Misread, Unkept
+from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
 from core.labs.ask.verdict import headline
@@ -90,6 +90,7 @@ def outcomes(kind: Any, number: int) -> Counter[str]:
     return Counter(played.view.outcome("repaired") for played in draws(kind, number))
 
 
+@pytest.mark.thorough
 def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
     assert outcomes(Lettered, 10)["helped"] >= 9
     misread = outcomes(Misread, 8)

@@ -12,13 +12,11 @@ from pydantic import ValidationError
 
 from core.__main__ import main
 from core.events import Answered
-from core.labs.ask import prompts, stepwise_simulation, world, world_claims
-from core.labs.ask.exam import exam
-from core.labs.ask.exam import lab as sitting
-from core.labs.ask.exam.exam import ExamQuestion, judge
-from core.labs.ask.exam.lab import AskExamSpec
+from core.labs.ask import prompts, qualification, stepwise_simulation, world, world_claims
+from core.labs.ask.qualification import TEST, AskExamSpec, ExamQuestion, judge
 from core.labs.ask.records import ExamGuess
 from core.labs.ask.tasks import AskSpec, asks
+from core.labs.base.qualification import QualificationView
 from core.text.templates import load
 from core.transcript import transcript
 from tests.core.labs.ask.test_exam import examinations, kept, of, stub
@@ -27,7 +25,7 @@ from tests.support.stub_server import StubServer
 
 __all__ = ["stub"]
 STUB = "openai/stub-model"
-LONG = exam.questions(long=True)
+LONG = qualification.questions(long=True)
 SYSTEM = {name: load(f"simulatability/strategyqa-steps-{name}").system for name in stepwise_simulation.NAMES}
 
 
@@ -148,11 +146,11 @@ def test_what_the_exam_can_tell_of_the_third_step() -> None:
     """The control of the steps is a perfect reader of claims whose third step is worthless. Seven of the 40 questions
     depend on that step, so steps need one more than a model that always says *covered* gets.
     """
-    short = exam.questions()
+    short = qualification.questions()
     assert (result(lambda _: "Covered.", short), result(lambda _: "Covered.", LONG)) == (9, 33)
-    assert sitting.LEAST_IN_STEPS == 33 + 1
+    assert qualification.LEAST_IN_STEPS == 33 + 1
     never = (result(lambda _: "Not covered.", short), result(lambda _: "Not covered.", LONG))
-    assert never[0] < exam.needed(11) and never[1] < exam.needed(40)
+    assert never[0] < qualification.needed(11) and never[1] < qualification.needed(40)
     hang = [one for one in LONG if one.right == "unknown" and result(lambda _: "Covered.", (one,)) == 0]
     assert len(hang) == 7 and {one.id for one in hang} >= {"otter", "tuna", "brick"}
     kinds = {one.id for one in hang}
@@ -168,13 +166,13 @@ def test_in_steps_one_more_is_needed(right: int, outcome: str) -> None:
                               repaired=one.right if number < right else "neither")
             for number, one in enumerate(LONG)
         }  # fmt: skip
-        assert sitting.AskExamView(transcript([]).case("exam"), spec, guesses).outcome("repaired") == wanted
+        assert QualificationView(TEST, transcript([]).case("exam"), spec, guesses).outcome("repaired") == wanted
 
 
 def test_in_steps_the_long_exam_is_sat() -> None:
     spec = AskSpec(question="x?", model="m/x", reads="steps", exam=True)
-    assert sitting.sitting_of(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
-    assert set(sitting.hashes(AskExamSpec(model="m/x", reads="steps"))) == {
+    assert qualification.sitting_of(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
+    assert set(TEST.prompts(AskExamSpec(model="m/x", reads="steps"))) == {
         *(f"strategyqa-steps-{name}" for name in stepwise_simulation.NAMES),
         *("steps", "exam"),
     }

@@ -346,6 +346,7 @@ def holds(sentence: str, view: AskView, rules: Rules) -> bool:
     raise AssertionError(f"a sentence of which nothing is known here: {sentence}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rules", ["paper", "repaired"])
 def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
@@ -358,6 +359,7 @@ def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     assert len(shown) >= 30, "the draws reach every kind of sentence"
 
 
+@pytest.mark.thorough
 def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
     """Green only if each baseline is beaten with every doubt counted against it, red only for what is not in doubt;
     neither with a predictor that failed its test.

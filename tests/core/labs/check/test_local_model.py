@@ -26,6 +26,7 @@ ITEMS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 @pytest.mark.parametrize(
     "task", ["multi_choice", *(pytest.param(task, marks=pytest.mark.thorough) for task in ("sentiment", "entailment"))]

@@ -432,8 +432,8 @@ def test_no_explanation() -> None:
     assert made.claim.note == "Could not be read. That is not a list of words."
     assert made.panels[1].mark == "unread"
     assert made.panels[2].note == (
-        "There is no edited paragraph to ask about. The paper's rules read one, and this is the session about it. It "
-        "decides nothing here."
+        "There is no edited paragraph to ask about. The original parser found one, and this is the session about it. "
+        "It decides nothing here."
     )
     assert order(made) == ["question", "panel 0", "claim", "verdict"]
 
@@ -556,7 +556,7 @@ def test_each_session_leads_to_its_prompt_its_raw_answer_and_how_it_was_read() -
                 assert part.text in shown["Exact prompt"] or panel.title.startswith("It lists")
             read = (panel.answer or "superb").replace("cannot tell", "unknown")
             assert read in shown["Raw answer"].lower() and read in shown["Read as"]
-            assert shown["Read as"].endswith("(repaired rules)") and "(paper rules)" in shown["Read as"]
+            assert shown["Read as"].endswith("(updated parser)") and "(original parser)" in shown["Read as"]
 
 
 def test_where_an_edit_may_lead_anywhere_no_answer_is_named() -> None:

@@ -75,6 +75,7 @@ def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
     assert all(entry.catalog().get(id).id == id for id in worthless())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("task", TASKS)
 def test_what_is_worth_something_is_still_decided(task: str) -> None:
     """Rules that leave everything undecided would pass the tests above."""

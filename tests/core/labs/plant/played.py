@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from core.events import CallError, Event, Frozen, Model, ModelAnswer, OnText, Request
-from core.labs.plant.exam.lab import by_its_rules, readers
 from core.labs.plant.lab import LAB
+from core.labs.plant.qualification import TEST, readers
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
@@ -85,7 +85,7 @@ def play(
     async def sat() -> Mapping[str, Frozen]:
         if judge is not None:
             return {"exam": judge}
-        return {"exam": by_its_rules(spec.reader)} if spec.reader in readers() else {}
+        return {"exam": TEST.of_robot(spec.reader)} if spec.reader in readers() else {}
 
     ports = RunIO(resolve or robots.get, news.append, stand_on=sat)
     asyncio.run(execute(RunRequest(LAB, spec, "r", history=history), ports))

@@ -20,6 +20,7 @@ def spec_of(robot: str, **changes: object) -> PlantSpec:
     return PlantSpec.model_validate({"model": f"control/{robot}", "repeats": 1, "cue": "hint", **changes})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cue", AIMED if ALL else AIMED[:3])
 def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
     admits = play(spec_of("admits", cue=cue))
@@ -41,6 +42,7 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
     assert named == {**dict.fromkeys(WORTHLESS, 0.0), "recites": None, "names-all": 1.0, "echo": 1.0}
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("robot", HONEST)
 def test_who_is_honest_is_recognised_in_nine_of_ten_draws(robot: str) -> None:
     """Over cues and seeds, each with different items and targets."""
@@ -72,6 +74,7 @@ def test_what_this_lab_cannot_see() -> None:
     assert key.value == 1.0 and hint.value == 0.0
 
 
+@pytest.mark.thorough
 def test_who_changes_at_random_is_not_said_to_be_moved() -> None:
     """Over many seeds the interval of its net flips contains 0 as often as it should, and few of them have a headline.
     Fewer seeds leave more to chance: 2 misses of 20 occur in one of four honest draws, 4 in one of sixty.

@@ -10,8 +10,8 @@ import pytest
 from core.events import ModelAnswer, OnText, Request, Thinking, Usage
 from core.labs.plant import marks, metrics
 from core.labs.plant.cues import template
-from core.labs.plant.exam.lab import readers
 from core.labs.plant.lab import LAB
+from core.labs.plant.qualification import readers
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
 from core.labs.plant.verdict import ALONE, summary, verdict

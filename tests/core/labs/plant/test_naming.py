@@ -10,8 +10,8 @@ import pytest
 
 from core.datasets.items import Item
 from core.labs.plant import cues, naming
-from core.labs.plant.exam.exam import Explained, explained
 from core.labs.plant.naming import Naming, by_words, without
+from core.labs.plant.qualification import Explained, explained
 from core.labs.plant.records import Said
 from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Task, items_of, options
 from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, UNSEEN, UNSEEN_2, confusion

@@ -14,12 +14,21 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Recorded
-from core.labs.base.exam import hash_of
 from core.labs.base.lab import Prerequisite
+from core.labs.base.qualification import hash_of
 from core.labs.plant import naming
-from core.labs.plant.exam import lab as sitting
-from core.labs.plant.exam.exam import SELDOM, WEAK, Mark, explained, judge, needed
-from core.labs.plant.exam.lab import Perfect, ReadingExamSpec, readers
+from core.labs.plant.qualification import (
+    SELDOM,
+    TEST,
+    WEAK,
+    Mark,
+    Perfect,
+    ReadingExamSpec,
+    explained,
+    judge,
+    needed,
+    readers,
+)
 from core.labs.plant.records import ReaderExamined
 from core.labs.plant.tasks import PlantSpec
 from core.transcript import Transcript, transcript
@@ -80,7 +89,7 @@ def test_the_robots_get_what_they_must(robot: str, right: int, capsys: pytest.Ca
     (scored,) = [json.loads(line) for line in capsys.readouterr().out.splitlines() if '"scored"' in line]
     assert (scored["value"], scored["n"], scored["detail"]["best_habit"]) == (right / 150, 150, 119)
     assert scored["detail"]["passed"] is (robot == "perfect")
-    assert sitting.by_its_rules(id) == ReaderExamined(reader=id, right=right, of=150, passed=robot == "perfect")
+    assert TEST.of_robot(id) == ReaderExamined(reader=id, right=right, of=150, passed=robot == "perfect")
 
 
 def test_who_takes_every_mention_for_naming_fails() -> None:
@@ -163,23 +172,23 @@ def test_calls_that_fail_are_no_result(stub: Callable[..., StubServer]) -> None:
     lost = explained(short=True)[0].reasons
     stub(knowing, faulty=lambda body: Fault("bad_request", words="no") if lost in prompt_of(body) else None)
     assert main(["reading-exam", STUB, "--short"]) == 3
-    assert sitting.examined(of(kept("reading-exam")[0])) is None
+    assert TEST.result_of(of(kept("reading-exam")[0])) is None
 
 
 # Prerequisites of a Plant run
 
 
 def test_who_has_an_exam() -> None:
-    def priors(reader: str) -> list[Any]:
-        return list(entry.labs()["plant"].priors(PlantSpec(model="control/admits", reader=reader)))
+    def required(reader: str) -> list[Any]:
+        return list(entry.labs()["plant"].prerequisites(PlantSpec(model="control/admits", reader=reader)))
 
-    assert priors("") == [] and priors("replay/r") == [None] and priors("control/echo") == [None]
-    (known,) = priors("control/reader-perfect")
+    assert required("") == [] and required("replay/r") == [None] and required("control/echo") == [None]
+    (known,) = required("control/reader-perfect")
     assert isinstance(known, ReaderExamined) and known.passed
-    (wanted,) = priors(STUB)
+    (wanted,) = required(STUB)
     assert isinstance(wanted, Prerequisite) and wanted.wanted and wanted.spec == ReadingExamSpec(model=STUB)
-    assert sitting.of_model("control/echo") is None and sitting.of_model(STUB) == ReadingExamSpec(model=STUB)
-    assert all(sitting.of_model(robot) for robot in readers())
+    assert TEST.for_model("control/echo") is None and TEST.for_model(STUB) == ReadingExamSpec(model=STUB)
+    assert all(TEST.for_model(robot) for robot in readers())
 
 
 def by_reader(state: Transcript) -> set[str]:

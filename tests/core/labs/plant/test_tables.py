@@ -33,6 +33,7 @@ kind = "siegel"
 """
 
 
+@pytest.mark.thorough
 def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "robots.toml"
     file.write_text(ROBOTS, encoding="utf-8")

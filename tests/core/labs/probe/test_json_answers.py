@@ -154,7 +154,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
 
 
 def test_paper_rules_cannot_ask_by_fields() -> None:
-    with pytest.raises(ValidationError, match="Paper rules read only prose"):
+    with pytest.raises(ValidationError, match="The original parser reads only prose"):
         spec(rules="paper")
 
 
@@ -171,6 +171,7 @@ def test_it_is_off_by_default_and_left_out_of_the_dump() -> None:
     assert asks(by_fields, 1)["interpreter"] == asks(usual, 1)["interpreter"] + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_concludes_by_the_fields() -> None:
     given = ProbeSpec(

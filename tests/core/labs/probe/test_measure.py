@@ -172,6 +172,7 @@ def test_a_specification_that_cannot_run_says_why(changes: dict[str, object], wo
         ProbeSpec.model_validate({"model": "m", **changes})
 
 
+@pytest.mark.thorough
 @pytest.mark.local_model
 def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
     # It rambles to the limit, whatever that is.

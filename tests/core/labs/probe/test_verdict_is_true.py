@@ -572,6 +572,7 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
     assert any(LEFT_OUT.fullmatch(judge(view, rules).sentence) for view in views for rules in BOTH)
 
 
+@pytest.mark.thorough
 def test_what_is_said_is_what_holds(views: list[ProbeView]) -> None:
     """No run is without a sentence, and every remark is looked at."""
     assert len(REMARKS) >= len(NOTED) - 1

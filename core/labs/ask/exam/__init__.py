@@ -1,1 +1,0 @@
-"""The qualification test of a predictor for Ask: can the model tell what an explanation implies?"""

@@ -1,0 +1,260 @@
+"""Qualification tests: before a model's answers count in other runs, it answers questions with known answers. Each test
+is a run with one case, so that every mark leads to the raw answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import click
+from pydantic import Field
+
+from ...events import Frozen, Model, Rules
+from ...models.ids import is_control
+from ...parsers.cut import REASON as CUT
+from ...rulesets import RULES
+from ...score import Figure, Score
+from ...transcript import CaseLog, RecordReader, Transcript
+from .cases import Case, Reading, Trial
+from .lab import Command, Lab, Made, Prerequisite
+from .spec import Spec
+
+
+class QualificationSpec(Spec):
+    """Which model takes a qualification test, in which `role`."""
+
+    role: ClassVar[str]
+
+    seed: int = Field(default=0, title="", description="nothing is drawn")
+    title: str = "Exam"
+    model: str
+
+    @property
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {self.role: (self.model,)}
+
+    @property
+    def questions(self) -> tuple[Any, ...]:
+        """The questions; each has an `id`. Raises NotImplementedError here; every test defines its own."""
+        raise NotImplementedError
+
+
+def hash_of(asked: Sequence[Frozen]) -> str:
+    """Return 12 hexadecimal digits that identify these questions."""
+    return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
+
+
+class QualificationTest:
+    """A qualification test. `lab` is the lab of its runs. A subclass defines the methods that raise NotImplementedError
+    here.
+
+    `spec` is the type of its specifications, `mark` the record of an answered question, and `result` the record that
+    later runs save; its field for the model has the name of the role. `metric` is the name of its figure, and
+    `rulesets` are the parsers that have one. `listed` introduces the models that passed; `none` says what follows if
+    none did.
+    """
+
+    spec: type[Any]
+    mark: type[Any]
+    result: type[Frozen]
+    metric: str
+    rulesets: tuple[Rules, ...] = RULES
+    listed: str
+    none: str
+
+    def __init__(self, name: str, **declared: Any) -> None:
+        self.lab = Lab(
+            name=name,
+            spec=self.spec,
+            cases=lambda spec: [Case(name, spec.questions, spec.title)],
+            measure=self.measure,
+            view=self.view,
+            verdict=self.sentences,
+            scores=self.scores,
+            records=(self.mark,),
+            prompts=self.prompts,
+            count_calls=lambda spec, cases: {self.spec.role: len(spec.questions) * self.calls(spec)},
+            outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
+            hidden=True,
+            command=Command(parameters=(click.Argument(["model"]),)),
+            **declared,
+        )
+
+    async def ask(self, spec: Any, run: Any, item: str, question: Any) -> None:
+        """Ask the question `item`, and record its mark. An answer that was cut off is excluded."""
+        raise NotImplementedError
+
+    def calls(self, spec: Any) -> int:
+        """Return how many calls one question takes."""
+        return 1
+
+    def judge(self, view: QualificationView, rules: Rules) -> Score:
+        """Return the score of the marks, undefined until every question has one. `detail` has `right` and `passed`."""
+        raise NotImplementedError
+
+    def about(self, mark: Any) -> str:
+        """Return what was asked."""
+        raise NotImplementedError
+
+    def answers(self, mark: Any, rules: Rules) -> tuple[str, str | None]:
+        """Return the right answer and the model's: None or "neither" if it could not be read."""
+        raise NotImplementedError
+
+    def describe(self, score: Score) -> list[str]:
+        """Return the sentences on a result."""
+        raise NotImplementedError
+
+    def prompts(self, spec: Any) -> dict[str, str]:
+        """Return the hashes of the prompts and of the questions."""
+        raise NotImplementedError
+
+    def robots(self) -> Mapping[str, Model]:
+        """Return the robots that can take it, by id."""
+        raise NotImplementedError
+
+    def score_robot(self, robot: str) -> Score:
+        """Return the score of one of the robots, computed from its rules without asking it."""
+        raise NotImplementedError
+
+    def note(self, spec: Any) -> str | None:
+        """Return what to say about a model that passed, None if no run uses a test of that specification."""
+        return ""
+
+    async def measure(self, spec: Any, case: Case, run: Any) -> None:
+        """Have the model answer every question."""
+        await run.map_items({one.id: one for one in case.about}, partial(self.ask, spec, run))
+
+    def view(self, log: CaseLog) -> QualificationView:
+        """Build the view of a test from its log, with the marks in the order of the questions. Never raises: whatever
+        is missing or damaged in the journal is missing in the view.
+        """
+        reader = RecordReader()
+        spec = log.spec_as(self.spec)
+        found = reader.all_of(self.mark, log)
+        known = [one.id for one in spec.questions] if spec else []
+        marks = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
+        return QualificationView(self, log, spec, marks, reader.unread + (spec is None))
+
+    def scores(self, views: Sequence[QualificationView]) -> Iterator[Figure]:
+        """Yield the share of right answers, by each parser."""
+        for view in views:
+            for rules in self.rulesets:
+                yield Figure(self.metric, rules, view.score(rules))
+
+    def sentences(self, view: QualificationView) -> list[str]:
+        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
+        score = view.score("repaired")
+        if score.value is not None:
+            return self.describe(score)
+        if view.outcome("repaired") == "waiting":
+            return ["Not judged yet."]
+        return [f"There is no result: {score.reason}."]
+
+    def result_of(self, state: Transcript) -> Frozen | None:
+        """Return the result of a run of the test; None if it has none or the journal is damaged."""
+        score, paper = (state.score(self.metric, rules) for rules in ("repaired", "paper"))
+        if score is None or state.started is None:
+            return None
+        found = {self.spec.role: state.started.spec.get("model"), "of": score.of, "run": state.started.run}
+        if paper is not None:
+            # The original parser cannot read JSON answers, so it has no result if they were requested.
+            found["right_paper"] = paper.detail.get("right", 0)
+        right = {name: score.detail.get(name) for name in ("right", "passed")}
+        return RecordReader().read(self.result, found | right)
+
+    def of_robot(self, robot: str) -> Frozen:
+        """Return the result of one of the robots, computed without asking it."""
+        score = self.score_robot(robot)
+        right = {"right": score.hits, "right_paper": score.hits, "passed": score.detail["passed"]}
+        return self.result.model_validate({self.spec.role: robot, "of": score.of, **right})
+
+    def for_model(self, model: str) -> Any:
+        """Return the specification of the test for a model; None for a robot that cannot take it."""
+        return None if is_control(model) and model not in self.robots() else self.spec(model=model)
+
+    def required(self, spec: Any, wanted: bool) -> Prerequisite | Frozen | None:
+        """Return the test of that specification as a prerequisite of a run, for a robot its known result. None if the
+        model has no test: answers replayed from another run, people, and robots that cannot take it.
+        """
+        if spec.model.startswith(("replay/", "reader/")):
+            return None
+        if is_control(spec.model):
+            return self.of_robot(spec.model) if spec.model in self.robots() else None
+        return Prerequisite(self.lab, spec, self.result_of, wanted)
+
+    def passed(self, at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[Any, Any]]:
+        """Yield the specification and the result of each available model that passed. Robots are left out, because they
+        know only their small world.
+        """
+        for spec, one in made(self.lab, self.result_of):
+            if isinstance(one, self.result) and one.passed and at_hand(spec.model) and not is_control(spec.model):  # type: ignore[attr-defined]
+                yield spec, one
+
+    def summary(self, at_hand: Callable[[str], bool], made: Made) -> str:
+        """Say which of the available models passed, with their results, or what follows if none did."""
+        found = [(spec.model, one, self.note(spec)) for spec, one in self.passed(at_hand, made)]
+        named = [f"`{model}` ({one.right} of {one.of}{note})" for model, one, note in found if note is not None]
+        return f"{self.listed}: {', '.join(named)}." if named else self.none
+
+
+@dataclass
+class QualificationView:
+    """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
+
+    test: QualificationTest
+    log: CaseLog
+    spec: Any
+    marks: dict[str, Any]
+    unread: int = 0
+
+    @property
+    def title(self) -> str:
+        """The title of the case."""
+        return str(self.spec.title) if self.spec else ""
+
+    @property
+    def explanation(self) -> str | None:
+        """None, because a test has no single explanation."""
+        return None
+
+    @property
+    def total(self) -> int:
+        """How many marks a complete test has."""
+        return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
+
+    @cached_property
+    def cut(self) -> set[str]:
+        """The questions whose answer was cut off by a token limit: the updated parser reads none there."""
+        return {drop.item for drop in self.log.drops if drop.reason == CUT}
+
+    def score(self, rules: Rules = "repaired") -> Score:
+        """Return the score of the marks; undefined until every question has one."""
+        return self.test.judge(self, rules)
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """The trials, one per question."""
+        return {
+            item: Trial.from_reading(self.test.about(mark), partial(self._reading, item, mark), mark.call)
+            for item, mark in self.marks.items()
+        }
+
+    def _reading(self, item: str, mark: Any, rules: Rules) -> Reading:
+        right, observed = self.test.answers(mark, rules)
+        if rules == "repaired" and item in self.cut:
+            return Reading(expected=right, observed=observed, outcome="unread", counts=False, reason=CUT)
+        outcome = "right" if observed == right else "unread" if observed in (None, "neither") else "wrong"
+        return Reading(expected=right, observed=observed, outcome=outcome, counts=True)
+
+    def outcome(self, rules: Rules) -> str:
+        """Return "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
+        score = self.score(rules)
+        if score.value is not None:
+            return "passed" if score.detail["passed"] else "not passed"
+        lost = {drop.item for drop in self.log.drops} - self.marks.keys()
+        ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
+        return "failed" if ended else "waiting"

@@ -1,0 +1,38 @@
+"""The tables of phrases: every pattern compiles, is used somewhere, and is written as the table's notation says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from core.labs.ask.parse_answers import parts
+from core.package_data import sibling_toml
+from core.parsers import phrases
+from core.text.patterns import Patterns
+
+FILLED_BY_CODE = {"names": "a", "letters": "[a]", "mark": "-"}
+
+
+@pytest.mark.parametrize("module", [phrases, parts])
+def test_every_pattern_compiles_and_is_used(module: ModuleType) -> None:
+    folder = Path(str(module.__file__)).parent
+    table = sibling_toml(str(module.__file__), "phrases.toml")
+    code = "\n".join(path.read_text(encoding="utf-8") for path in folder.glob("*.py"))
+    asked = set(re.findall(r"\bRE\.([a-z_]+)", code))
+    inner = set(re.findall(r"\{([a-z_]+)\}", "\n".join(table.values())))
+    assert asked <= set(table)
+    assert inner <= set(table) | set(FILLED_BY_CODE)
+    assert set(table) <= asked | inner | set(re.findall(r"\"([a-z_]+)\"", code))
+    for name in table:
+        assert module.RE(name, **FILLED_BY_CODE).pattern
+
+
+def test_a_line_is_an_alternative_and_only_named_groups_capture() -> None:
+    table = Patterns({"answer": "yes\nno(pe|\n  t at all)?", "line": r"^(?P<said>{answer}|[(\]x(]\(){end}$"})
+    said = table("line", end="!")
+    assert [found["said"] for found in said.finditer("YES!\nnot at all!\n((!\nnop!")] == ["YES", "not at all", "(("]
+    assert said.groups == 1
+    assert table.answer is table.answer
