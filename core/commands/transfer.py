@@ -21,8 +21,8 @@ from ..runs import bundle
 from ..runs.bundle import BundleError
 from ..runs.signing import NotSignedError
 from ..scene import as_json
-from ..store import listing, sql
-from ..store.filters import Filter
+from ..store import sql
+from ..store.listing import Selection
 from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
 from ..text.plurals import count_noun
@@ -241,7 +241,7 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
         wanted += [str(row["run"]) for row in _all_of(f"select distinct run from items where (\n{where}\n)")]  # noqa: S608  what a person writes can only read
     with open_fresh_index() as store:
         if not wanted and where is None:
-            wanted = listing.runs_of(store, Filter())
+            wanted = Selection(store).run_ids()
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run matches.")
     return DONE

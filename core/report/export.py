@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..labs.base.declared import FACETS
-from ..store.filters import STATUS, Filter, condition
-from ..store.store import Store
+from ..store.filters import STATUS
+from ..store.listing import Selection
 from ..text.cells import csv
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def table(frame: DataFrame, kind: Kind) -> bytes:
     return written.getvalue()
 
 
-def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
+def rows(selected: Selection) -> DataFrame:
     """The selected items as a table: for each row of Browse one row for each of the two parsers (`rules`), in the order
     of their runs.
 
@@ -54,7 +53,6 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
     no verdict, by the updated parser); then the lab's first figure for the case, or for its run if the case has none of
     its own: metric, value, low, high (95 % interval), n, of, figure_of. A missing value is null.
     """
-    sql, values = condition(wanted, viewer, stopped)
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
         f"""
@@ -80,22 +78,17 @@ def rows(store: Store, wanted: Filter, viewer: str | None = None, stopped: Seque
             ("repaired", "items.outcome", "nullif(trials.doubt_repaired, '')"),
         )
     )
-    labs = list(store.labs.values())
-    return store.query(
+    labs = list(selected.store.labs.values())
+    return selected.frame(
         f"""
-        with chosen as (select * from items where {sql}), figures as (select * from scores where item = ''),
-             declared as (
-                 select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::varchar[]) as principal
-             )
+        , chosen as (select * from wanted), figures as (select * from scores where item = ''), declared as (
+            select unnest($labs::varchar[]) as lab, unnest($metrics::varchar[]) as metric,
+                   unnest($main::varchar[]) as principal
+        )
         select * exclude (number) from ({by}) order by "at", run, number, "case", trial, rules
         """,  # noqa: S608  our own names
-        [
-            *values,
-            [lab.name for lab in labs],
-            [lab.headline for lab in labs],
-            [lab.main_trial for lab in labs],
-            list(stopped),
-            list(stopped),
-        ],
         seconds=60,
+        labs=[lab.name for lab in labs],
+        metrics=[lab.headline for lab in labs],
+        main=[lab.main_trial for lab in labs],
     )

@@ -147,6 +147,11 @@ def tables(connection: DuckDBPyConnection) -> dict[str, StoreTable]:
     return {table: StoreTable(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
 
 
+def quoted(*texts: str) -> str:
+    """Texts as SQL literals, for texts that a lab declares."""
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
+
+
 def quoted_names(columns: Iterable[str]) -> str:
     """Names quoted for SQL."""
     return ", ".join('"' + column.replace('"', '""') + '"' for column in columns)

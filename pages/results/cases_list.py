@@ -10,17 +10,15 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.store import listing
-from core.store.filters import Filter
-from core.store.listing import Listed, RowPlace
+from core.store.listing import Listed, RowPlace, Selection
 from pages.components import tables
 from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address, opened_case
-from pages.results.facets import BrowseContext, words
+from pages.results.facets import words
 
 
-def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
+def draw(looked: Selection, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open row."""
     places = found.places()
     at = address.open_row()
@@ -33,7 +31,7 @@ def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
     with right:
         ways = opened_case.step(places, at)
         # A link may open a row that is not on this page of the list.
-        for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
+        for row in looked.row(at).to_dict("records"):
             _row(row)
         opened_case.draw(looked, at, ways)
 
@@ -47,17 +45,9 @@ def _row(row: dict[Hashable, Any]) -> None:
         st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
 
 
-def read(looked: BrowseContext, wanted: Filter) -> Listed:
+def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    return listing.items(
-        looked.store,
-        wanted,
-        sort=address.sort(),
-        after=address.anchor("after"),
-        before=address.anchor("before"),
-        viewer=looked.viewer,
-        stopped=looked.stopped,
-    )
+    return looked.items(address.sort(), address.anchor("after"), address.anchor("before"))
 
 
 def questions(rows: pd.DataFrame) -> list[str]:

@@ -14,7 +14,7 @@ from core.events import Model
 from core.labs.ask.tasks import AskSpec
 from core.labs.base.declared import Cases
 from core.models.settings import EndpointConfig
-from core.store import listing
+from core.store.listing import Selection
 from tests.core.labs.ask.test_predictor import some_know
 from tests.pages.conftest import in_address, offered_steps, run_named, scenes, settled, staged, turned, words
 from tests.pages.test_ask import guess
@@ -107,7 +107,7 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
 
     def greyed() -> list[bool]:
         store = entry.keeper().store
-        frame = listing.of_cases(store, "simulatability", Cases(("precision",), held=(("examined", "passed"),)))
+        frame = Selection(store).of_cases("simulatability", Cases(("precision",), held=(("examined", "passed"),)))
         return [] if frame.empty else frame["examined_passed"].tolist()
 
     until(lambda: bool(greyed()))

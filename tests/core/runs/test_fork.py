@@ -24,9 +24,9 @@ from core.runs.labels import Kept, Label
 from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
-from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.core.labs.probe.playing import CONCLUSION
 from tests.support.plausible import Plausible, telling
@@ -198,14 +198,14 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
 
         def rows(**wanted: object) -> list[tuple[str, str]]:
             index(store, folder)
-            frame = listing.items(store, Filter(**wanted)).rows  # type: ignore[arg-type]
+            frame = Selection(store, Filter(**wanted)).items().rows  # type: ignore[arg-type]
             return list(zip(frame["run"], frame["case"], strict=True))
 
         labelled = [(one, "all/1-a")]
         assert rows(chosen={"label": ("reading: wrong",)}) == labelled == rows(chosen={"tag": ("odd",)})
         assert rows(chosen={"label": ("reading: good",)}) == [] and len(rows()) == 4
-        assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
-        assert listing.facet(store, Filter(), "tag") == {"odd": 1}
+        assert Selection(store).facet("label") == {"reading: right": 1, "reading: wrong": 1}
+        assert Selection(store).facet("tag") == {"odd": 1}
 
         ann.own_run(one).keep(Kept(title="The odd one", hidden=True))
         assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}

@@ -33,8 +33,9 @@ from core.server.access import (
 )
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
-from core.store import listing, queries
+from core.store import queries
 from core.store.index import Index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 from tests.support.waiting import until
@@ -487,7 +488,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
         Index(store, tmp_path).update()
         for listed in (
             lambda viewer: queries.runs(store, viewer=viewer),
-            lambda viewer: listing.of_cases(store, "echo", Cases((LAB.metrics[0].name,)), viewer=viewer),
+            lambda viewer: Selection(store, viewer=viewer).of_cases("echo", Cases((LAB.metrics[0].name,))),
         ):
             assert set(listed("bob")["run"]) == {mine, shared, revealed}
             assert set(listed(None)["run"]) == {mine, shared, hidden, sealed, revealed}

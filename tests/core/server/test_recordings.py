@@ -17,9 +17,10 @@ from core.runs.library import RunNotFoundError
 from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs, stored_bytes
-from core.store import listing, queries
+from core.store import queries
 from core.store.index import index
 from core.store.index_watcher import IndexWatcher
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -160,7 +161,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            evidence = listing.of_cases(store, "echo", Cases((LAB.headline,)))
+            evidence = Selection(store).of_cases("echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.update()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"
