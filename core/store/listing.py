@@ -131,6 +131,17 @@ class Selection:
         counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
         return _with_kinds(counts) if name == "outcome" else counts
 
+    def extra_columns(self) -> list[str]:
+        """The columns of people's own files that the selected rows have, the most frequent first."""
+        rows = self.found(
+            """
+            select name from extra_columns where (run, "case") in (select (run, "case") from wanted)
+            group by name order by count(*) desc, name limit $limit
+            """,
+            limit=PAGE,
+        )
+        return [name for (name,) in rows]
+
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
     ) -> Listed:
