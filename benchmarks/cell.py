@@ -31,6 +31,7 @@ from core.datasets import on_data
 from core.studies import estimate, plan, tables
 from core.studies.execute import Making
 from core.studies.progress import progress
+from core.studies.state import StudyState
 from core.transcript import Transcript
 from tests.support.stub_server import StubServer
 
@@ -131,7 +132,7 @@ def main(items: int, pipe: Connection) -> None:
     print(f"{calls:,} calls in {made:.0f} s, {calls / made:.0f} a second; journals {size / 1e6:.0f} MB")
 
     began = time.monotonic()
-    now = progress(study, folder)
+    now = progress(StudyState(study, folder))
     assert now.cells[-1].cases == now.cells[-1].of == items
     print(f"status in {time.monotonic() - began:.1f} s, {megabytes():.0f} MB")
     began = time.monotonic()

@@ -29,6 +29,7 @@ from core.studies import estimate, packing, plan, run_status, tables
 from core.studies.execute import Making
 from core.studies.progress import progress
 from core.studies.run_status import standings
+from core.studies.state import StudyState
 from tests.core.studies.killing import steady
 from tests.support.stub_server import StubServer
 
@@ -108,7 +109,7 @@ def measured(runs: int) -> dict[str, str]:
         )
         run_status._read.cache_clear()
         found["status"] = f"{seconds(lambda: standings(study.all, folder)):.2f} s"
-        found["status, looked at again"] = f"{seconds(lambda: progress(study, folder)):.2f} s"
+        found["status, looked at again"] = f"{seconds(lambda: progress(StudyState(study, folder))):.2f} s"
         making = Making(study, labs, entry.catalog().get, folder)
         found["resume where all has completed"] = f"{seconds(lambda: asyncio.run(making.run_all(study.all))):.2f} s"
         found["tables"] = f"{seconds(lambda: tables.rows(study, labs, tables.measured(study, labs, folder))):.1f} s"

@@ -26,6 +26,7 @@ from core.labs.base.declared import Cases
 from core.store import comparing, listing, matching, queries
 from core.store.filters import Filter, Range
 from core.store.index import Index, index, rebuild
+from core.store.listing import Selection
 from core.store.result_rows import refresh
 from core.store.store import Store
 
@@ -164,23 +165,24 @@ def measure_browse(store: Store) -> None:
     """Every query of a page of Browse, for each of the widest filters: the second page, the number of rows, facets."""
     taken: dict[str, list[float]] = {}
     for wanted in WIDE.values():
-        first = listing.items(store, wanted)
+        of = Selection(store, wanted)
+        first = of.items()
         asked: dict[str, Callable[[], object]] = {
-            "a page of cases": lambda wanted=wanted, first=first: listing.items(  # type: ignore[misc]
-                store, wanted, after=next(reversed(first.places()), None)
+            "a page of cases": lambda of=of, first=first: of.items(  # type: ignore[misc]
+                after=next(reversed(first.places()), None)
             ),
-            "a page of runs": lambda wanted=wanted: listing.runs(store, wanted),  # type: ignore[misc]
-            "how many": lambda wanted=wanted: listing.count(store, wanted),  # type: ignore[misc]
-            "facet of the model": lambda wanted=wanted: listing.facet(store, wanted, "model"),  # type: ignore[misc]
-            "facet of the run's state": lambda wanted=wanted: listing.facet(store, wanted, "status"),  # type: ignore[misc]
+            "a page of runs": lambda of=of: of.runs(),  # type: ignore[misc]
+            "how many": lambda of=of: of.count(),  # type: ignore[misc]
+            "facet of the model": lambda of=of: of.facet("model"),  # type: ignore[misc]
+            "facet of the run's state": lambda of=of: of.facet("status"),  # type: ignore[misc]
         }
         for name, work in asked.items():
             taken.setdefault(name, []).extend(milliseconds_each(work))
-    total = listing.count(store, Filter())
+    total = Selection(store).count()
     print(f"Browse over {total:,} rows, the {len(WIDE)} widest filters")
     for name, spent in taken.items():
         print(f"  {name:30} {median(spent):8.1f} ms   p95 {quantiles(spent, n=20)[-1]:8.1f} ms")
-    deep = milliseconds(lambda: listing.items(store, Filter(text="penguins", deep=True)), times=3)
+    deep = milliseconds(lambda: Selection(store, Filter(text="penguins", deep=True)).items(), times=3)
     print(f"  {'a word in prompts and answers':30} {deep:8.1f} ms")
 
 
@@ -211,8 +213,8 @@ def measure_queries(calls: int, folder: Path) -> None:
             "one run": lambda: queries.runs(store, only=[some]),
             "calls of one run": lambda: store.query("from calls where run = ?", [some]),
             "scores of one run": lambda: store.query("from scores where run = ?", [some]),
-            "figures of all cases": lambda: listing.of_cases(
-                store, LAB.name, Cases(("precision", "generality_cosine"), fields=("method",))
+            "figures of all cases": lambda: Selection(store).of_cases(
+                LAB.name, Cases(("precision", "generality_cosine"), fields=("method",))
             ),
             "all runs with figures": lambda: queries.runs(store, limit=calls),
             "mean, p95 by model": lambda: store.query(

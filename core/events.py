@@ -342,6 +342,8 @@ class Started(_Event):
     """Another run, if this journal holds what a person says about that run."""
     reread_from: str = Field(default="", exclude_if=_empty)
     """The run whose raw answers were parsed again."""
+    predicted_from: str = Field(default="", exclude_if=_empty)
+    """The run whose questions and answers were used, with predictions by another model."""
     forked_from: Fork | None = Field(default=None, exclude_if=_empty)
     """The answer that a person edited: this run continues from there, with the cases that share it."""
     owner: str = Field(default="", exclude_if=_empty)

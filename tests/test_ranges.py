@@ -19,8 +19,8 @@ from core.labs.base.lab import Lab
 from core.rulesets import RULES
 from core.score import Score, mean_of_cases
 from core.statistics import group_statistics
-from core.store import listing
 from core.store.filters import Filter
+from core.store.listing import Selection
 from core.store.store import Store
 from core.studies.table_cells import cells
 from core.transcript import transcript
@@ -102,7 +102,7 @@ def test_no_table_of_a_picture_leaves_the_range_of_its_figures(recorded: Path) -
         for lab in LABS:
             for picture in lab.pictures:
                 ends = [lab.metric(name).ends for name in picture.of.metrics]
-                frame = listing.of_cases(store, lab.name, picture.of, Filter(recordings=True))
+                frame = Selection(store, Filter(recordings=True)).of_cases(lab.name, picture.of)
                 for table in (picture.table(frame, choice) for choice in picture.choices if len(frame)):
                     bounds = [name for name in table if str(name).endswith(("low", "high")) and name != "link"]
                     values = table[bounds].astype(float).stack().dropna()

@@ -1,4 +1,4 @@
-"""`resume`, `reread`, `verify` and `store`."""
+"""`resume`, `reread`, `repredict`, `verify` and `store`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import click
 
 from .. import entry, home, journal
 from ..models.replay import Replay
-from ..runs.driver import new_reading
+from ..runs.driver import new_predictions, new_reading
 from ..runs.engine import RunRequest
-from ..runs.fork import fork_resolve
+from ..runs.fork import fork_resolve, stored_resolve
 from ..runs.library import RunNotFoundError, of_today
 from ..store.index import index, rebuild
 from ..store.store import Store, StoreBusyError, StoreUnusableError
@@ -21,8 +21,8 @@ from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, j
 
 
 def add(commands: click.Group) -> None:
-    """Add resume, reread, verify and store to the group `commands`, in place."""
-    for command in (_resume, _reread, _verify, _store):
+    """Add resume, reread, repredict, verify and store to the group `commands`, in place."""
+    for command in (_resume, _reread, _repredict, _verify, _store):
         commands.add_command(command)
 
 
@@ -36,7 +36,11 @@ def _resume(run_id: str, failed_too: bool, journals: Path, as_json: bool) -> int
     resolve = None
     if (fork := started.forked_from) is not None:
         resolve = fork_resolve(open_run(fork.run, journals, home.recordings())[2], fork, entry.catalog().get)
-    going = RunRequest(lab, lab.spec.model_validate(started.spec), run_id)
+    spec = lab.spec.model_validate(started.spec)
+    if first := started.predicted_from:
+        history = open_run(first, journals, home.recordings())[2]
+        resolve = stored_resolve(first, history, spec.roles["simulator"], entry.catalog().get)
+    going = RunRequest(lab, spec, run_id)
     return run(going, journals, as_json, going_on=True, failed_too=failed_too, resolve=resolve)
 
 
@@ -49,6 +53,22 @@ def _reread(run_id: str, journals: Path, as_json: bool) -> int:
     model = Replay(run_id, history)
     going = new_reading(lab, lab.spec.model_validate(started.spec), run_id, history)
     return run(going, journals, as_json, resolve=lambda id: model)
+
+
+@click.command("repredict", help="Let another model predict in a finished run: its questions and answers are reused.")
+@click.argument("run_id", metavar="RUN")
+@click.option("--simulator", required=True, metavar="MODEL", help="the model that predicts")
+@journals_option
+@event_option
+def _repredict(run_id: str, simulator: str, journals: Path, as_json: bool) -> int:
+    lab, started, history = open_run(run_id, journals, home.recordings())
+    entry.catalog().get(simulator)
+    try:
+        going = new_predictions(lab, lab.spec.model_validate(started.spec), run_id, history, simulator)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    models = stored_resolve(run_id, history, [simulator], entry.catalog().get)
+    return run(going, journals, as_json, resolve=models)
 
 
 @click.command("verify", help="Score a run again from its raw answers. Exit code 1 if a figure differs.")

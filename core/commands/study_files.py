@@ -22,6 +22,7 @@ from ..store.store import Store
 from ..studies import desired_state, packing, plan, required_data
 from ..studies.packing import refuse_packed
 from ..studies.progress import progress
+from ..studies.state import StudyState
 from ..text.plurals import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, index_run, journals_option, json_option, open_fresh_index
 
@@ -51,7 +52,8 @@ def status(file: Path, journals: Path, as_json: bool) -> int:
     """Print the progress of the study."""
     study = plan.read(file, entry.labs())
     refuse_packed(study, journals)
-    found, broken = progress(study, journals), required_data.broken(required_data.loaded_records(study, journals))
+    found = progress(StudyState(study, journals))
+    broken = required_data.broken(required_data.loaded_records(study, journals))
     if as_json:
         print(json.dumps({**asdict(found), "broken": broken}, ensure_ascii=False))
         return DONE

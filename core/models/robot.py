@@ -23,9 +23,9 @@ SHARES, DRAWS = (0.3, 0.7, 0.9), 5
 
 
 class Robot:
-    """What all robots share. A class that is `named` gets its id, and its fields from the file robots.toml beside its
-    module: `title`, `about`, and what else its lab says about a robot. `listed`: whether it is in lists to choose
-    from.
+    """What all robots share. A class, or a robot, that is `named` gets its id, and its fields from the file robots.toml
+    beside its module: `title`, `about`, and what else its lab says about a robot. `listed`: whether it is in lists to
+    choose from.
     """
 
     id: str
@@ -35,9 +35,11 @@ class Robot:
 
     def __init_subclass__(cls, named: str = "") -> None:
         if named:
-            cls.id = f"control/{named}"
-            for name, value in sibling_toml(inspect.getfile(cls), "robots.toml")[named].items():
-                setattr(cls, name, value)
+            _describe(cls, cls, named)
+
+    def __init__(self, named: str = "") -> None:
+        if named:
+            _describe(self, type(self), named)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
         """Answer in the formats that the lab asks for. Raises CallError, such as Refused for another lab's role."""
@@ -66,6 +68,12 @@ class Robot:
             f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
             f"It is a control of the {lab} lab{what}. Choose another model for this.",
         )
+
+
+def _describe(robot: Robot | type[Robot], kind: type[Robot], named: str) -> None:
+    robot.id = f"control/{named}"
+    for name, value in sibling_toml(inspect.getfile(kind), "robots.toml")[named].items():
+        setattr(robot, name, value)
 
 
 class Graded(Robot):

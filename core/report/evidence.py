@@ -238,6 +238,7 @@ def made_with(transcript: Transcript) -> dict[str, Any]:
         "versions": started.versions,
         "app": " ".join(filter(None, (started.app, started.commit))),
         "read again from": started.reread_from,
+        "answers of": started.predicted_from,
         "forked from": started.forked_from.model_dump() if started.forked_from else None,
     }
     return {name: value for name, value in parts.items() if value}

@@ -7,7 +7,7 @@ script.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby, zip_longest
 from pathlib import Path
@@ -18,9 +18,10 @@ from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
 from ..statistics import FEW
 from ..studies import multiverse, tables
-from ..studies.early_stopping import SHIFT, stopped_early
+from ..studies.early_stopping import SHIFT
 from ..studies.plan import Planned, Study
-from ..studies.run_status import RunStatus, Tokens, standings
+from ..studies.run_status import RunStatus, Tokens
+from ..studies.state import StudyState
 from ..studies.table_cells import Row
 from ..transcript import Transcript, shares
 from . import case_html
@@ -97,10 +98,9 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     """The report of the study from the journals in `folder`. `methods` are the paragraphs on how its runs were made
     (`core.report.methods`).
     """
-    stand = standings(study.all, folder)
+    state = StudyState(study, folder)
     frame = tables.measured(study, labs, folder)
     rows = tables.all_cells(study, labs, frame)
-    early = stopped_early(study, folder)
     places = _chosen(rows)
     cases = _cases(study, folder, places)
     # The tables of different labs' controls have nothing in common, so each is shown by itself.
@@ -111,13 +111,13 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
         "report.html",
         case_html.part("page.css") + case_html.part("report.css"),
         f"{in_one_scope()}\n{case_html.part('page.js')}",
-        **{"study": study, "rows": rows, "stand": stand, "methods": methods, "early": len(early)},
+        **{"study": study, "rows": rows, "stand": state.runs, "methods": methods, "early": len(state.early)},
         **{"written": f"{datetime.now(UTC):%d %B %Y, %H:%M}"},
         **{"few": FEW, "shift": SHIFT, "most": case_html.MOST},
-        open_runs=Counter(one.status for run, one in stand.items() if one.status != "completed" and run not in early),
+        open_runs={name: n for name, n in state.statuses.items() if name not in ("completed", "stopped early")},
         wrong=tables.instrument_faults(labs, frame),
-        plan=[(lab.title, _facts(lab, [run for run in study.runs if run.lab is lab], stand)) for lab in labs_used],
-        taken=_taken(stand.values()),
+        plan=[(lab.title, _facts(lab, [run for run in study.runs if run.lab is lab], state.runs)) for lab in labs_used],
+        taken=_taken(state.used),
         controls=[table for table in made if table["title"] == tables.CONTROLS],
         tables=[table for table in made if table["title"] != tables.CONTROLS],
         numbers={place: (number, case["scene"].title) for number, (place, case) in enumerate(cases.items(), start=1)},
@@ -126,22 +126,20 @@ def html(study: Study, labs: Mapping[str, Lab], folder: Path, methods: Sequence[
     )
 
 
-def _taken(stand: Collection[RunStatus]) -> dict[str, Any]:
+def _taken(used: RunStatus) -> dict[str, Any]:
     """The total use of all runs: calls, money and tokens."""
     tokens = Tokens()
-    for run in stand:
-        for of_role in run.tokens.values():
-            tokens.add(of_role)
-    return {
-        "answered": _listed(run.answered for run in stand),
-        "failed": _listed(run.failures for run in stand),
-        "paid": sum(run.paid for run in stand),
-        "tokens": tokens,
-    }
+    for of_role in used.tokens.values():
+        tokens.add(of_role)
+    return {"answered": _listed(used.answered), "failed": _listed(used.failures), "paid": used.paid, "tokens": tokens}
 
 
-def _listed(counts: Iterable[Counter[str]]) -> str:
-    return ", ".join(f"{n:,} {name}" for name, n in sum(counts, Counter[str]()).most_common())
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
+
+
+FEW_VALUES = 12
+"""Values of a setting that are listed, such as the first questions; the others are counted."""
 
 
 def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) -> list[tuple[str, str]]:
@@ -161,7 +159,9 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
         values = list(dict.fromkeys(tables.setting_text(run.spec.model_dump(mode="json").get(name)) for run in runs))
         plain = tables.setting_text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
         if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
-            facts.append((knob.title, " / ".join(value or "–" for value in values)))
+            listed = [{"": "–", "True": "yes", "False": "no"}.get(value, value) for value in values[:FEW_VALUES]]
+            more = [f"{len(values) - FEW_VALUES} more"] if len(values) > FEW_VALUES else []
+            facts.append((knob.title, " / ".join(listed + more)))
     return facts
 
 

@@ -29,6 +29,16 @@ def new_reading(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event]) -> 
     return RunRequest(lab, spec, new_id(lab.name), additions=additions, reread_from=run_id, forked_from=fork)
 
 
+def new_predictions(lab: Lab, spec: Spec, run_id: str, history: Sequence[Event], simulator: str) -> RunRequest:
+    """A new run with the questions and answers of the run `run_id`, in which `simulator` predicts. Raises ValueError if
+    no model predicts in this lab.
+    """
+    if "simulator" not in lab.spec.model_fields:
+        raise ValueError(f"No model predicts in {lab.title}, so there is nothing to predict again.")
+    chosen = lab.spec.model_validate({**spec.model_dump(), "simulator": simulator, "simulators": ()})
+    return RunRequest(lab, chosen, new_id(lab.name), additions=user_inputs(lab, history), predicted_from=run_id)
+
+
 @dataclass(frozen=True)
 class Driver:
     """Drives runs whose journals are in `folder`, for `owner` or a `study`. `resolve` finds their models; `sees` says

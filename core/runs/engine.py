@@ -74,8 +74,9 @@ class RunRequest:
     """A run to execute. With `history`, its events so far, it is resumed; `additions` are records that people add.
     `mend`: repeat failed calls or restore lines missing from its journal, even if it completed.
 
-    `reread_from` is the run whose answers it parses again, `forked_from` the edit that it continues from
-    (`core.runs.fork`); `owner` is the owner's name, `study` the study it belongs to.
+    `reread_from` is the run whose answers it parses again, `predicted_from` the one whose answers it uses with another
+    predictor, `forked_from` the edit that it continues from (`core.runs.fork`); `owner` is the owner's name, `study`
+    the study it belongs to.
     """
 
     lab: Lab
@@ -85,6 +86,7 @@ class RunRequest:
     additions: Sequence[UserInput] = ()
     mend: bool = False
     reread_from: str = ""
+    predicted_from: str = ""
     forked_from: Fork | None = None
     owner: str = ""
     study: str = ""
@@ -131,6 +133,7 @@ def _started(going: RunRequest) -> Started:
         app=app_version(),
         commit=commit(),
         reread_from=going.reread_from,
+        predicted_from=going.predicted_from,
         forked_from=going.forked_from,
         owner=going.owner,
         study=going.study,

@@ -1,5 +1,5 @@
-"""A run that continues from an edited answer of another: answers that do not depend on the edit are reused, the rest is
-asked again.
+"""A run that uses the answers of another: it continues from an edited answer, and what depends on the edit is asked
+again; or another model predicts.
 
 A call is identified by its fingerprint, so dependencies need no bookkeeping: a prompt that results from the edit was
 never asked, and goes to the model; all others have their answers.
@@ -8,7 +8,7 @@ never asked, and goes to the model; all others have their answers.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..events import Answered, Asked, CallError, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
@@ -72,6 +72,29 @@ def fork_resolve(history: Iterable[Event], fork: Fork, resolve: Resolve) -> Reso
             return known if known is not None else await resolve(self.id).answer(request, on_text)
 
     return Forked
+
+
+def stored_resolve(run_id: str, history: Iterable[Event], live: Collection[str], resolve: Resolve) -> Resolve:
+    """The models of a run that uses the answers of the run `run_id`: requests that it made are answered from its
+    `history`, others by `resolve` if they are to one of the models `live`. Any other request raises CallError.
+    """
+    answers = {call.asked.fingerprint: call.answered for call in transcript(history).calls.values() if call.answered}
+
+    class Stored:
+        def __init__(self, id: str) -> None:
+            self.id = id
+
+        async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+            if known := answers.get(request.fingerprint()):
+                return known.again(seconds=0.0)
+            if self.id in live:
+                return await resolve(self.id).answer(request, on_text)
+            raise CallError(
+                f"{run_id} has no answer to a request of the {request.role}, and only the predictor is asked.",
+                "Its prompts may have changed since. Begin a new run.",
+            )
+
+    return Stored
 
 
 @dataclass

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import journal, policy
-from ..events import Event, Fork, Frozen, Model, Token
+from ..events import Event, Fork, Frozen, Model, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
@@ -22,7 +22,7 @@ from ..runs.context import Resolve
 from ..runs.driver import Driver, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
-from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned
+from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned, stored_resolve
 from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Annotations
@@ -162,6 +162,9 @@ class JobRunner(RunLibrary):
             lab, spec = self.lab_and_spec(run_id, history)
             if (fork := fork_of(history)) is not None:
                 resolve = self._forked(fork, resolve, self.events(fork.run))
+            elif first := next((one.predicted_from for one in history if isinstance(one, Started)), ""):
+                live = spec.roles["simulator"]
+                resolve = stored_resolve(first, self.events(first), live, resolve or self._driver.resolve)
         except BaseException:
             self._end(job)
             raise

@@ -18,12 +18,10 @@ from ..rulesets import RULES
 from ..runs.labels import Audited
 from ..statistics import Agreement, Interval, Stratum, allotted, weighted_kappa, weighted_share
 from ..transcript import name_of
-from .filters import Filter, condition
-from .listing import RowPlace
-from .matching import ROBOT
+from .listing import RowPlace, Selection
 from .queries import SEEN
 from .rereadings import first_of, versions
-from .schema import table_of
+from .schema import quoted, table_of
 from .store import Store
 
 UNREAD = "nothing"
@@ -86,42 +84,39 @@ class AuditDraw:
         return [one for one in self.drawn if one.entry.said is None]
 
 
-def population(
-    store: Store, lab: Lab, judged: Judgement, wanted: Filter, who: str, viewer: str | None, stopped: Sequence[str] = ()
-) -> list[SampledReading]:
-    """The answers that can be sampled from the rows that `wanted` selects: existing answers on which `who` has passed
+def population(selected: Selection, lab: Lab, judged: Judgement, who: str) -> list[SampledReading]:
+    """The answers that can be sampled from the selected rows: existing answers on which `who` has passed
     no verdict yet, in any version of the run, since with a verdict the person has seen the parser's result. Robots
     are left out unless they are chosen, since we wrote their answers.
     """
-    sql, values = condition(wanted, viewer, stopped)
-    read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), ?)", ""
+    read, joined = f"coalesce(nullif({judged.of}_repaired, '{judged.unread}'), '{UNREAD}')", ""
     if judged.detectors:
         # A detector that recorded nothing cannot be right or wrong.
-        read = f"case {_holds(judged.detectors[0])} when true then ? when false then ? end"
+        good, bad = quoted(judged.good), quoted(judged.bad)
+        read = f"case {_holds(judged.detectors[0])} when true then {good} when false then {bad} end"
         joined = f"""join {table_of(judged.detectors[0].record)} r on r.run = t.run and r."case" = t."case"
                      and r.trial = t.trial and r."{judged.detectors[0].field}" is not null"""
-    words = [judged.good, judged.bad] if judged.detectors else [UNREAD]
-    robots = "true" if wanted.chosen.get("model") or wanted.runs else f"not {ROBOT}"
-    rows = store.rows(
+    rows = selected.found(
         f"""
-        with family as ({first_of()}), seen as (
+        , family as ({first_of()}), seen as (
             select coalesce(first, about) as first, "case", trial from labels
-            left join family on family.run = about where who = ? and kind = 'verdict'
+            left join family on family.run = about where who = $who and kind = 'verdict'
             union
             select coalesce(first, about), "case", item from records join runs using (run)
-            left join family on family.run = about where record = ? and "by" = ?
+            left join family on family.run = about where record = $audited and "by" = $who
         )
         select distinct t.run, t."case", t.trial, coalesce(t.outcome_repaired, ''), {read}
         from (select *, unnest(calls::varchar[]) as call from trials) t join calls c using (run, call)
-             join items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
+             join wanted items on items.run = t.run and items."case" = t."case" and items.trial in ('', t.trial)
              {joined} left join family on family.run = t.run
-        where {sql} and {robots} and items.lab = ? and c.role = ? and c.text is not null
-              and (len(?::varchar[]) = 0 or list_contains(?::varchar[], t.trial))
+        where {selected.filter.counted} and items.lab = $lab and c.role = $role and c.text is not null
+              and (len($trials::varchar[]) = 0 or list_contains($trials::varchar[], t.trial))
               and (coalesce(family.first, t.run), t."case", t.trial) not in
                   (select (first, "case", trial) from seen)
         order by all
         """,  # noqa: S608  our own names
-        [who, name_of(Audited), who, *words, *values, lab.name, judged.raw, list(judged.trials), list(judged.trials)],
+        **{"who": who, "audited": name_of(Audited), "lab": lab.name, "role": judged.raw},
+        trials=list(judged.trials),
     )
     found = [SampledReading(RowPlace(*place), f"{outcome}, read as {read}") for *place, outcome, read in rows]
     often = Counter(one.stratum for one in found)
@@ -166,9 +161,9 @@ def audits(
     rows = store.rows(
         f"""
         select about, "case", item, "by", data, records."at" from records join runs using (run)
-        where record = ? and about in (select run from runs where lab = ? and {SEEN}) order by records."at"
+        where record = $audited and about in (select run from runs where lab = $lab and {SEEN}) order by records."at"
         """,  # noqa: S608  our own names
-        [name_of(Audited), lab.name, viewer, viewer],
+        {"audited": name_of(Audited), "lab": lab.name, "viewer": viewer},
     )
     entries: dict[tuple[str, RowPlace], Audited] = {}
     for run, case, trial, who, data, _ in rows:

@@ -15,11 +15,11 @@ from ..labs.base.declared import FACETS
 from ..rulesets import PARSER_NAMES, RULES
 from ..statistics import Pair
 from ..statistics.subjects import MOST, compare_cells, compare_pairs, corrected
-from .filters import Filter, condition, from_query
+from .filters import Filter, from_query
+from .listing import Selection
 from .matching import (
     AGREE,
     ORDER,
-    ROBOT,
     ComparisonRequest,
     Match,
     NotComparableError,
@@ -31,10 +31,9 @@ from .matching import (
     of_each,
     pivot,
     rows,
-    where,
 )
 from .queries import SEEN
-from .store import Store
+from .store import Store, used
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,9 +119,9 @@ class RunLine(NamedTuple):
 def runs(store: Store, ids: Sequence[str], viewer: str | None) -> dict[str, RunLine]:
     """What distinguishes these runs, for those that `viewer` may see."""
     columns = ", ".join(f"any_value({name})" for name in ("title", "model", "how", '"at"'))
-    of = f"run in (select unnest(?::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
+    of = f"run in (select unnest($ids::varchar[])) and run in (select run from runs where about = '' and {SEEN})"  # noqa: S608  our own names
     sql = f"select run, {columns} from items where {of} group by run"  # noqa: S608  our own names
-    return {run: RunLine(*fields) for run, *fields in store.rows(sql, [list(ids), viewer, viewer])}
+    return {run: RunLine(*fields) for run, *fields in store.rows(sql, {"ids": list(ids), "viewer": viewer})}
 
 
 def labs(
@@ -133,8 +132,9 @@ def labs(
     """
     held: dict[str, list[int]] = {}
     for subject in distinct_rows(subjects):
-        sql, values = condition(subject.filter, viewer, stopped) if robots else where(subject, viewer, stopped)
-        for lab, count in store.rows(f"select lab, count(*) from items where {sql} group by lab", values):  # noqa: S608  our own names
+        rows = Selection(store, subject.filter, viewer, stopped)
+        counted = "true" if robots else subject.filter.counted
+        for lab, count in rows.found(f"select lab, count(*) from wanted items where {counted} group by lab"):  # noqa: S608  our own names
             if (known := store.labs.get(lab)) and known.judged:
                 held.setdefault(lab, []).append(int(count))
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
@@ -211,15 +211,13 @@ def compare(store: Store, asked: ComparisonRequest) -> Compared:
     judged, (sql, values) = judged_of(store, asked.lab), rows(store, asked)
     columns = ", ".join(f"value_{i}, rows_{i}, times_{i}" for i in places)
     with store.limited() as cursor:
-        cursor.execute(
-            f"""
+        placed = f"""
             create temp table placed as with rows as ({sql}), homes as (
                 select home, row_number() over (order by home) as place from (select distinct home from rows)
             )
             select subject, key, unit, among, place as home, value, observed from rows join homes using (home)
-            """,  # noqa: S608  our own names
-            values,
-        )
+        """  # noqa: S608  our own names
+        cursor.execute(placed, used(placed, values))
         cursor.execute(f"create temp table wide as {pivot(asked, 'placed')}")
         items = cursor.execute(f"select key, unit, home, agree, {columns} from wide order by {ORDER}").df()  # noqa: S608  our own names
         tally = cursor.execute("select subject, count(*), count(*) - count(key) from placed group by 1").fetchall()
@@ -298,8 +296,7 @@ def _robots(store: Store, asked: ComparisonRequest) -> int:
     """How many rows of robots are left out; the same rows under several parsers count once."""
     left = 0
     for subject in distinct_rows(asked.subjects):
-        if not subject.has_robots:
-            sql, values = condition(subject.filter, asked.viewer, asked.stopped)
-            count = f"select count(*) from items where lab = ? and {sql} and {ROBOT}"  # noqa: S608  our own names
-            left += int(store.rows(count, [asked.lab, *values])[0][0])
+        rows = Selection(store, subject.filter, asked.viewer, asked.stopped)
+        count = f"select count(*) from wanted items where lab = $lab and not ({subject.filter.counted})"  # noqa: S608  our own names
+        left += int(rows.found(count, lab=asked.lab)[0][0])
     return left

@@ -11,6 +11,7 @@ from datetime import date
 from typing import NamedTuple
 
 from ..labs.base.declared import FACETS
+from ..models.ids import CONTROL
 from ..runs.bundle import IMPORTED
 from .queries import SEEN
 from .rereadings import REPLACED
@@ -33,14 +34,17 @@ TITLES = {
 }
 """The facets that are filtered by values, in the order on the screen."""
 
+EXTRA = "extra:"
+"""Begins the facet of a column of a person's own file."""
+
 FLAGS = ("deep", "recordings", "hidden", "older")
 """Boolean fields of a filter; an address has them as 1 if they are set."""
 
 MOST_VALUES, LONGEST = 50, 500
 """The most values of one facet, and the most characters of a value, that an address may hold."""
 
-Where = tuple[str, list[object]]
-"""A condition in SQL, and its parameters."""
+
+ROBOT = f"starts_with(items.model, '{CONTROL}')"
 
 
 class Range(NamedTuple):
@@ -55,8 +59,8 @@ class Range(NamedTuple):
 class Filter:
     """Selects rows of `items`.
 
-    - `chosen`: for each facet (one of TITLES, or "as:<role>" for the model that a run asked in that role) the values of
-      which a row must have one.
+    - `chosen`: for each facet (one of TITLES, "as:<role>" for the model that a run asked in that role, or
+      "extra:<name>" for a column of a person's own file) the values of which a row must have one.
     - `text`: words that must all appear in question, prediction, answer or explanation, and with `deep` also in any
       prompt or raw answer; words in double quotes must appear together.
     - `since`, `until`: the first and the last day; None is no bound.
@@ -83,6 +87,13 @@ class Filter:
     def is_everything(self) -> bool:
         """Whether nothing is filtered out."""
         return self == Filter(recordings=self.recordings, hidden=self.hidden, older=self.older)
+
+    @property
+    def counted(self) -> str:
+        """SQL for the rows of `items` that count in a comparison or an audit: robots' rows only if models or runs are
+        chosen. Otherwise a mean over models would include robots.
+        """
+        return "true" if self.chosen.get("model") or self.runs else f"not {ROBOT}"
 
     def without(self, facet: str) -> Filter:
         """A copy that does not filter by the facet."""
@@ -115,7 +126,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     chosen = {
         name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
         for name, values in query.items()
-        if (name in TITLES or name.startswith("as:")) and values
+        if (name in TITLES or name.startswith(("as:", EXTRA))) and len(name) <= LONGEST and values
     }
     return Filter(
         chosen=chosen,
@@ -128,74 +139,100 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     )
 
 
-def condition(wanted: Filter, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
-    """The condition for the wanted rows of `items` (under that name), in runs that `viewer` may see (None: all runs).
-    `stopped`: runs that are `running` according to their journals, but whose process is gone.
+class Values(dict[str, object]):
+    """The values of the named parameters of a query."""
+
+    def __call__(self, value: object) -> str:
+        """Add a value, and return the parameter that stands for it in SQL."""
+        name = f"v{len(self)}"
+        self[name] = value
+        return f"${name}"
+
+
+class Facet(NamedTuple):
+    """Where the values of a facet are: the SQL `value`, of the rows of `source`. They belong to the rows of `items`
+    with the same `key` (columns); without a key, they are values of `items` itself.
     """
-    runs: list[Where] = [(f"about = '' and recording = ? and {SEEN}", [wanted.recordings, viewer, viewer])]
-    runs.append((f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})", []))
+
+    value: str
+    source: str = "items"
+    key: str = ""
+
+    def is_any(self, given: str) -> str:
+        """The condition for rows of `items` with one of the `given` values (a parameter)."""
+        if not self.key:
+            return f"{self.value} = any({given})"
+        ours = ", ".join(f"items.{column}" for column in self.key.split(", "))
+        return f"({ours}) in (select ({self.key}) from {self.source} where {self.value} = any({given}))"  # noqa: S608  our own names
+
+
+def facet_of(name: str, values: Values) -> Facet | None:
+    """Where the values of the facet of that name are; None if there is none. Its parameters are added to `values`."""
+    if name in _OF_ITEMS:
+        return Facet(_OF_ITEMS[name])
+    if name in _OF_RUNS:
+        return Facet(_OF_RUNS[name], "runs", "run")
+    if name in _SAID:
+        given = f"""select distinct about as run, "case", trial, value from labels where kind = '{_SAID[name]}'"""  # noqa: S608  our own names
+        return Facet("value", f"({given}) given", 'run, "case", trial')
+    if name.startswith("as:"):
+        return Facet("model", f"(select * from roles where role = {values(name[3:])}) roles", "run")  # noqa: S608  our own names
+    if name.startswith(EXTRA):
+        given = f"select * from extra_columns where name = {values(name.removeprefix(EXTRA))}"  # noqa: S608  our own names
+        return Facet("value", f"({given}) extra_columns", 'run, "case"')
+    return None
+
+
+def condition(wanted: Filter, values: Values) -> str:
+    """The condition for the wanted rows of `items` (under that name), in runs that $viewer may see (null: all runs).
+    $stopped: runs that are `running` according to their journals, but whose process is gone. Further parameters are
+    added to `values`.
+    """
+    runs = [f"about = '' and recording = {values(wanted.recordings)} and {SEEN}"]
+    runs.append(f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})")
     if wanted.older or not (wanted.runs or "study" in wanted.chosen):
-        runs.append((f"run {'in' if wanted.older else 'not in'} ({REPLACED})", [viewer, viewer]))
-    here: list[Where] = []
-    for facet, values in wanted.chosen.items():
-        given: list[object] = [list(values)]
-        if facet == "outcome":
-            here.append((f"(items.outcome = any(?) or {KIND} = any(?))", given * 2))
-        elif facet in OF_ITEMS:
-            here.append((f"{OF_ITEMS[facet]} = any(?)", given))
-        elif facet in OF_RUNS:
-            runs.append((f"{OF_RUNS[facet]} = any(?)", [list(stopped), *given] if facet == "status" else given))
-        elif facet in SAID:
-            here.append((_SAID, [SAID[facet], *given]))
-        elif facet.startswith("as:"):
-            runs.append(("run in (select run from roles where role = ? and model = any(?))", [facet[3:], *given]))
+        runs.append(f"run {'in' if wanted.older else 'not in'} ({REPLACED})")
+    here = [f"items.run in (select run from runs where {' and '.join(runs)})"]  # noqa: S608  our own names
+    for name, chosen in wanted.chosen.items():
+        given = values(list(chosen))
+        if name == "outcome":
+            here.append(f"(items.outcome = any({given}) or {_KIND} = any({given}))")
+        elif facet := facet_of(name, values):
+            here.append(facet.is_any(given))
     if wanted.since:
-        here.append(('items."at" >= ?', [wanted.since]))
+        here.append(f'items."at" >= {values(wanted.since)}')
     if wanted.until:
-        here.append(('items."at" < ?::date + 1', [wanted.until]))
+        here.append(f'items."at" < {values(wanted.until)}::date + 1')
     if wanted.runs:
-        here.append(("items.run = any(?)", [list(wanted.runs)]))
-    here += [_in_range(bounds) for bounds in wanted.ranges]
-    here += [_holding(words, wanted.deep) for words in phrases(wanted.text)]
-    sql, values_of_runs = _all(runs)
-    return _all([(f"items.run in (select run from runs where {sql})", values_of_runs), *here])  # noqa: S608  our own names
+        here.append(f"items.run = any({values(list(wanted.runs))})")
+    here += [_in_range(bounds, values) for bounds in wanted.ranges]
+    here += [_holding(values(words), wanted.deep) for words in phrases(wanted.text)]
+    return " and ".join(here)
 
 
-KIND = "regexp_replace(items.outcome, ' all$', '')"
+_KIND = "regexp_replace(items.outcome, ' all$', '')"
 """The outcome without *all*: the filter *misled* includes *misled all*."""
-
-DOUBT = "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.trial <> '', 'sure', ''))"
-"""Whether a trial that counts is in doubt."""
 
 HIDDEN = "select about from labels where kind = 'hidden'"
 
-SAID = {"label": "verdict", "tag": "tag", "played": "played"}
-"""Facets of what people say, with the `kind` that they have in the table `labels`."""
+STATUS = "if(runs.status = 'running' and runs.run = any($stopped), 'interrupted', runs.status)"
+"""A run's status; $stopped are the runs whose process is gone."""
 
-_SAID = """
-    (items.run, items."case", items.trial) in
-    (select (about, "case", trial) from labels where kind = ? and value = any(?))
-"""
-
-STATUS = "if(runs.status = 'running' and runs.run = any(?), 'interrupted', runs.status)"
-"""A run's status; the parameter is the list of runs whose process is gone."""
-
-MADE_BY = f"""coalesce((
+_MADE_BY = f"""coalesce((
     select min(json_extract_string(data, '$.sender')) from records join runs imported using (run)
     where record = '{IMPORTED}' and imported.about = runs.run
 ), runs.owner)"""  # noqa: S608  our own names
 """Who made a run: the sender of an imported run, else its owner."""
 
-
-OF_ITEMS = {
+_OF_ITEMS = {
     **{name: f"items.{name}" for name in ("lab", "model", "outcome", "reason", "error", *FACETS)},
-    "doubt": DOUBT,
+    # Whether a trial that counts is in doubt.
+    "doubt": "if(coalesce(items.doubt, '') <> '', 'doubt', if(items.counts and items.trial <> '', 'sure', ''))",
     "differs": "if(items.differ, 'differ', 'agree')",
 }
-"""SQL for the facets that are columns of `items`."""
-
-OF_RUNS = {"status": STATUS, "owner": MADE_BY, "study": "runs.study"}
-"""SQL for the facets that are columns of `runs`."""
+_OF_RUNS = {"status": STATUS, "owner": _MADE_BY, "study": "runs.study"}
+_SAID = {"label": "verdict", "tag": "tag", "played": "played"}
+"""What people say, with its `kind` in the table `labels`."""
 
 
 def phrases(text: str) -> list[str]:
@@ -206,24 +243,19 @@ def phrases(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _holding(words: str, deep: bool) -> Where:
-    columns = ("title", "about", "expected", "observed")
-    here = " or ".join(f"contains(lower(items.{column}), lower(?))" for column in columns)
-    explained = (
-        '(items.run, items."case") in (select (run, "case") from cases where contains(lower(explanation), lower(?)))'
-    )
-    sql, values = f"{here} or {explained}", [words] * (len(columns) + 1)
-    if deep:
-        sql += f" or items.rowid in ({_DEEP})"
-        values += [words, words]
-    return f"({sql})", list(values)
+def _holding(words: str, deep: bool) -> str:
+    columns = ("items.title", "items.about", "items.expected", "items.observed")
+    here = " or ".join(f"contains(lower({column}), lower({words}))" for column in columns)
+    explained = f"""select (run, "case") from cases where contains(lower(explanation), lower({words}))"""  # noqa: S608  our own names
+    deeper = f" or items.rowid in ({_DEEP.format(words)})" if deep else ""
+    return f'({here} or (items.run, items."case") in ({explained}){deeper})'
 
 
 # A call shared by an item's cases matches that item, and a call of a case matches the case, above its trials.
 _DEEP = """
     with hits as materialized (
         select distinct run, "case", coalesce(trial, '') as trial from calls
-        where contains(lower(text), lower(?)) or contains(lower(messages::varchar), lower(?))
+        where contains(lower(text), lower({0})) or contains(lower(messages::varchar), lower({0}))
     )
     select i.rowid from items i join hits h on i.run = h.run and i."case" = h."case" and i.trial = h.trial
     union all
@@ -234,22 +266,16 @@ _DEEP = """
 """
 
 
-def _in_range(wanted: Range) -> Where:
+def _in_range(wanted: Range, values: Values) -> str:
     low = -1e308 if wanted.low is None else wanted.low
     high = 1e308 if wanted.high is None else wanted.high
-    return (
-        """coalesce(
-            (select value from scores s where s.run = items.run and s."case" = items."case" and s."case" <> ''
-             and s.item = '' and metric = ? and rules = 'repaired'),
-            (select value from scores s where s.run = items.run and s."case" = ''
-             and s.item = '' and metric = ? and rules = 'repaired')
-        ) between ? and ?""",
-        [wanted.metric, wanted.metric, low, high],
+    # The case's own figure, else its run's.
+    own, whole = (
+        f"""(select value from scores s where s.run = items.run and {case}
+             and s.item = '' and metric = {values(wanted.metric)} and rules = 'repaired')"""  # noqa: S608  our own names
+        for case in ('s."case" = items."case" and s."case" <> \'\'', "s.\"case\" = ''")
     )
-
-
-def _all(conditions: Sequence[Where]) -> Where:
-    return " and ".join(sql for sql, _ in conditions) or "true", [value for _, values in conditions for value in values]
+    return f"coalesce({own}, {whole}) between {values(low)} and {values(high)}"
 
 
 def _last(query: Mapping[str, Sequence[str]], name: str) -> str:

@@ -93,9 +93,9 @@ def tags(store: Store, viewer: str | None = None, most: int = 50) -> list[str]:
     rows = store.rows(
         f"""
         select value from labels where kind = 'tag' and about in (select run from runs where {SEEN})
-        group by value order by count(*) desc, value limit ?
+        group by value order by count(*) desc, value limit $most
         """,  # noqa: S608  our own names
-        [viewer, viewer, most],
+        {"viewer": viewer, "most": most},
     )
     return [tag for (tag,) in rows]
 
@@ -110,12 +110,12 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
         with family as ({first_of()})
         select coalesce(first, l.about), l.about, l."case", l.trial, who, kind, value, {", ".join(columns)}
         from labels l left join family on family.run = l.about left join trials t
-             on (t.run, t."case", t.trial) = (l.about, l."case", coalesce(nullif(l.trial, ''), ?))
-        where kind in ('verdict', 'should') and l.about in (select run from runs where lab = ? and {SEEN})
-              and (not ? or t.trial is not null)
+             on (t.run, t."case", t.trial) = (l.about, l."case", coalesce(nullif(l.trial, ''), $main))
+        where kind in ('verdict', 'should') and l.about in (select run from runs where lab = $lab and {SEEN})
+              and (not $readings or t.trial is not null)
         order by l."at", l.about, kind, value
         """,  # noqa: S608  our own names
-        [lab.main_trial, lab.name, viewer, viewer, readings],
+        {"main": lab.main_trial, "lab": lab.name, "viewer": viewer, "readings": readings},
     )
     labels: dict[_Place, _Labelled] = {}
     for first, run, case, trial, who, kind, value, *readings_of_trial in rows:

@@ -8,108 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.declared import FACETS, Cases
-from .filters import OF_ITEMS, OF_RUNS, SAID, STATUS, Filter, Where, condition
+from .filters import STATUS, Filter, Values, condition, facet_of
 from .queries import SEEN
 from .rereadings import versions
 from .schema import quoted_names, table_of
-from .store import Store
+from .store import SECONDS, Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-# Figures of many cases for pictures, from the cases that a filter selects.
-
-
 EVERYTHING = Filter()
-
-
-def of_cases(
-    store: Store,
-    lab: str,
-    cases: Cases,
-    wanted: Filter = EVERYTHING,
-    viewer: str | None = None,
-    stopped: Sequence[str] = (),
-) -> DataFrame:
-    """One row for each metric of each completed case of a lab, by the updated parser, the newest run first. A case is
-    included if one of its rows is `wanted`; `viewer` and `stopped` as in `core.store.filters.condition`. Recordings
-    are left out unless they are wanted, since they were chosen for display; forks always, since a person edited one
-    of their answers.
-
-    run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and each that `cases` adds;
-    metric, value (null if it is undefined or the case has none), low, high, n, of (0 if it has none); found: how many
-    cases there were before the limit `newest`.
-    """
-    import pandas as pd
-
-    with_a_row, values = condition(wanted, viewer, stopped)
-    added = "".join(f", {column}" for column in _added(store, cases))
-    whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
-    frame = store.query(
-        f"""
-        with wanted as (
-            select distinct items.run, items."case", items.lab, {quoted_names(FACETS)} from items
-            where {with_a_row} and items.lab = ? and items."case" <> ''
-        ), done as (
-            select run, "case", runs."at", cases.number, cases.title, coalesce(cases.model, runs.model, '') as model,
-                   wanted.* exclude (run, "case"){added},
-                   -- The figures of a run's only case are those of the run.
-                   if(coalesce(cases."of", 1) = 1, '', "case") as at_case
-            from wanted join runs using (run) join cases using (run, "case")
-            where cases.status = 'done' and coalesce(forked_from, '') = ''
-        ), chosen as (
-            select *, count(*) over () as found from done where {" and ".join(whole) or "true"}
-            order by "at" desc, run, number, "case" limit ?
-        )
-        select chosen.* exclude (number, at_case), metrics.metric, value, low, high, coalesce(n, 0) as n,
-               coalesce(scores."of", 0) as "of"
-        from chosen cross join (select unnest(?::varchar[]) as metric) metrics
-             left join scores on scores.run = chosen.run and scores."case" = at_case
-             and scores.metric = metrics.metric and rules = 'repaired' and item = ''
-        order by chosen."at" desc, chosen.run, number, chosen."case", metrics.metric
-        """,  # noqa: S608  our own names
-        [*values, lab, cases.newest, list(cases.metrics)],
-    )
-    as_json = [
-        name
-        for name, (record, field) in cases.records.items()
-        if store.tables[table_of(record)].columns.get(field) == "JSON"
-    ]
-    for name in [*cases.fields, *as_json, *(["observed"] if cases.observed else [])]:
-        values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
-        frame[name] = pd.Series(values, index=frame.index, dtype=object)
-    return frame
-
-
-def _added(store: Store, cases: Cases) -> Iterator[str]:
-    """SQL for the columns that `cases` adds."""
-    for field in cases.fields:
-        yield f"json_extract(spec, '$.{quoted_names([field])}') as {quoted_names([field])}"
-    for name, (record, field) in cases.records.items():
-        value = f'arg_max({quoted_names([field])}, "at")' if field else "count(*)"
-        rows = f'{quoted_names([table_of(record)])} r where r.run = wanted.run and r."case" = wanted."case"'
-        yield f"(select {value} from {rows}) as {quoted_names([name])}"  # noqa: S608  our own names
-    if cases.observed:
-        rows = 'items i where i.run = wanted.run and i."case" = wanted."case" and i.counts'
-        yield f"(select to_json(histogram(observed)) from {rows}) as observed"  # noqa: S608  our own names
-    for journaled, field in cases.held:
-        rows = f"{quoted_names([store.records[journaled]])} r where r.run = runs.run"
-        yield f"(select bool_and({quoted_names([field])}) from {rows}) as {journaled}_{field}"  # noqa: S608  our own names
-
-
-def unfinished(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
-    """How many of the wanted cases are not completed, and so are missing from `of_cases`."""
-    with_a_row, values = condition(wanted, viewer, stopped)
-    sql = f"""
-        select count(*) from cases where status <> 'done'
-        and (run, "case") in (select (items.run, items."case") from items where {with_a_row})
-    """  # noqa: S608  our own names
-    return int(store.rows(sql, values)[0][0])
-
 
 PAGE = 50
 """Rows on a page."""
@@ -155,155 +67,278 @@ class Listed:
         return [RowPlace(*row) for row in self.rows[["run", "case", "trial"]].itertuples(index=False)]
 
 
-def items(
-    store: Store,
-    wanted: Filter,
-    sort: str = "newest",
-    after: RowPlace | None = None,
-    before: RowPlace | None = None,
-    viewer: str | None = None,
-    stopped: Sequence[str] = (),
-    limit: int = PAGE,
-) -> Listed:
-    """A page of cases and trials, with the columns of the table `items`, the run's `status`, and the beginning of the
-    case's `explanation`: the rows after a row, or those just before one.
-    """
-    sql, values = condition(wanted, viewer, stopped)
-    order, anchor = [*SORTS[sort][1], *_WITHIN], after or before
-    there = _values(store, order, '(run, "case", trial) = (?, ?, ?)', anchor) if anchor else None
-    page = _Page(f"items where {sql}", values, order, there, limit, is_before=not after)
-    return page.listed(store, "rowid", f"{_SHOWN} where items.rowid in (from page)", [list(stopped)], anchor)
-
-
 _SHOWN = f"""
     select items.*, {STATUS} as status, left(explanation, 300) as explanation
     from items join runs using (run) left join cases on (cases.run, cases."case") = (items.run, items."case")
 """  # noqa: S608  our own names
 
 
-def row(store: Store, place: RowPlace, viewer: str | None = None, stopped: Sequence[str] = ()) -> DataFrame:
-    """The row at that place with the columns of `items`; empty if there is none or `viewer` may not see it."""
-    return store.query(
-        f"""
-        {_SHOWN} where (items.run, items."case", items.trial) = (?, ?, ?)
-                 and items.run in (select run from runs where {SEEN})
-        """,  # noqa: S608  our own names
-        [list(stopped), *place, viewer, viewer],
-    )
-
-
-def runs(
-    store: Store,
-    wanted: Filter,
-    after: str = "",
-    before: str = "",
-    oldest: bool = False,
-    viewer: str | None = None,
-    stopped: Sequence[str] = (),
-    limit: int = PAGE,
-) -> Listed:
-    """A page of the runs with a wanted row: run, "at" and `found`, the number of its wanted rows; the newest first, or
-    the oldest.
-    """
-    sql, values = condition(wanted, viewer, stopped)
-    order, anchor = SORTS["oldest" if oldest else "newest"][1], after or before
-    there = _values(store, order, "run = ?", [anchor]) if anchor else None
-    held = f'(select run, any_value("at") as "at", count(*) as found from items where {sql} group by run) items'  # noqa: S608  our own names
-    page = _Page(f"{held} where true", values, order, there, limit, is_before=not after)
-    return page.listed(store, "*", "select * from page items", [], anchor)
-
-
 @dataclass(frozen=True)
-class _Page:
-    """At most `limit` of the rows `of` a condition, in this `order`: after or before the row with the values
-    `there`.
+class Selection:
+    """The rows of `items` that a filter selects in the runs that `viewer` may see (None: all runs); recordings only if
+    the filter wants them, since they were chosen for display. `stopped`: runs that are `running` according to their
+    journals, but whose process is gone.
     """
 
-    of: str
-    values: list[object]
-    order: Sequence[str]
-    there: Sequence[object] | None
-    limit: int
+    store: Store
+    filter: Filter = EVERYTHING
+    viewer: str | None = None
+    stopped: Sequence[str] = ()
+
+    def by(self, filter: Filter) -> Selection:
+        """The same with another filter."""
+        return replace(self, filter=filter)
+
+    def query(self, sql: str, **values: object) -> tuple[str, Values]:
+        """The query `sql` over the selected rows, which it calls `wanted`, and the values of its parameters, with these
+        `values` by name. If it has parts of its own (`with`), `sql` begins with a comma and the first of them.
+        """
+        given = Values({"viewer": self.viewer, "stopped": list(self.stopped), **values})
+        rows = f"select *, rowid from items where {condition(self.filter, given)}"  # noqa: S608  our own names
+        return f"with wanted as not materialized ({rows}) {sql}", given
+
+    def found(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
+        """The rows that the `query` finds."""
+        return self.store.rows(*self.query(sql, **values))
+
+    def frame(self, sql: str, seconds: float = SECONDS, **values: object) -> DataFrame:
+        """The table that the `query` finds within `seconds`. Raises QueryRefusedError."""
+        return self.store.query(*self.query(sql, **values), seconds)
+
+    def count(self) -> int:
+        """How many rows there are."""
+        return int(self.found("select count(*) from wanted")[0][0])
+
+    def kinds(self) -> dict[str, int]:
+        """How many rows are a trial, a case, or a run without any case."""
+        kind = "case when trial <> '' then 'trial' when \"case\" <> '' then 'case' else 'run' end"
+        return dict(self.found(f"select {kind}, count(*) from wanted group by 1"))  # noqa: S608  our own names
+
+    def facet(self, name: str) -> dict[str, int]:
+        """The values of a facet with their numbers of rows, the most frequent first, under all filters but the facet's
+        own. The value '' is left out, except for the outcome, where it means that there is none yet.
+        """
+        values = Values()
+        facet = facet_of(name, values)
+        assert facet is not None  # the names are our own
+        if facet.key == "run":
+            by_run = "(select run, count(*) as n from wanted group by run)"
+            sql = f"select {facet.value}, sum(n) from {by_run} join {facet.source} using (run)"  # noqa: S608  our own names
+        else:
+            joined = f"join {facet.source} using ({facet.key})" if facet.key else ""
+            sql = f"select {facet.value}, count(*) from wanted items {joined}"  # noqa: S608  our own names
+        rows = self.by(self.filter.without(name)).found(f"{sql} group by 1 order by 2 desc, 1", **values)
+        counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
+        return _with_kinds(counts) if name == "outcome" else counts
+
+    def extra_columns(self) -> list[str]:
+        """The columns of people's own files that the selected rows have, the most frequent first."""
+        rows = self.found(
+            """
+            select name from extra_columns where (run, "case") in (select (run, "case") from wanted)
+            group by name order by count(*) desc, name limit $limit
+            """,
+            limit=PAGE,
+        )
+        return [name for (name,) in rows]
+
+    def extra_values(self, places: Sequence[RowPlace]) -> list[dict[str, str]]:
+        """The columns of people's own files of the cases at these places, by name."""
+        runs, cases = [place.run for place in places], [place.case for place in places]
+        rows = self.found(
+            """
+            select run, "case", name, value from extra_columns
+            where run in (select run from wanted) and (run, "case") in (select (unnest($runs), unnest($cases)))
+            """,
+            runs=runs,
+            cases=cases,
+        )
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for run, case, name, value in rows:
+            found.setdefault((run, case), {})[name] = value
+        return [found.get((place.run, place.case), {}) for place in places]
+
+    def items(
+        self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
+    ) -> Listed:
+        """A page of cases and trials, with the columns of the table `items`, the run's `status`, and the beginning of
+        the case's `explanation`: the rows after a row, or those just before one.
+        """
+        order = [*SORTS[sort][1], *_WITHIN]
+        at = _At('(run, "case", trial) = ($run, $case, $trial)', after or before, not after)
+        return self._page("wanted", "rowid", f"{_SHOWN} where items.rowid in (from page)", order, at, limit)
+
+    def runs(self, after: str = "", before: str = "", oldest: bool = False, limit: int = PAGE) -> Listed:
+        """A page of the runs with a selected row: run, "at" and `found`, the number of its selected rows; the newest
+        first, or the oldest.
+        """
+        held = '(select run, any_value("at") as "at", count(*) as found from wanted group by run)'
+        at = _At("run = $run", RowPlace(after or before) if after or before else None, not after)
+        return self._page(held, "*", "select * from page items", SORTS["oldest" if oldest else "newest"][1], at, limit)
+
+    def _page(self, of: str, key: str, shown: str, order: Sequence[str], at: _At, limit: int) -> Listed:
+        """At most `limit` rows of the SQL `of` in that order, after or before the row `at`. `shown` is the query that
+        selects from `page`, which has the `key` of each row.
+        """
+        columns = ", ".join(map(_comparable, order))
+        there = None
+        if at.row:
+            here = f"select {columns} from items where {at.where} limit 1"  # noqa: S608  our own names
+            there = next(iter(self.store.rows(here, at.row._asdict())), None)
+        values = {f"there{place}": value for place, value in enumerate(there or ())}
+        backwards = there is not None and at.is_before
+        beyond = _beyond(order, backwards) if there else "true"
+        ahead = _beyond(order, True) if there else "false"
+        rows = self.frame(
+            f"""
+            , page as (
+                select {key} from {of} items where {beyond} order by {_by(order, backwards)} limit $limit
+            ) {shown} order by {_by(order)}
+            """,  # noqa: S608  our own names
+            limit=limit,
+            **values,
+        )
+        counted = f"select count(*), count(*) filter ({ahead}) from {of} items"  # noqa: S608  our own names
+        ((total, number),) = self.found(counted, **values)
+        first = 1 if there is None else number - len(rows) + 1 if backwards else number + 2
+        return Listed(rows, first if len(rows) else 0, total, lost=bool(at.row) and there is None)
+
+    def row(self, place: RowPlace) -> DataFrame:
+        """The row at that place with the columns of `items`, whether it is selected or not; empty if there is none or
+        `viewer` may not see it.
+        """
+        return self.store.query(
+            f"""
+            {_SHOWN} where (items.run, items."case", items.trial) = ($run, $case, $trial)
+                     and items.run in (select run from runs where {SEEN})
+            """,  # noqa: S608  our own names
+            {**place._asdict(), "viewer": self.viewer, "stopped": list(self.stopped)},
+        )
+
+    def cases(self, limit: int) -> tuple[list[RowPlace], int]:
+        """The first `limit` cases with a selected row, the newest run first, and how many there are."""
+        rows = self.found(
+            """
+            select run, "case", count(*) over () from wanted where "case" <> ''
+            group by run, "case" order by max("at") desc, run desc, min(number), "case" limit $limit
+            """,
+            limit=limit,
+        )
+        return [RowPlace(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
+
+    def run_ids(self) -> list[str]:
+        """All runs with a selected row, the newest first."""
+        rows = self.found('select run from wanted group by run order by max("at") desc, run')
+        return [run for (run,) in rows]
+
+    def elsewhere(self, place: RowPlace, limit: int = PAGE) -> DataFrame:
+        """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
+        outcome, verdict. They need not be selected. Other versions of the same run are left out.
+        """
+        return self.by(EVERYTHING).frame(
+            """
+            , others as (select distinct run, "case", "at", how from wanted)
+            select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
+            from cases join others using (run, "case")
+            where run <> all($same) and title in (select title from cases where run = $run and "case" = $case)
+            order by others."at" desc, others.run, number limit $limit
+            """,
+            same=[version.run for version in versions(self.store, place.run, self.viewer)] or [place.run],
+            limit=limit,
+            **place._asdict(),
+        )
+
+    def unfinished(self) -> int:
+        """How many cases with a selected row are not completed, and so are missing from `of_cases`."""
+        sql = """
+            select count(*) from cases where status <> 'done' and (run, "case") in (select (run, "case") from wanted)
+        """
+        return int(self.found(sql)[0][0])
+
+    def of_cases(self, lab: str, cases: Cases) -> DataFrame:
+        """Figures of many cases for pictures: one row for each metric of each completed case of a lab with a selected
+        row, by the updated parser, the newest run first. Forks are left out, since a person edited one of their
+        answers.
+
+        run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and each that `cases`
+        adds; metric, value (null if it is undefined or the case has none), low, high, n, of (0 if it has none); found:
+        how many cases there were before the limit `newest`.
+        """
+        import pandas as pd
+
+        store = self.store
+        added = "".join(f", {column}" for column in _added(store, cases))
+        whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
+        frame = self.frame(
+            f"""
+            , picked as (
+                select distinct run, "case", lab, {quoted_names(FACETS)} from wanted where lab = $lab and "case" <> ''
+            ), done as (
+                select run, "case", runs."at", cases.number, cases.title,
+                       coalesce(cases.model, runs.model, '') as model, picked.* exclude (run, "case"){added},
+                       -- The figures of a run's only case are those of the run.
+                       if(coalesce(cases."of", 1) = 1, '', "case") as at_case
+                from picked join runs using (run) join cases using (run, "case")
+                where cases.status = 'done' and coalesce(forked_from, '') = ''
+            ), chosen as (
+                select *, count(*) over () as found from done where {" and ".join(whole) or "true"}
+                order by "at" desc, run, number, "case" limit $newest
+            )
+            select chosen.* exclude (number, at_case), metrics.metric, value, low, high, coalesce(n, 0) as n,
+                   coalesce(scores."of", 0) as "of"
+            from chosen cross join (select unnest($metrics::varchar[]) as metric) metrics
+                 left join scores on scores.run = chosen.run and scores."case" = at_case
+                 and scores.metric = metrics.metric and rules = 'repaired' and item = ''
+            order by chosen."at" desc, chosen.run, number, chosen."case", metrics.metric
+            """,  # noqa: S608  our own names
+            lab=lab,
+            newest=cases.newest,
+            metrics=list(cases.metrics),
+        )
+        as_json = [
+            name
+            for name, (record, field) in cases.records.items()
+            if store.tables[table_of(record)].columns.get(field) == "JSON"
+        ]
+        for name in [*cases.fields, *as_json, *(["observed"] if cases.observed else [])]:
+            values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
+            frame[name] = pd.Series(values, index=frame.index, dtype=object)
+        return frame
+
+
+class _At(NamedTuple):
+    """Where a page is: after the row of that condition, or before it; on the first page there is no `row`."""
+
+    where: str
+    row: RowPlace | None
     is_before: bool
 
-    def listed(self, store: Store, key: str, shown: str, more: list[object], anchor: object) -> Listed:
-        """The page. `shown` is the query that selects from `page`, which has the `key` of each row; `more` are its
-        parameters.
-        """
-        backwards = self.there is not None and self.is_before
-        beyond, past = self._beyond(backwards) if self.there else ("true", [])
-        ahead, before = self._beyond(backwards=True) if self.there else ("false", [])
-        rows = store.query(
-            f"""
-            with page as (select {key} from {self.of} and {beyond} order by {_by(self.order, backwards)} limit ?)
-            {shown} order by {_by(self.order)}
-            """,  # noqa: S608  our own names
-            [*self.values, *past, self.limit, *more],
-        )
-        ((total, number),) = store.rows(
-            f"select count(*), count(*) filter ({ahead}) from {self.of}",  # noqa: S608  our own names
-            [*before, *self.values],
-        )
-        first = 1 if self.there is None else number - len(rows) + 1 if backwards else number + 2
-        return Listed(rows, first if len(rows) else 0, total, lost=bool(anchor) and self.there is None)
 
-    def _beyond(self, backwards: bool) -> Where:
-        """The condition for rows after (`backwards`: before) the row with the values `there`: in the first column that
-        differs, they are greater, or smaller if the order is descending.
-        """
-        sql, values = "false", list[object]()
-        for column, value in reversed(list(zip(self.order, self.there or (), strict=True))):
-            name = _comparable(column)
-            sign = "<" if column.endswith(" desc") != backwards else ">"
-            sql = f"({name} {sign} ? or ({name} = ? and {sql}))"
-            values = [value, value, *values]
-        return sql, values
+def _added(store: Store, cases: Cases) -> Iterator[str]:
+    """SQL for the columns that `cases` adds."""
+    for field in cases.fields:
+        yield f"json_extract(spec, '$.{quoted_names([field])}') as {quoted_names([field])}"
+    for name, (record, field) in cases.records.items():
+        value = f'arg_max({quoted_names([field])}, "at")' if field else "count(*)"
+        rows = f'{quoted_names([table_of(record)])} r where r.run = picked.run and r."case" = picked."case"'
+        yield f"(select {value} from {rows}) as {quoted_names([name])}"  # noqa: S608  our own names
+    if cases.observed:
+        rows = 'items i where i.run = picked.run and i."case" = picked."case" and i.counts'
+        yield f"(select to_json(histogram(observed)) from {rows}) as observed"  # noqa: S608  our own names
+    for journaled, field in cases.held:
+        rows = f"{quoted_names([store.records[journaled]])} r where r.run = runs.run"
+        yield f"(select bool_and({quoted_names([field])}) from {rows}) as {journaled}_{field}"  # noqa: S608  our own names
 
 
-def cases(
-    store: Store, wanted: Filter, limit: int, viewer: str | None = None, stopped: Sequence[str] = ()
-) -> tuple[list[RowPlace], int]:
-    """The first `limit` cases with a wanted row, the newest run first, and how many there are."""
-    sql, values = condition(wanted, viewer, stopped)
-    rows = store.rows(
-        f"""
-        select run, "case", count(*) over () from items where {sql} and "case" <> ''
-        group by run, "case" order by max("at") desc, run desc, min(number), "case" limit ?
-        """,  # noqa: S608  our own names
-        [*values, limit],
-    )
-    return [RowPlace(run, case) for run, case, _ in rows], int(rows[0][2]) if rows else 0
-
-
-def runs_of(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> list[str]:
-    """All runs with a wanted row, the newest first."""
-    sql, values = condition(wanted, viewer, stopped)
-    rows = store.rows(f'select run from items where {sql} group by run order by max("at") desc, run', values)  # noqa: S608  our own names
-    return [run for (run,) in rows]
-
-
-def elsewhere(store: Store, place: RowPlace, viewer: str | None = None, limit: int = PAGE) -> DataFrame:
-    """Cases of other runs about the same question, the newest first, at most `limit`: run, case, lab, model, how,
-    outcome, verdict. Other versions of the same run are left out.
+def _beyond(order: Sequence[str], backwards: bool) -> str:
+    """The condition for rows after (`backwards`: before) the row with the values $there0, $there1 …: in the first
+    column that differs, they are greater, or smaller if the order is descending.
     """
-    sql, values = condition(Filter(), viewer)
-    same = [version.run for version in versions(store, place.run, viewer)] or [place.run]
-    return store.query(
-        f"""
-        with others as (select distinct items.run, items."case", items."at", items.how from items where {sql})
-        select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
-        from cases join others using (run, "case")
-        where run <> all(?) and title in (select title from cases where run = ? and "case" = ?)
-        order by others."at" desc, others.run, number limit ?
-        """,  # noqa: S608  our own names
-        [*values, same, place.run, place.case, limit],
-    )
-
-
-def _values(store: Store, order: Sequence[str], where: str, values: Sequence[object]) -> tuple[object, ...] | None:
-    """The values of the row of that condition in the columns of `order`; None if there is no such row."""
-    columns = ", ".join(map(_comparable, order))
-    return next(iter(store.rows(f"select {columns} from items where {where} limit 1", values)), None)  # noqa: S608  our own names
+    sql = "false"
+    for place, column in reversed(list(enumerate(order))):
+        sign = "<" if column.endswith(" desc") != backwards else ">"
+        sql = f"({_comparable(column)} {sign} $there{place} or ({_comparable(column)} = $there{place} and {sql}))"
+    return sql
 
 
 def _comparable(column: str) -> str:
@@ -316,31 +351,6 @@ def _by(order: Sequence[str], turned: bool = False) -> str:
     )
 
 
-def facet(
-    store: Store, wanted: Filter, name: str, viewer: str | None = None, stopped: Sequence[str] = ()
-) -> dict[str, int]:
-    """The values of a facet with their numbers of rows, the most frequent first, under all filters but the facet's own.
-    The value '' is left out, except for the outcome, where it means that there is none yet.
-    """
-    sql, values = condition(wanted.without(name), viewer, stopped)
-    by_run = f"(select run, count(*) as n from items where {sql} group by run) join"  # noqa: S608  our own names
-    if name.startswith("as:"):
-        columns = f"model, sum(n) from {by_run} roles using (run) where role = ?"
-        values = [*values, name.removeprefix("as:")]
-    elif name in OF_RUNS:
-        columns = f"{OF_RUNS[name]}, sum(n) from {by_run} runs using (run)"
-        values = [list(stopped), *values] if name == "status" else values
-    elif name in SAID:
-        labels = '(select distinct about as run, "case", trial, value from labels where kind = ?)'
-        columns = f'value, count(*) from {labels} given join items using (run, "case", trial) where {sql}'
-        values = [SAID[name], *values]
-    else:
-        columns = f"{OF_ITEMS[name]}, count(*) from items where {sql}"
-    rows = store.rows(f"select {columns} group by 1 order by 2 desc, 1", values)
-    counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
-    return _with_kinds(counts) if name == "outcome" else counts
-
-
 def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
     """`counts`, with an outcome such as *misled all* counted for *misled* too (`filters.KIND`); the most frequent
     first.
@@ -350,19 +360,6 @@ def _with_kinds(counts: dict[str, int]) -> dict[str, int]:
             whole = value.removesuffix(" all")
             counts[whole] = counts.get(whole, 0) + count
     return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
-
-
-def count(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> int:
-    """How many wanted rows there are."""
-    sql, values = condition(wanted, viewer, stopped)
-    return int(store.rows(f"select count(*) from items where {sql}", values)[0][0])  # noqa: S608  our own names
-
-
-def kinds(store: Store, wanted: Filter, viewer: str | None = None, stopped: Sequence[str] = ()) -> dict[str, int]:
-    """How many rows are a trial, a case, or a run without any case."""
-    sql, values = condition(wanted, viewer, stopped)
-    kind = "case when trial <> '' then 'trial' when \"case\" <> '' then 'case' else 'run' end"
-    return dict(store.rows(f"select {kind}, count(*) from items where {sql} group by 1", values))  # noqa: S608  our own names
 
 
 def roles(store: Store) -> list[str]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..errors import ExplainError
 from ..events import Rules
 from ..labs.base.declared import FACETS, Judged
-from ..models.ids import CONTROL
-from .filters import Filter, Where, condition
-from .listing import RowPlace
+from .filters import Filter, Values, condition
+from .listing import RowPlace, Selection
+from .schema import quoted
 from .store import Store
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class TestedItem(NamedTuple):
 
 def home_in_sql(judged: Judged) -> str:
     """SQL for `home`, except that a title that others cannot share stays as it is."""
-    tail = _texts(judged.tail)
+    tail = quoted(judged.tail)
     split = f"array_to_string(string_split(title, {tail})[:-2], {tail})"
     return f"if(contains(title, {tail}), {split}, title)" if judged.tail else "title"
 
@@ -94,13 +94,6 @@ class Subject(NamedTuple):
     filter: Filter
     rules: Rules = "repaired"
 
-    @property
-    def has_robots(self) -> bool:
-        """Whether robots are included: only if models or runs are chosen. Otherwise a mean over models would include
-        robots.
-        """
-        return bool(self.filter.chosen.get("model") or self.filter.runs)
-
 
 def distinct_rows(subjects: Sequence[Subject]) -> list[Subject]:
     """One subject for each set of rows: the same rows under several parsers appear once."""
@@ -145,26 +138,18 @@ def judged_of(store: Store, lab: str) -> Judged:
     return judged
 
 
-def where(subject: Subject, viewer: str | None, stopped: Sequence[str] = ()) -> Where:
-    """The condition for the rows of `items` that the subject has, in the form of `condition`."""
-    sql, values = condition(subject.filter, viewer, stopped)
-    return (sql if subject.has_robots else f"{sql} and not {ROBOT}"), values
-
-
-def of_each(store: Store, asked: ComparisonRequest, asking: str) -> list[tuple[Any, ...]]:
-    """A row for each subject: the result of the SQL `asking` on its rows of the lab, which it calls `held`."""
+def of_each(store: Store, asked: ComparisonRequest, sql: str) -> list[tuple[Any, ...]]:
+    """A row for each subject: the result of the SQL on its rows of the lab, which it calls `held`."""
     found = []
-    for subject in asked.subjects:
-        sql, values = where(subject, asked.viewer, asked.stopped)
-        held = f"with held as not materialized (select * from items where lab = ? and {sql})"  # noqa: S608  our own names
-        found += store.rows(f"{held} {asking}", [asked.lab, *values])
+    for one in asked.subjects:
+        rows = Selection(store, one.filter, asked.viewer, asked.stopped)
+        held = f", held as not materialized (select * from wanted items where lab = $lab and {one.filter.counted})"  # noqa: S608  our own names
+        found += rows.found(f"{held} {sql}", lab=asked.lab)
     return found
 
 
 NO_VERDICT = "no verdict"
 """How an outcome begins that counts but is in doubt; the reason follows."""
-
-ROBOT = f"starts_with(items.model, '{CONTROL}')"
 
 ITSELF = "the model itself"
 """The name for the measured model, if a run asked it in another role too."""
@@ -175,8 +160,8 @@ def column(stratum: str) -> str:
     role = stratum.removeprefix("as:")
     if role == stratum:
         return f"items.{stratum}"
-    asked = f"if(roles.model = items.model, {_texts(ITSELF)}, roles.model)"
-    of_run = f"from roles where roles.run = items.run and role = {_texts(role)}"
+    asked = f"if(roles.model = items.model, {quoted(ITSELF)}, roles.model)"
+    of_run = f"from roles where roles.run = items.run and role = {quoted(role)}"
     return f"(select string_agg({asked}, ', ' order by roles.model) {of_run})"
 
 
@@ -189,12 +174,12 @@ def matrix(store: Store, asked: ComparisonRequest, keys: Sequence[int] | None = 
     """
     sql, values = rows(store, asked)
     columns = ", ".join(f"value_{i}, times_{i}, said_{i}, place_{i}" for i in range(len(asked.subjects)))
-    named = "" if keys is None else "where key in (select unnest(?::ubigint[]))"
+    named = "" if keys is None else "where key in (select unnest($keys::ubigint[]))"
     asking = f"""
         with rows as ({sql}), wide as ({pivot(asked, f"(select * from rows {named})", _told(store, asked))})
         select key, title, about, among, agree, {columns} from wide order by {ORDER}
     """  # noqa: S608  our own names
-    found = store.query(asking, [*values, *([] if keys is None else [list(map(int, keys))])])
+    found = store.query(asking, {**values, "keys": keys if keys is None else list(map(int, keys))})
     for i in range(len(asked.subjects)):
         found[f"place_{i}"] = [RowPlace(**one) if isinstance(one, dict) else None for one in found[f"place_{i}"]]
     if keys is None:
@@ -209,30 +194,28 @@ AGREE = ("differ", "agree", "not shared")
 ORDER = "list_position(['differ', 'agree', 'not shared'], agree), valued desc, home, key"
 
 
-def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
+def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
     """SQL for the rows of all subjects, and its parameters. Columns: `subject`; `unit`, which identifies an item, and
     `key`, which identifies it together with all else that must be equal (null if the row is no item); `among`, what
     that is; the `home` that the item belongs to; its `value`; and columns of the table `items`.
     """
     judged, lab = judged_of(store, asked.lab), store.labs[asked.lab]
-    parts, values = [], list[object]()
+    parts, values = [], Values({"viewer": asked.viewer, "stopped": list(asked.stopped), "lab": asked.lab})
     in_doubt = "false" if asked.doubtful else "coalesce(doubt, '') <> ''"
     strata = [] if asked.same_rows else asked.strata
     among = ", ".join(f"nullif({column(one)}, '')" for one in strata) or "null"
     apart = ", ".join(f"coalesce({column(one)}, '')" for one in strata) or "''"
     for i, one in enumerate(asked.subjects):
-        wanted, given = where(one, asked.viewer, asked.stopped)
         paper = "_paper" if one.rules == "paper" else ""
         parts.append(
             f"""
             select {i} as subject, run, "case", trial, "at", title, about, outcome{paper} as outcome,
                    observed{paper} as observed, counts{paper} as counts, {in_doubt} as in_doubt, doubt,
                    concat_ws(' · ', {among}) as among, hash({apart}) as apart
-            from items where lab = ? and {wanted}
+            from items where lab = $lab and {condition(one.filter, values)} and {one.filter.counted}
             """  # noqa: S608  our own names
         )
-        values += [asked.lab, *given]
-    home, placed = home_in_sql(judged), f"title <> '' and title not in ({_texts('', *judged.nameless)})"
+    home, placed = home_in_sql(judged), f"title <> '' and title not in ({quoted('', *judged.nameless)})"
     item = "title, about"
     if asked.same_rows:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
@@ -243,7 +226,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, list[object]]:
     else:
         item = "title"
     # Among a million items, the chance that two share a hash is 1 in 40 million; texts as keys take ten times as long.
-    kept, broken = _texts(*lab.that_mean("kept")), _texts(*lab.that_mean("broken"))
+    kept, broken = quoted(*lab.that_mean("kept")), quoted(*lab.that_mean("broken"))
     sql = f"""
         select * replace (if(in_doubt and counts, concat('{NO_VERDICT}: ', doubt), outcome) as outcome),
                if({placed}, hash({item}), null) as unit, {home} as home,
@@ -282,7 +265,7 @@ def _told(store: Store, asked: ComparisonRequest) -> list[str]:
     """The columns of an item that a reader is shown, for `pivot`."""
     has_about = store.labs[asked.lab].row_unit == "trial" and not asked.by_whole
     columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]
-    columns.append(f"{'any_value(about)' if has_about else _texts('')} as about")
+    columns.append(f"{'any_value(about)' if has_about else quoted('')} as about")
     columns.append("any_value(among) as among")
     for i in range(len(asked.subjects)):
         columns += [
@@ -290,8 +273,3 @@ def _told(store: Store, asked: ComparisonRequest) -> list[str]:
             f"arg_max({{'run': run, 'case': \"case\", 'trial': trial}}, \"at\") filter (subject = {i}) as place_{i}",
         ]
     return columns
-
-
-def _texts(*texts: str) -> str:
-    """Texts that a lab declares, as SQL literals."""
-    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from ..runs.bundle import IMPORTED
-from .schema import quoted_names
+from .schema import quoted, quoted_names
 from .store import Store
 
 if TYPE_CHECKING:
@@ -17,11 +17,11 @@ Alive = Callable[[str], bool]
 """Whether the run of that id is running now, in this process or another."""
 
 SEEN = (
-    "(?::varchar is null or owner = ? or recording or (run in (select about from runs where shared) "
+    "($viewer::varchar is null or owner = $viewer or recording or (run in (select about from runs where shared) "
     "and run not in (select about from labels where kind = 'sealed')))"
 )
-"""The condition for runs that a viewer may see whole: of other people's runs, those that are shared and not sealed.
-Both parameters are the viewer; null sees all.
+"""The condition for runs that $viewer may see whole: of other people's runs, those that are shared and not sealed; null
+sees all.
 """
 
 
@@ -49,21 +49,23 @@ def runs(
         for place, metric in enumerate(lab.metrics)
         if metric.leads
     ]
-    labs, names, places = ([row[column] for row in leading] for column in range(3))
-    metrics = list(dict.fromkeys(name for _, name, _ in leading))
-    figures = "".join(f", max(value) filter (metric = ?) as {quoted_names([metric])}" for metric in metrics)
+    labs, metrics, places = (list(column) for column in zip(*leading, strict=True)) if leading else ([], [], [])
+    figures = "".join(
+        f", max(value) filter (metric = {quoted(name)}) as {quoted_names([name])}" for name in dict.fromkeys(metrics)
+    )
     frame = store.query(
         f"""
         with listed as (
             select run, lab, coalesce(renamed.value, title) as title, model, status, runs."at", finished_at, seconds,
                    cases, answered, failed, error, message, hint, reread_from,
                    json_extract(spec, '$."' || nullif(how, '') || '"') as how
-            from runs left join (select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as how) using (lab)
+            from runs left join (select unnest($every::varchar[]) as lab, unnest($fields::varchar[]) as how) using (lab)
                  left join (select about as run, value from labels where kind = 'title') renamed using (run)
-            where about = '' and recording = ? and (?::varchar[] is null or run = any(?)) and {SEEN}
-            order by runs."at" desc nulls first, run desc limit ?
+            where about = '' and recording = $recordings and ($only::varchar[] is null or run = any($only)) and {SEEN}
+            order by runs."at" desc nulls first, run desc limit $limit
         ), leads as (
-            select unnest(?::varchar[]) as lab, unnest(?::varchar[]) as metric, unnest(?::bigint[]) as place
+            select unnest($labs::varchar[]) as lab, unnest($metrics::varchar[]) as metric,
+                   unnest($places::bigint[]) as place
         ), figures as (
             select run, arg_min(n, place) as n, arg_min("of", place) as "of"{figures}
             from scores join listed using (run) join leads using (lab, metric)
@@ -76,11 +78,11 @@ def runs(
                figures.* exclude (run)
         from listed left join figures using (run) order by "at" desc nulls first, run desc
         """,  # noqa: S608  our own names
-        [
-            *(list(store.labs), [lab.method_field for lab in store.labs.values()]),
-            *(recordings, only, only, viewer, viewer, limit),
-            *(labs, names, places, *metrics),
-        ],
+        {
+            **{"every": list(store.labs), "fields": [lab.method_field for lab in store.labs.values()]},
+            **{"recordings": recordings, "only": only, "viewer": viewer, "limit": limit},
+            **{"labs": labs, "metrics": metrics, "places": places},
+        },
     )
     frame["how"] = [_in_words(how) for how in frame["how"]]
     if alive is not None:

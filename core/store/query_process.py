@@ -24,7 +24,7 @@ _PRIVATE = {"journal", "owner", "head", "bytes", "lines", "modified"}
 
 class QueryRequest(NamedTuple):
     """A query and its limits. With `viewer`, it finds only what that visitor may see; `seen` is the condition for that,
-    with a `?` for each mention of the viewer.
+    by $viewer.
     """
 
     folder: str
@@ -55,7 +55,7 @@ def _connected(asked: QueryRequest) -> DuckDBPyConnection:
         columns.setdefault(table, []).append(column)
     connection.execute("use store")
     mine = "create temp table seen as select run from runs where " + asked.seen  # noqa: S608  our own words
-    connection.execute(mine, [asked.viewer] * asked.seen.count("?"))
+    connection.execute(mine, {"viewer": asked.viewer})
     for table, names in columns.items():
         if "run" in names:
             shown = ", ".join(f'"{name}"' for name in names if table != "runs" or name not in _PRIVATE)

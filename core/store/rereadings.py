@@ -39,7 +39,7 @@ REPLACED = f"""
         from runs join family using (run) where about = '' and {SEEN}
     ) where place > 1
 """  # noqa: S608  our own names
-"""The runs that are replaced by another version, for the viewer given by the question marks. A version never counts as
+"""The runs that are replaced by another version, for $viewer. A version never counts as
 older than the run that it parses, whatever the clock said.
 """
 
@@ -70,10 +70,10 @@ def versions(store: Store, run: str, viewer: str | None = None) -> list[Version]
         f"""
         {_FAMILIES}, replaced as ({REPLACED})
         select run, reread_from, run not in (select run from replaced) from runs left join family using (run)
-        where (run = ? or first in (select first from family where run = ?)) and about = '' and {SEEN}
+        where (run = $run or first in (select first from family where run = $run)) and about = '' and {SEEN}
         order by "at", run
         """,  # noqa: S608  our own names
-        [viewer, viewer, run, run, viewer, viewer],
+        {"viewer": viewer, "run": run},
     )
     return [Version(*row) for row in rows]
 
@@ -87,15 +87,15 @@ def changed(store: Store, before: str, now: str) -> tuple[list[Changed], int]:
     """The rows whose outcome, by the updated parser, differs between the runs `before` and `now`, in order; and how
     many rows there are in either. A row that only one run has counts as changed too, from or to ''.
     """
-    rows = '(select "case", trial, number, title, about, outcome from items where run = ?)'
-    both = f'{rows} old full join {rows} new using ("case", trial)'
+    rows = '(select "case", trial, number, title, about, outcome from items where run = '
+    both = f'{rows} $before) old full join {rows} $now) new using ("case", trial)'
     found = store.rows(
         f"""
         select "case", trial, coalesce(nullif(new.about, ''), nullif(old.about, ''), new.title, old.title, ''),
                coalesce(old.outcome, ''), coalesce(new.outcome, '')
         from {both} order by coalesce(new.number, old.number), "case", trial
         """,  # noqa: S608  our own names
-        [before, now],
+        {"before": before, "now": now},
     )
     every = [Changed(*row) for row in found]
     return [one for one in every if one.before != one.now], len(every)

@@ -30,7 +30,7 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 """Makes the tables that every lab has."""
 
 GENERIC = (
-    *("version", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults"),
+    *("version", "runs", "cases", "trials", "calls", "scores", "drops", "extra_columns", "records", "faults"),
     *("items", "roles", "labels"),
 )
 """Tables that do not belong to a record type."""
@@ -145,6 +145,11 @@ def tables(connection: DuckDBPyConnection) -> dict[str, StoreTable]:
         ).fetchall()
     )
     return {table: StoreTable(held, tuple(keys.get(table, ()))) for table, held in columns.items()}
+
+
+def quoted(*texts: str) -> str:
+    """Texts as SQL literals, for texts that a lab declares."""
+    return ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
 
 
 def quoted_names(columns: Iterable[str]) -> str:

@@ -53,6 +53,10 @@ _REBUILD = (
 )
 
 
+Params = Sequence[object] | Mapping[str, object]
+"""The values of a query's parameters, in order or by name."""
+
+
 class StoreError(ExplainError):
     """A problem with the store that the person can solve; the message says how."""
 
@@ -225,21 +229,21 @@ class Store:
             if other != self.path:
                 _remove(other)
 
-    def rows(self, sql: str, params: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
         with self.limited() as cursor:
-            return cursor.execute(sql, list(params)).fetchall()
+            return cursor.execute(sql, used(sql, params)).fetchall()
 
-    def query(self, sql: str, params: Sequence[object] = (), seconds: float = SECONDS) -> DataFrame:
-        """The result of our own SQL; each `?` in it is replaced by one of `params`. SQL written by a person goes
-        through `core.store.sql`.
+    def query(self, sql: str, params: Params = (), seconds: float = SECONDS) -> DataFrame:
+        """The result of our own SQL; each `?` in it is replaced by one of `params`, or each `$name` by the one of that
+        name. SQL written by a person goes through `core.store.sql`.
 
         Raises QueryRefusedError for SQL that is wrong or would write, and after `seconds`; StoreUnusableError for a
         broken file.
         """
         with self.limited(seconds) as cursor:
             cursor.execute("begin transaction read only")
-            return cursor.execute(sql, list(params)).df()
+            return cursor.execute(sql, used(sql, params)).df()
 
     @contextmanager
     def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
@@ -277,6 +281,14 @@ class Store:
             with self._reading:
                 self._cursors -= 1
                 self._reading.notify_all()
+
+
+def used(sql: str, params: Params) -> list[object] | dict[str, object]:
+    """The values of the parameters that the SQL has, since DuckDB refuses others."""
+    if not isinstance(params, Mapping):
+        return list(params)
+    named = set(re.findall(r"\$(\w+)", sql))
+    return {name: value for name, value in params.items() if name in named}
 
 
 def _open(

@@ -32,9 +32,10 @@ from ..transcript import Transcript, transcript
 from .desired_state import wanted
 from .early_stopping import early_of
 from .estimate import Sizes
-from .execute import LOOK, Making, StudyOutcome, budget_left, check_budget, hand_out, one_after_another, still_to_make
+from .execute import LOOK, Making, StudyOutcome, check_budget, hand_out, one_after_another, still_to_make
 from .plan import Planned, Study, run_id
 from .run_status import RunStatus, is_completed, standing
+from .state import StudyState
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -168,7 +169,7 @@ class Cluster:
             return outcome
         self._first: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         """A lock for each prerequisite of several runs: the first of these runs makes it."""
-        self._calls, self._money = (inf if of is None else of for of in budget_left(self.study, self.folder))
+        self._calls, self._money = (inf if of is None else of for of in StudyState(self.study, self.folder).budget_left)
         """What is left of the budgets, without the calls allotted to runs in progress."""
         self._given_back = asyncio.Condition()
         self._flying = 0

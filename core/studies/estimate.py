@@ -28,10 +28,10 @@ from ..runs.context import Resolve
 from ..runs.engine import RunIO, RunRequest, execute
 from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
 from . import required_data
-from .early_stopping import stopped_early
 from .plan import Planned, Study, dataset_of
 from .progress import labels
-from .run_status import RunStatus, Tokens, busy_rate, standing, standings
+from .run_status import RunStatus, Tokens, busy_rate, standing
+from .state import StudyState
 from .tables import measured
 
 # How many items and cases the runs of a study have; for a data set by formula, so that no case has to be made.
@@ -132,7 +132,7 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
         budget_calls=study.budget_calls,
         budget_money=study.budget_money,
     )
-    stand, early = standings(study.all, folder), stopped_early(study, folder)
+    state = StudyState(study, folder)
     items: Counter[Spec] = Counter()
     loaded: list[Loaded] = []
     sizes, to_make = Sizes(), dict[Planned, int]()
@@ -146,20 +146,20 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
             continue
         if run not in study.controls:
             items[run.spec.whole] += size.items
-        if stand[run.id].status == "completed" or run.id in early:
+        if state.is_over(run):
             plan.completed += 1
         else:
             plan.cases += size.cases
             to_make[run] = size.cases
-    cached, plan.unlooked = _kept(to_make, stand, resolve, folder)
+    cached, plan.unlooked = _kept(to_make, state, resolve, folder)
     wanted: Wanted = Counter()
     for run, cases in to_make.items():
-        wanted.update(_calls(run, cases, stand[run.id], plan, cached[run.id]))
+        wanted.update(_calls(run, cases, state.runs[run.id], plan, cached[run.id]))
     wanted.update(_of_priors(to_make, folder))
     plan.calls = dict(sum((Counter({role: n}) for (_, role, _), n in wanted.items()), Counter()))
     plan.free = sum(n for (*_, model), n in wanted.items() if is_free(model))
-    plan.minutes = _minutes(wanted, stand.values())
-    _price(plan, wanted, _sample(study, stand, recordings))
+    plan.minutes = _minutes(wanted, state.runs.values())
+    _price(plan, wanted, _sample(state, recordings))
     if study.power is not None:
         plan.power_items = dict(_power(study, study.power, labs, folder))
     if items:
@@ -219,7 +219,7 @@ class _FromCache:
 
 
 def _kept(
-    runs: Iterable[Planned], stand: Mapping[str, RunStatus], resolve: Resolve, folder: Path
+    runs: Iterable[Planned], state: StudyState, resolve: Resolve, folder: Path
 ) -> tuple[dict[str, Counter[str]], int]:
     """How many calls of the cases without a result the response cache answers, by run and role, and for how many runs
     there was no time to look up all calls: the other work of a run, such as fits and sandboxes, may take minutes.
@@ -229,7 +229,7 @@ def _kept(
 
     def left(run: Planned) -> Iterator[Case]:
         try:
-            yield from (case for case in run.lab.cases(run.spec) if case.id not in stand[run.id].cases)
+            yield from (case for case in run.lab.cases(run.spec) if case.id not in state.runs[run.id].cases)
         except (CallError, ValueError, OSError):
             # Nothing of this run is in the cache; the run itself says why it cannot be made.
             return
@@ -278,13 +278,13 @@ def _cached(
     return hits, True
 
 
-def _sample(study: Study, stand: Mapping[str, RunStatus], recordings: Path) -> dict[tuple[str, str], Tokens]:
+def _sample(state: StudyState, recordings: Path) -> dict[tuple[str, str], Tokens]:
     """Tokens of calls so far, by lab and role: those of this study's models, or those of the recordings if it has none
     yet.
     """
     own: dict[tuple[str, str], Tokens] = defaultdict(Tokens)
-    for run in study.runs:
-        for role, tokens in stand[run.id].tokens.items():
+    for run in state.study.runs:
+        for role, tokens in state.runs[run.id].tokens.items():
             own[run.lab.name, role].add(tokens)
     for path in sorted(recordings.glob("*.jsonl")):
         begun = journal.first_event(path)

@@ -25,10 +25,11 @@ from ..runs.fairness import WHOSE
 from ..transcript import Transcript
 from .budget import BudgetGate, Meter
 from .desired_state import wanted
-from .early_stopping import early_of, stopped_early
+from .early_stopping import early_of
 from .packing import refuse_packed
 from .plan import Planned, Study, StudyError, dataset_of, unpriced
-from .run_status import is_completed, standing, standings
+from .run_status import is_completed, standing
+from .state import StudyState
 
 LOOK = 1.0
 """Seconds between two checks of the study's desired state."""
@@ -96,12 +97,12 @@ def still_to_make(study: Study, runs: Sequence[Planned], folder: Path, outcome: 
     """
     refuse_packed(study, folder)
     groups: list[list[Planned]] = [[]]
-    early = stopped_early(study, folder)
+    state = StudyState(study, folder)
     for run in runs:
         path = journal.path_for(folder, run.id)
         if is_completed(path):
             outcome.completed.append(run.id)
-        elif run.id in early:
+        elif run.id in state.early:
             outcome.early.append(run.id)
         elif standing(path).vain >= VAIN:
             groups.append([run])
@@ -125,20 +126,6 @@ def check_budget(study: Study) -> None:
             f"budget_money = {study.budget_money:g} cannot be kept: what {', '.join(unknown)} costs is not known. "
             "Add its price to data/models.toml, or set budget_calls in its place."
         )
-
-
-def budget_left(study: Study, folder: Path) -> tuple[int | None, float | None]:
-    """What is left of the study's budgets of calls and of money, by its journals in `folder`; None for a budget that is
-    not set.
-    """
-    calls, money = study.budget_calls, study.budget_money
-    if calls is None and money is None:
-        return None, None
-    stand = standings(study.all, folder).values()
-    return (
-        None if calls is None else max(0, calls - sum(one.paid for one in stand)),
-        None if money is None else max(0.0, money - sum(one.money for one in stand)),
-    )
 
 
 @dataclass
@@ -165,7 +152,7 @@ class Making:
 
         Raises JournalFullError if nothing more can be written.
         """
-        outcome, gate = StudyOutcome(), BudgetGate(*budget_left(self.study, self.folder))
+        outcome, gate = StudyOutcome(), BudgetGate(*StudyState(self.study, self.folder).budget_left)
         making = asyncio.create_task(self._all(runs, outcome, gate))
         over = asyncio.create_task(gate.over.wait())
         over.add_done_callback(lambda task: making.cancel())

@@ -6,13 +6,12 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from .. import home
 from .desired_state import DesiredState, wanted
-from .early_stopping import stopped_early
 from .plan import Planned, Study
-from .run_status import RunStatus, standings
+from .run_status import RunStatus
+from .state import StudyState
 
 _LATELY = 60
 """Seconds over which the rate is measured."""
@@ -74,58 +73,48 @@ class StudyProgress:
         return self.status.get("completed", 0) + self.status.get("stopped early", 0)
 
 
-def progress(study: Study, folder: Path, stand: Mapping[str, RunStatus] | None = None) -> StudyProgress:
-    """The study's progress by its journals in `folder`, or by `stand` if these have been read already."""
-    stand = standings(study.all, folder) if stand is None else stand
+def progress(state: StudyState) -> StudyProgress:
+    """The study's progress."""
+    study, stand, used = state.study, state.runs.values(), state.used
     want: DesiredState = wanted(home.home(), study.name)
-    early = list(stopped_early(study, folder))
-    status: Counter[str] = Counter("stopped early" if id in early else run.status for id, run in stand.items())
-    rate = _rate(stand.values(), time.time()) if status["running"] else None
-    left = _calls_left(study, stand, early)
+    rate = _rate(stand, time.time()) if state.statuses["running"] else None
+    left = _calls_left(state)
     return StudyProgress(
         stop_width=study.stop_width,
-        stopped_early=early,
+        stopped_early=list(state.early),
         study=study.name,
         runs=len(stand),
-        status=dict(status),
-        answered=sum(run.answered.total() for run in stand.values()),
-        paid=sum(run.paid for run in stand.values()),
+        status=dict(state.statuses),
+        answered=used.answered.total(),
+        paid=used.paid,
         budget_calls=study.budget_calls,
-        money=round(sum(run.money for run in stand.values()), 6),
-        unpriced=sum(run.unpriced for run in stand.values()),
+        money=round(used.money, 6),
+        unpriced=used.unpriced,
         budget_money=study.budget_money,
-        failures=dict(sum((run.failures for run in stand.values()), Counter[str]()).most_common()),
-        stopped={id: run.message for id, run in stand.items() if run.status == "failed"},
+        failures=dict(used.failures.most_common()),
+        stopped={id: run.message for id, run in state.runs.items() if run.status == "failed"},
         paused=want.paused,
         at_once=want.at_once or study.at_once,
         rate=rate,
         minutes=left / rate if rate and left is not None else None,
-        limits=_limits(stand.values()),
-        cells=_cells(study, stand, early),
+        limits=_limits(stand),
+        cells=_cells(state),
     )
 
 
-def _share(run: RunStatus, is_early: bool) -> float:
-    if run.status == "completed" or is_early:
-        return 1.0
-    # A run whose cases all have results still has its figures to compute.
-    return min(len(run.cases) / run.of, 0.99) if run.of else 0.0
-
-
-def _cells(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> list[Cell]:
+def _cells(state: StudyState) -> list[Cell]:
     """The cells in the order of the file, the controls first."""
-    names = labels(study)
+    names = labels(state.study)
     cells: dict[tuple[str, str], Cell] = {}
-    for run in study.all:
-        label = names[run.id]
-        cell = cells.setdefault((run.lab.title, label), Cell(run.lab.title, label))
-        now = stand[run.id]
+    for run in state.study.all:
+        now, name = state.runs[run.id], (run.lab.title, names[run.id])
+        cell = cells.setdefault(name, Cell(*name))
         cell.runs += 1
         cell.completed += now.status == "completed"
-        cell.stopped_early += run.id in early
+        cell.stopped_early += run.id in state.early
         cell.cases += len(now.cases)
         cell.of = None if cell.of is None or not now.of else cell.of + now.of
-        cell.share += _share(now, run.id in early)
+        cell.share += state.share(run)
         cell.answered += now.answered.total()
         cell.failures = dict(Counter(cell.failures) + now.failures)
     for cell in cells.values():
@@ -175,19 +164,19 @@ def _rate(stand: Iterable[RunStatus], now: float) -> float | None:
     return 60 * lately.total() / max(1.0, now - min(lately)) if lately else None
 
 
-def _calls_left(study: Study, stand: Mapping[str, RunStatus], early: Collection[str]) -> float | None:
+def _calls_left(state: StudyState) -> float | None:
     """How many calls are still to come, if the rest of each lab's runs needs as many in proportion as so far. None if a
     lab has not begun.
     """
     by_lab: defaultdict[str, list[Planned]] = defaultdict(list)
-    for run in study.all:
+    for run in state.study.all:
         by_lab[run.lab.name].append(run)
     left = 0.0
     for runs in by_lab.values():
-        done = sum(_share(stand[run.id], run.id in early) for run in runs)
+        done = sum(map(state.share, runs))
         if not done:
             return None
-        left += sum(sum(stand[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
+        left += sum(sum(state.runs[run.id].pace.values()) for run in runs) * (len(runs) - done) / done
     return left
 
 

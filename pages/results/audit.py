@@ -13,7 +13,7 @@ from core import entry
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_TAG, Audited
-from core.store import audits, listing
+from core.store import audits
 from core.store.audits import UNREAD, AuditDraw, AuditEntry
 from core.store.listing import RowPlace
 from core.store.store import Store
@@ -73,8 +73,7 @@ def main() -> None:
 def _offer(store: Store, lab: Lab, judged: Judgement, who: str) -> None:
     """Say how many answers can be sampled, and draw the button."""
     wanted = address.wanted().choosing("lab", [lab.name])
-    stopped = listing.interrupted(store, runs_list.alive)
-    readings = audits.population(store, lab, judged, wanted, who, session.viewer(), stopped)
+    readings = audits.population(runs_list.selection(store, wanted), lab, judged, who)
     within = facets.filter_line(wanted.without("lab"))
     st.caption(f"Within: {plain(within)}." if within else "All results. Filter in Browse to audit some of them.")
     if not readings:

@@ -12,51 +12,46 @@ from core.report import case_html, export
 from core.runs import bundle
 from core.store import listing
 from core.store.filters import Filter
-from core.store.listing import Listed, RowPlace
+from core.store.listing import Listed, RowPlace, Selection
 from pages import addresses
 from pages.components import recording_note, run, session, throttle
 from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
 from pages.results.example import EXAMPLE
-from pages.results.facets import BrowseContext
 
 # Import and export, beside the lists.
 
 
-def draw(looked: BrowseContext, wanted: Filter) -> None:
+def draw(looked: Selection) -> None:
     """Draw the export of the filtered results, the sentences for a paper, the import and the link to Query."""
-
-    def runs() -> list[str]:
-        return listing.runs_of(looked.store, wanted, looked.viewer, looked.stopped)
-
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="take"):
         shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
         with shown:
             if shown.open:
-                _export(looked, wanted, runs())
+                _export(looked, looked.run_ids())
         run.for_a_paper(
             looked.store,
-            runs,
+            looked.run_ids,
             "About whole runs with at least one matching row: a figure over rows chosen by their outcome "
             "would mean nothing.",
         )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
-        if not wanted.recordings:
+        if not looked.filter.recordings:
             example.link(looked)
 
 
-def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
+def _export(looked: Selection, runs: list[str]) -> None:
     if not runs:
         st.caption("Nothing matches these filters.")
         return
 
     def table(kind: export.Kind) -> bytes:
-        return export.table(export.rows(looked.store, wanted, looked.viewer, looked.stopped), kind)
+        return export.table(export.rows(looked), kind)
 
     st.markdown("**The filtered rows as a table**")
     st.caption("One row per case or trial and parser, with the ids that lead to its run's journal.")
@@ -70,10 +65,10 @@ def _export(looked: BrowseContext, wanted: Filter, runs: list[str]) -> None:
                 on_click="ignore",
                 key=f"rows-{kind}",
             )
-    places, of = listing.cases(looked.store, wanted, case_html.MOST, looked.viewer, looked.stopped)
+    places, of = looked.cases(case_html.MOST)
     if places:
         st.markdown("**The cases as pages**")
-        run.page_of_cases(facets.filter_line(wanted) or "All cases", places, of)
+        run.page_of_cases(facets.filter_line(looked.filter) or "All cases", places, of)
         if of > len(places):
             st.caption(f"The newest {len(places)} of {of:,} cases.")
     if session.runs().sees_all:
@@ -113,7 +108,7 @@ def head(wanted: Filter) -> None:
             on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
         )
-        if address.shown_list() != "pictures":
+        if address.shown_list() in ("cases", "runs"):
             known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
@@ -166,14 +161,14 @@ def _named(kinds: dict[str, int]) -> str:
     return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
 
 
-def news(looked: BrowseContext, wanted: Filter, total: int, seen: int) -> None:
+def news(looked: Selection, total: int, seen: int) -> None:
     """Say that there are new results. The list does not change until the reader asks for it."""
 
     @st.fragment(run_every=PACE.seconds(LOOK))
     def watch() -> None:
         if entry.keeper().changes == seen:
             return
-        more = listing.count(looked.store, wanted, looked.viewer, looked.stopped) - total
+        more = looked.count() - total
         label = f"{more:,} new: refresh" if more > 0 else "New results: refresh"
         if st.button(label, icon=":material/refresh:", type="tertiary", key="news"):
             st.rerun()
@@ -181,10 +176,10 @@ def news(looked: BrowseContext, wanted: Filter, total: int, seen: int) -> None:
     watch()
 
 
-def nothing_yet(looked: BrowseContext, now: example.State) -> None:
+def nothing_yet(looked: Selection, now: example.State) -> None:
     """Draw the page for somebody who has no runs yet and put the example study away."""
     st.title("Browse", anchor=False)
-    example.draw(looked, Filter(), now)
+    example.draw(looked, now)
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown("**No runs yet.** Ask a model a question, and the outcome will be listed here.")
         for lab in entry.labs().values():
@@ -204,18 +199,20 @@ def main() -> None:
     """Draw the page."""
     keeper = throttle.open_index()
     seen = keeper.changes
-    looked = BrowseContext(keeper.store, session.viewer(), listing.interrupted(keeper.store, runs_list.alive))
+    looked = runs_list.selection(keeper.store, address.wanted())
     now = example.state(looked)
-    wanted = EXAMPLE if now == "open" and address.wanted() == Filter() else address.wanted()
+    if now == "open" and looked.filter == Filter():
+        looked = looked.by(EXAMPLE)
+    wanted = looked.filter
     run.deleted()
     if wanted == Filter() and now == "away":
         nothing_yet(looked, now)
-        news(looked, wanted, 0, seen)
+        news(looked, 0, seen)
         return
     with st.sidebar:
-        facets.draw(looked, wanted)
+        facets.draw(looked)
     head(wanted)
-    example.draw(looked, wanted, now)
+    example.draw(looked, now)
     if looked.viewer is not None and not wanted.recordings:
         st.caption("Your runs and shared runs.")
     if wanted.hidden:
@@ -225,16 +222,19 @@ def main() -> None:
     if not wanted.is_everything and wanted != EXAMPLE:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
-        gallery.draw(looked, wanted)
+        gallery.draw(looked)
         return
-    draw(looked, wanted)
-    kinds = listing.kinds(looked.store, wanted, looked.viewer, looked.stopped)
+    if address.shown_list() == "groups":
+        groups_list.draw(looked)
+        return
+    draw(looked)
+    kinds = looked.kinds()
     kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
-    found = kind.read(looked, wanted)
+    found = kind.read(looked)
     pager(found, what)
-    news(looked, wanted, sum(kinds.values()), seen)
+    news(looked, sum(kinds.values()), seen)
     if found.total:
-        kind.draw(looked, wanted, found)
+        kind.draw(looked, found)
     else:
         st.info(
             "Nothing matches these filters. Remove a filter, or look among the recordings.",

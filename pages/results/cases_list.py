@@ -10,30 +10,28 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
-from core.store import listing
-from core.store.filters import Filter
-from core.store.listing import Listed, RowPlace
+from core.store.listing import Listed, RowPlace, Selection
 from pages.components import tables
 from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address, opened_case
-from pages.results.facets import BrowseContext, words
+from pages.results.facets import words
 
 
-def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
+def draw(looked: Selection, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open row."""
     places = found.places()
     at = address.open_row()
     if at is None:
-        table(found, at)
+        table(looked, found, at)
         return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
-        table(found, at)
+        table(looked, found, at)
     with right:
         ways = opened_case.step(places, at)
         # A link may open a row that is not on this page of the list.
-        for row in listing.row(looked.store, at, looked.viewer, looked.stopped).to_dict("records"):
+        for row in looked.row(at).to_dict("records"):
             _row(row)
         opened_case.draw(looked, at, ways)
 
@@ -47,17 +45,9 @@ def _row(row: dict[Hashable, Any]) -> None:
         st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
 
 
-def read(looked: BrowseContext, wanted: Filter) -> Listed:
+def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    return listing.items(
-        looked.store,
-        wanted,
-        sort=address.sort(),
-        after=address.anchor("after"),
-        before=address.anchor("before"),
-        viewer=looked.viewer,
-        stopped=looked.stopped,
-    )
+    return looked.items(address.sort(), address.anchor("after"), address.anchor("before"))
 
 
 def questions(rows: pd.DataFrame) -> list[str]:
@@ -68,8 +58,8 @@ def questions(rows: pd.DataFrame) -> list[str]:
     return [about if trial and about else title for trial, about, title in named]
 
 
-def table(found: Listed, at: RowPlace | None) -> None:
-    """Draw the rows; a click anywhere on a row opens it."""
+def table(looked: Selection, found: Listed, at: RowPlace | None) -> None:
+    """Draw the rows, with the columns of people's own files last; a click anywhere on a row opens it."""
     rows = found.rows
     places = found.places()
     labs = entry.labs()
@@ -95,6 +85,9 @@ def table(found: Listed, at: RowPlace | None) -> None:
     )
     if narrow:
         shown = shown[["", "Question", "Outcome", "Model"]]
+    else:
+        own = pd.DataFrame(looked.extra_values(places), index=shown.index)
+        shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
     # A new key per page, so that the selection of the previous page is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 

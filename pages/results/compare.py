@@ -20,6 +20,7 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
+from core.store.listing import Selection
 from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
@@ -30,7 +31,7 @@ from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.results import address, example, facets, opened_case, runs_list
 from pages.results.example import EXAMPLE
-from pages.results.facets import BrowseContext, words
+from pages.results.facets import words
 
 WAYS: dict[By, str] = {
     "model": "Models",
@@ -50,7 +51,7 @@ def change_query(**news: Sequence[str]) -> None:
     address.update(**(changed | news))
 
 
-def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> None:
+def choose(looked: Selection, by: By, now: list[str]) -> None:
     """Let the reader choose what to compare, and which of it; each choice changes the address."""
     st.session_state["by"] = by
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
@@ -65,7 +66,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
         if by == "filter":
             _filters(now)
         elif by != "rules":
-            names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by, wanted)])))
+            names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by)])))
             st.session_state["of"] = now
             st.multiselect(
                 f"Choose 2 to {MOST}",
@@ -73,7 +74,7 @@ def choose(looked: BrowseContext, by: By, now: list[str], wanted: Filter) -> Non
                 format_func=lambda one: shortened(names[one], 60),
                 key="of",
                 max_selections=MOST,
-                on_change=lambda: change_query(**wanted.query(), by=[by], of=st.session_state["of"]),
+                on_change=lambda: change_query(**looked.filter.query(), by=[by], of=st.session_state["of"]),
             )
     if by == "run":
         st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
@@ -97,14 +98,12 @@ def _filters(now: list[str]) -> None:
     )
 
 
-def _offered(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
+def _offered(looked: Selection, by: By) -> list[str]:
     """Return what can be chosen, the most frequent first; for runs, the newest first."""
-    if by != "run":
-        return list(listing.facet(looked.store, wanted, by, looked.viewer, looked.stopped))
-    return list(listing.runs(looked.store, wanted, viewer=looked.viewer, stopped=looked.stopped).rows["run"])
+    return list(looked.runs().rows["run"] if by == "run" else looked.facet(by))
 
 
-def _names(looked: BrowseContext, by: By, values: Sequence[str]) -> dict[str, str]:
+def _names(looked: Selection, by: By, values: Sequence[str]) -> dict[str, str]:
     """Return a unique name for each."""
     if by == "run":
         found = comparing.runs(looked.store, values, looked.viewer)
@@ -173,7 +172,7 @@ def doubt(compared: Compared) -> None:
         )
 
 
-def draw(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
+def draw(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
     """Draw the result in words, pair by pair, and item by item."""
     sentences = comparison_text.sentences(compared, judged, names)
     with st.container(border=True, gap="xsmall", key="told"):
@@ -228,7 +227,7 @@ def _methods(pairs: Sequence[Pair], judged: Judged) -> str:
     return plain(said)
 
 
-def _matrix(looked: BrowseContext, compared: Compared, judged: Judged, names: list[str]) -> None:
+def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[str]) -> None:
     """Draw a table with one row per item and one column per subject; a click on a cell opens its case."""
     total = sum(compared.items.values())
     if not total:
@@ -332,24 +331,25 @@ def main() -> None:
     st.title("Compare", anchor=False)
     keeper = throttle.open_index()
     store, viewer = keeper.store, session.viewer()
-    looked = BrowseContext(store, viewer, listing.interrupted(store, runs_list.alive))
+    looked = runs_list.selection(store, address.wanted())
     # The row that is open beside the comparison does not change it.
     query = {name: values for name, values in address.read().items() if name not in listing.RowPlace._fields}
-    wanted, now = address.wanted(), example.state(looked)
-    if now == "open" and wanted == Filter() and not {"of", "runs"} & query.keys():
-        wanted = EXAMPLE
+    now = example.state(looked)
+    if now == "open" and looked.filter == Filter() and not {"of", "runs"} & query.keys():
+        looked = looked.by(EXAMPLE)
         # It has only one model.
         query = {"by": ["rules"], **query, **EXAMPLE.query()}
-    example.draw(looked, wanted, now)
+    example.draw(looked, now)
     try:
         by, subjects = comparing.subjects(store, query)
         if not subjects:
-            query |= {"by": [by], "of": _first(looked, by, wanted)}
+            query |= {"by": [by], "of": _first(looked, by)}
             by, subjects = comparing.subjects(store, query)
     except NotComparableError as error:
         st.error(plain(str(error)), icon=":material/error:")
         return
-    choose(looked, by, [one.name for one in subjects], wanted)
+    choose(looked, by, [one.name for one in subjects])
+    wanted = looked.filter
     draw_filter(wanted.without(by) if by in TITLES else wanted)
     try:
         with waits("Comparing …"):
@@ -365,14 +365,14 @@ def main() -> None:
         st.error(plain(f"{error} Filter for less in Browse."), icon=":material/error:")
 
 
-def _first(looked: BrowseContext, by: By, wanted: Filter) -> list[str]:
+def _first(looked: Selection, by: By) -> list[str]:
     """Return what is compared before anything is chosen: the first two offered; nothing for filters and runs."""
-    offered = [] if by in ("filter", "run") else _offered(looked, by, wanted)
+    offered = [] if by in ("filter", "run") else _offered(looked, by)
     # Robots come last: they are compared if somebody chooses them, or if there is nothing else.
     return sorted(offered, key=lambda one: by == "model" and is_control(one))[:2]
 
 
-def _labs(looked: BrowseContext, query: dict[str, list[str]]) -> dict[str, int]:
+def _labs(looked: Selection, query: dict[str, list[str]]) -> dict[str, int]:
     """Return the labs that can be chosen, independently of the current choice."""
     _, subjects = comparing.subjects(looked.store, {name: values for name, values in query.items() if name != "lab"})
     return comparing.labs(looked.store, subjects, looked.viewer, looked.stopped)

@@ -9,11 +9,10 @@ import streamlit as st
 
 from core import home
 from core.runs.recordings import EXAMPLE_STUDY
-from core.store import listing
 from core.store.filters import Filter
+from core.store.listing import Selection
 from pages import addresses
 from pages.components import session
-from pages.results.facets import BrowseContext
 
 EXAMPLE = Filter(chosen={"study": (EXAMPLE_STUDY,)}, recordings=True)
 """The runs of the example study."""
@@ -24,7 +23,7 @@ State = Literal["open", "away", "over"]
 """Whether pages open on the example study, the visitor put it away, or there are other runs that they may see."""
 
 
-def state(looked: BrowseContext) -> State:
+def state(looked: Selection) -> State:
     """Return whether pages open on the example study for this visitor."""
     if any(_any(looked, Filter(hidden=hidden)) for hidden in (False, True)):
         return "over"
@@ -36,14 +35,14 @@ def is_example(wanted: Filter) -> bool:
     return wanted.recordings and wanted.chosen.get("study") == EXAMPLE.chosen["study"]
 
 
-def draw(looked: BrowseContext, wanted: Filter, now: State) -> None:
+def draw(looked: Selection, now: State) -> None:
     """Mark results of the example study as such, with a button that puts it away or, in the same place, brings it
     back.
     """
-    if not (is_example(wanted) or now == "away"):
+    if not (is_example(looked.filter) or now == "away"):
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="example"):
-        if is_example(wanted):
+        if is_example(looked.filter):
             st.markdown(f":material/school: **Example study.** {ABOUT}")
         if now != "over" and session.visitor().takes_part:
             label, icon = ("Put it away", "archive") if now == "open" else ("Bring back the example study", "school")
@@ -51,18 +50,18 @@ def draw(looked: BrowseContext, wanted: Filter, now: State) -> None:
             st.button(label, icon=f":material/{icon}:", type="tertiary", key="put-example", on_click=_put, args=args)
 
 
-def link(looked: BrowseContext) -> None:
+def link(looked: Selection) -> None:
     """Draw a link to the example study."""
     if _any(looked, EXAMPLE):
         query = EXAMPLE.query()
         st.page_link(addresses.BROWSE, label="Example study", icon=":material/school:", query_params=query)
 
 
-def _any(looked: BrowseContext, wanted: Filter) -> bool:
-    return listing.count(looked.store, wanted, looked.viewer, looked.stopped) > 0
+def _any(looked: Selection, wanted: Filter) -> bool:
+    return looked.by(wanted).count() > 0
 
 
-def _put(looked: BrowseContext, away: bool) -> None:
+def _put(looked: Selection, away: bool) -> None:
     if away:
         home.write(_mark(looked), b"")
     else:
@@ -70,6 +69,6 @@ def _put(looked: BrowseContext, away: bool) -> None:
     st.query_params.clear()
 
 
-def _mark(looked: BrowseContext) -> Path:
+def _mark(looked: Selection) -> Path:
     """The file whose existence says that the visitor put the example study away; those who see all runs share one."""
     return home.index("example-away") / (looked.viewer or "all")

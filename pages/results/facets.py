@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -12,8 +12,8 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
-from core.store.filters import TITLES, Filter, Range
-from core.store.store import Store
+from core.store.filters import EXTRA, TITLES, Filter, Range
+from core.store.listing import Selection
 from pages.components import lab_page, reader_accuracy
 from pages.components.models import short
 from pages.components.text import plain, shortened
@@ -26,22 +26,12 @@ FEW = 6
 """Up to this many values of a facet are shown as buttons, more as a list."""
 
 
-@dataclass(frozen=True)
-class BrowseContext:
-    """The store, the visitor whose results are listed, and the interrupted runs, which still look as if they were
-    running.
-    """
-
-    store: Store
-    viewer: str | None
-    stopped: Sequence[str]
-
-
-def draw(looked: BrowseContext, wanted: Filter) -> None:
+def draw(looked: Selection) -> None:
     """Draw all filters; each choice changes the address."""
+    wanted = looked.filter
     _search(wanted)
     for name in FIRST:
-        _facet(looked, wanted, name, TITLES[name])
+        _facet(looked, name, TITLES[name])
         if name == "outcome":
             reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
     rest = [name for name in TITLES if name not in FIRST]
@@ -52,9 +42,11 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
     with more:
         if more.open:
             for name in rest:
-                _facet(looked, wanted, name, TITLES[name])
+                _facet(looked, name, TITLES[name])
+            for column in looked.extra_columns():
+                _facet(looked, f"{EXTRA}{column}", column)
             for role in listing.roles(looked.store):
-                _facet(looked, wanted, f"as:{role}", f"Model as {role}")
+                _facet(looked, f"as:{role}", f"Model as {role}")
             _days(wanted)
             _figure(wanted)
     _toggle(wanted, "recordings", "Recordings", "Only the runs that came with the app.")
@@ -74,6 +66,8 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
 def words(facet: str, value: str) -> str:
     """Return the name of a facet's value on the screen."""
     labs = entry.labs()
+    if facet.startswith(EXTRA):
+        return value
     if facet == "lab":
         return labs[value].title if value in labs else value
     if facet == "outcome" and not value:
@@ -93,7 +87,8 @@ def words(facet: str, value: str) -> str:
 def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
-        f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
+        f"{TITLES.get(name, name.removeprefix(EXTRA).replace('as:', 'model as '))}: "
+        f"{' or '.join(words(name, value) for value in values)}"
         for name, values in wanted.chosen.items()
     ]
     if wanted.text:
@@ -107,9 +102,8 @@ def filter_line(wanted: Filter) -> str:
     return " · ".join(said)
 
 
-def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None:
-    counts = listing.facet(looked.store, wanted, name, looked.viewer, looked.stopped)
-    now = [value for value in wanted.chosen.get(name, ())]
+def _facet(looked: Selection, name: str, title: str) -> None:
+    counts, now = looked.facet(name), list(looked.filter.chosen.get(name, ()))
     counts |= {value: 0 for value in now if value not in counts}
     if len(counts) < 2 and not now:
         return
@@ -118,7 +112,7 @@ def _facet(looked: BrowseContext, wanted: Filter, name: str, title: str) -> None
     st.session_state[key] = now
 
     def take() -> None:
-        address.open_list(filter=wanted.choosing(name, st.session_state[key] or ()))
+        address.open_list(filter=looked.filter.choosing(name, st.session_state[key] or ()))
 
     def called(value: str) -> str:
         said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"

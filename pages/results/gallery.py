@@ -13,14 +13,12 @@ from core.charts.marks import PALETTE
 from core.labs.base.declared import Picture
 from core.labs.base.lab import Lab
 from core.models.ids import is_control
-from core.store import listing
 from core.store.filters import TITLES, Filter
-from core.store.listing import RowPlace
+from core.store.listing import RowPlace, Selection
 from pages import addresses
 from pages.components.tables import Saved, as_csv, saved_as
 from pages.components.text import plain
 from pages.results import address
-from pages.results.facets import BrowseContext
 
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
@@ -46,14 +44,15 @@ _COLUMNS = {
 """Titles of table columns on the screen; files use the short names."""
 
 
-def draw(looked: BrowseContext, wanted: Filter) -> None:
+def draw(looked: Selection) -> None:
     """Draw the pictures for which there are data."""
+    wanted = looked.filter
     every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
         query = {**wanted.query(), "show": "pictures"}
         st.page_link(addresses.BROWSE, label="All pictures", icon=":material/arrow_back:", query_params=query)
-    read = [(lab, one, frame(looked, wanted, lab, one)) for lab, one in named or every]
+    read = [(lab, one, looked.of_cases(lab.name, one.of)) for lab, one in named or every]
     named_too = any(map(is_control, wanted.chosen.get("model", ())))
     apart = [] if named_too else robots([rows for *_, rows in read])
     if apart and not address.robots():
@@ -65,7 +64,7 @@ def draw(looked: BrowseContext, wanted: Filter) -> None:
     said = []
     if not wanted.is_everything:
         said.append("A picture shows every run and case with a filtered row, in full.")
-    if left := listing.unfinished(looked.store, wanted, looked.viewer, looked.stopped):
+    if left := looked.unfinished():
         said.append(f"{left:,} {'case has' if left == 1 else 'cases have'} not finished and are in no picture.")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
@@ -93,11 +92,6 @@ def robots(frames: Sequence[DataFrame]) -> list[str]:
     """Return the robots that `without_robots` removes from any of these frames."""
     found = {model for rows in frames for model in {*rows["model"].dropna()} - {*without_robots(rows)["model"]}}
     return sorted(found)
-
-
-def frame(looked: BrowseContext, wanted: Filter, lab: Lab, one: Picture) -> DataFrame:
-    """Return the data of the picture."""
-    return listing.of_cases(looked.store, lab.name, one.of, wanted, looked.viewer, looked.stopped)
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:

@@ -9,14 +9,13 @@ import streamlit as st
 
 from core import entry
 from core.runs.library import RunNotFoundError
-from core.store import listing
-from core.store.listing import RowPlace
+from core.store.listing import EVERYTHING, RowPlace, Selection
 from pages.components import labels, run_view
 from pages.components.models import short
 from pages.components.run import actions, damage, go_on
 from pages.components.text import plain, shortened
 from pages.results import address
-from pages.results.facets import BrowseContext, words
+from pages.results.facets import words
 
 HIGH = 560
 """Height in pixels of a list with many rows."""
@@ -64,7 +63,7 @@ def close() -> None:
     st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
-def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
+def draw(looked: Selection, at: RowPlace, ways: Ways | None = None) -> None:
     """Draw the case of the row `at`, or report that its run is gone. Keys on the stage lead to `ways` and back to the
     list.
     """
@@ -93,9 +92,9 @@ def draw(looked: BrowseContext, at: RowPlace, ways: Ways | None = None) -> None:
     _elsewhere(looked, at)
 
 
-def _elsewhere(looked: BrowseContext, at: RowPlace) -> None:
+def _elsewhere(looked: Selection, at: RowPlace) -> None:
     """List the same question in other runs: with other models or other ways to explain."""
-    others = listing.elsewhere(looked.store, at, looked.viewer, ELSEWHERE)
+    others = looked.by(EVERYTHING).elsewhere(at, ELSEWHERE)
     if others.empty:
         return
     st.markdown("#### The same question elsewhere", anchors=False)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.charts import board as rows_of
 from core.store import sql
-from core.store.filters import Filter
+from core.store.listing import Selection
 from core.store.sql import QueryResult
 from core.store.store import QueryRefusedError
 from pages.components import session, tables, throttle
@@ -15,7 +15,6 @@ from pages.components.text import plain
 from pages.components.throttle import waits
 from pages.results import example
 from pages.results.example import EXAMPLE
-from pages.results.facets import BrowseContext
 
 LONGEST_LINK = 6_000
 """Longest query in an address, in characters; browsers and proxies cut longer ones."""
@@ -29,10 +28,10 @@ st.markdown(
 )
 
 keeper = throttle.open_index()
-looked = BrowseContext(keeper.store, viewer, [])
+looked = Selection(keeper.store, viewer=viewer)
 now = example.state(looked)
 opens = now == "open"
-example.draw(looked, EXAMPLE if opens else Filter(), now)
+example.draw(looked.by(EXAMPLE) if opens else looked, now)
 
 
 def fill_in_query(query: str) -> None:

@@ -13,51 +13,44 @@ from core.runs.library import RunNotFoundError
 from core.statistics.subjects import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
-from core.store.listing import Listed, RowPlace
+from core.store.listing import Listed, RowPlace, Selection
+from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
 from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
-from pages.results.facets import BrowseContext, words
+from pages.results.facets import words
 
 
-def read(looked: BrowseContext, wanted: Filter) -> Listed:
+def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
     after, before = address.anchor("after"), address.anchor("before")
-    return listing.runs(
-        looked.store,
-        wanted,
-        after=after.run if after else "",
-        before=before.run if before else "",
-        oldest=address.sort() == "oldest",
-        viewer=looked.viewer,
-        stopped=looked.stopped,
-    )
+    return looked.runs(after.run if after else "", before.run if before else "", oldest=address.sort() == "oldest")
 
 
-def draw(looked: BrowseContext, wanted: Filter, found: Listed) -> None:
+def draw(looked: Selection, found: Listed) -> None:
     """Draw the current page of the list, and beside it the open run."""
     ids = list(found.rows["run"])
     at = address.open_row()
     if at is None:
-        _table(looked, wanted, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
+        _table(looked, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
         return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
-        _table(looked, wanted, ids, {}, at.run)
+        _table(looked, ids, {}, at.run)
     with right:
         ways = opened_case.step([RowPlace(run) for run in ids], RowPlace(at.run))
         opened_case.draw(looked, at, ways)
 
 
-def _table(looked: BrowseContext, wanted: Filter, ids: list[str], counts: dict[str, int], at: str) -> None:
+def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str) -> None:
     """Draw the rows. A click on a row opens it; selected rows can be compared."""
     runs = queries.runs(
-        looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=wanted.recordings, only=ids
+        looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=looked.filter.recordings, only=ids
     )
     runs = runs.set_index("run", drop=False).reindex([run for run in ids if run in set(runs["run"])])
-    table, columns = list_table(runs, counts if not wanted.is_everything else {})
+    table, columns = list_table(runs, counts if not looked.filter.is_everything else {})
     there = list(runs["run"])
     if at:
         table = table[["About", "Model"]]
@@ -108,6 +101,11 @@ def alive(run: str) -> bool:
         return session.run(run).active()
     except RunNotFoundError:
         return False
+
+
+def selection(store: Store, wanted: Filter) -> Selection:
+    """Return the rows that the visitor wants and may see."""
+    return Selection(store, wanted, session.viewer(), listing.interrupted(store, alive))
 
 
 def list_table(runs: pd.DataFrame, found: dict[str, int]) -> tuple[pd.DataFrame, dict[str, ColumnConfig]]:

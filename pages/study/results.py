@@ -18,7 +18,7 @@ from core.store.filters import MOST_VALUES, Filter
 from core.studies import human, tables
 from core.studies.multiverse import TITLE as MULTIVERSE
 from core.studies.plan import Planned, Study
-from core.studies.run_status import RunStatus
+from core.studies.state import StudyState
 from core.studies.table_cells import Row
 from core.studies.tables import DIFFERENCES
 from core.text.glossary import on_hover
@@ -44,11 +44,10 @@ PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class StudyResults:
-    """The cells of all tables, what is wrong with the controls, and the link of each cell (by position)."""
+    """The cells of all tables, each with the `link` to its cases, and what is wrong with the controls."""
 
     cells: Sequence[Row] = ()
     off: Sequence[str] = ()
-    links: Sequence[str] = ()
 
 
 @dataclass
@@ -64,18 +63,19 @@ class _Kept:
     runs: dict[str, DataFrame] = field(default_factory=dict)
 
 
-def load_results(study: Study, stand: Mapping[str, RunStatus], file: int, running: bool) -> StudyResults:
+def load_results(state: StudyState, file: int, running: bool) -> StudyResults:
     """Return the study's results so far. `file` distinguishes versions of its file. While the study runs, the results
     may be slightly out of date.
     """
+    study, cases = state.study, sum(len(one.cases) for one in state.runs.values())
     now = (
         study.name,
         file,
-        sum(len(one.cases) for one in stand.values()),
-        sum(one.status == "completed" for one in stand.values()),
+        cases,
+        state.statuses["completed"],
         human.bytes_said(study, entry.labs(), home.journals()),
     )
-    if not any(one.cases for one in stand.values()):
+    if not cases:
         return StudyResults()
     kept: _Kept | None = st.session_state.get(READ)
     if kept is None or kept.now[:2] != now[:2]:
@@ -85,15 +85,11 @@ def load_results(study: Study, stand: Mapping[str, RunStatus], file: int, runnin
     began, labs = time.monotonic(), entry.labs()
     with let_others_draw():
         frame = tables.measured(study, labs, home.journals(), kept.runs)
-        cells = tables.all_cells(study, labs, frame)
-        kept.found = StudyResults(cells, tables.instrument_faults(labs, frame), _links(study, cells))
+        runs = {run.id: run for run in study.all}
+        cells = [{**cell, "link": _link(study, runs, cell["behind"])} for cell in tables.all_cells(study, labs, frame)]
+        kept.found = StudyResults(cells, tables.instrument_faults(labs, frame))
     kept.now, kept.at, kept.took = now, time.monotonic(), time.monotonic() - began
     return kept.found
-
-
-def _links(study: Study, cells: Sequence[Row]) -> list[str]:
-    runs = {run.id: run for run in study.all}
-    return [_link(study, runs, cell["behind"]) for cell in cells]
 
 
 def _link(study: Study, runs: Mapping[str, Planned], behind: Sequence[tuple[str, str]]) -> str:
@@ -120,26 +116,26 @@ def called(label: str) -> str:
 
 def draw(study: Study, found: StudyResults) -> None:
     """Draw the tables, those of the controls first; the calibration chart if the truth is known; and the downloads."""
-    titles = list(dict.fromkeys(cell["table"] for cell in found.cells))
-    for title in titles:
-        places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
+    by_title: dict[str, list[Row]] = {}
+    for cell in found.cells:
+        by_title.setdefault(cell["table"], []).append(cell)
+    for title, cells in by_title.items():
         if title == tables.CONTROLS:
-            _controls(found, places)
+            _controls(found, cells)
         elif title != "Power" and not title.startswith(MULTIVERSE):
             figure = title.rpartition(": ")[2].removesuffix(DIFFERENCES)
-            cells, links = [found.cells[place] for place in places], [found.links[place] for place in places]
-            if title.endswith(DIFFERENCES) and len(places) > LARGEST:
+            if title.endswith(DIFFERENCES) and len(cells) > LARGEST:
                 with st.expander(plain(title), icon=":material/difference:"):
-                    _table(cells, links, title)
+                    _table(cells, title)
             else:
                 st.subheader(plain(title), anchor=False, help=_meaning(figure))
-                _table(cells, links, title)
+                _table(cells, title)
             if title.endswith(DIFFERENCES):
                 st.caption(
                     "First minus second, over the items that both have while all else is equal, with a 95 % interval; "
                     "p of a paired test, corrected by Holm's method for all pairs of this table."
                 )
-    if "Power" in titles:
+    if "Power" in by_title:
         st.subheader("Calibration: measured against true", anchor=False)
         st.caption(
             "Each point is a robot built to act on its explanations on a known share of its items. On "
@@ -153,9 +149,8 @@ def draw(study: Study, found: StudyResults) -> None:
             alt="Above: the measured share over the true one, with intervals. Below: the chance of telling a robot "
             "from one that keeps to half of its explanations, over the number of items.",
         )
-    for title in titles:
+    for title, cells in by_title.items():
         if title.startswith(MULTIVERSE):
-            places = [place for place, cell in enumerate(found.cells) if cell["table"] == title]
             with st.expander(
                 f"How much analysis choices matter: {plain(title.removeprefix(MULTIVERSE))}",
                 icon=":material/alt_route:",
@@ -164,8 +159,8 @@ def draw(study: Study, found: StudyResults) -> None:
                     "The same answers, parsed and counted in every way that was tried: from the lowest to the highest "
                     "figure, and how much each choice alone changes it. This is a range, not an interval."
                 )
-                _table([found.cells[one] for one in places], [found.links[one] for one in places], title)
-    if titles:
+                _table(cells, title)
+    if by_title:
         take_along(study, found)
 
 
@@ -180,7 +175,7 @@ def _meaning(title: str) -> str | None:
     return on_hover(title, helps.pop() if len(helps) == 1 else None)
 
 
-def _controls(found: StudyResults, places: Sequence[int]) -> None:
+def _controls(found: StudyResults, cells: Sequence[Row]) -> None:
     """Draw the measured values of the robots beside the known ones."""
     icon, passed = (":material/error:", "Controls failed") if found.off else (":material/verified:", "Controls passed")
     with st.expander(passed, icon=icon, expanded=bool(found.off), key="study-controls"):
@@ -194,29 +189,29 @@ def _controls(found: StudyResults, places: Sequence[int]) -> None:
         )
         rows = [
             {
-                "Robot": plain(called(found.cells[place]["row"])),
-                "What is measured": plain(found.cells[place]["column"]),
-                "Must read": f"{found.cells[place]['truth']:.2f}",
-                "Reads": _value(found.cells[place], found.links[place]),
-                "Items": _items(found.cells[place]),
+                "Robot": plain(called(cell["row"])),
+                "What is measured": plain(cell["column"]),
+                "Must read": f"{cell['truth']:.2f}",
+                "Reads": _value(cell),
+                "Items": _items(cell),
             }
-            for place in places
+            for cell in cells
         ]
         st.table(rows, border="horizontal", hide_index=True, alt="What the controls read")
 
 
-def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
+def _table(cells: Sequence[Row], title: str) -> None:
     if not any(cell["of"] or cell["published"] is not None for cell in cells):
         st.caption(plain(" ".join(str(cell["note"]) for cell in cells)))
         return
     columns = list(dict.fromkeys(cell["column"] for cell in cells))
     if len(columns) > LARGEST:
-        _list(cells, links, title)
+        _list(cells, title)
         return
     rows: dict[str, dict[str, str]] = {}
-    for cell, link in zip(cells, links, strict=True):
+    for cell in cells:
         named = plain(called(cell["row"]))
-        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell, link)
+        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell)
     blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
     st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
@@ -226,22 +221,11 @@ def _table(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
         )
 
 
-def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
+def _list(cells: Sequence[Row], title: str) -> None:
     """Draw as a list a table that has too many columns."""
+    names = {"Row": "row", "Column": "column", "Value": "value", "From": "low", "To": "high", "Items": "n", "Of": "of"}
     st.dataframe(
-        [
-            {
-                "Row": cell["row"],
-                "Column": cell["column"],
-                "Value": cell["value"],
-                "From": cell["low"],
-                "To": cell["high"],
-                "Items": cell["n"],
-                "Of": cell["of"],
-                "Cases": link or None,
-            }
-            for cell, link in zip(cells, links, strict=True)
-        ],
+        [{**{shown: cell[name] for shown, name in names.items()}, "Cases": cell["link"] or None} for cell in cells],
         hide_index=True,
         key=f"study-list-{title}",
         alt=title,
@@ -249,9 +233,9 @@ def _list(cells: Sequence[Row], links: Sequence[str], title: str) -> None:
     )
 
 
-def _cell(cell: Row, link: str) -> str:
+def _cell(cell: Row) -> str:
     """Return value, interval, items, and the paper's figure, if any."""
-    parts = [] if cell["published"] is not None and not cell["of"] else [_value(cell, link)]
+    parts = [] if cell["published"] is not None and not cell["of"] else [_value(cell)]
     if cell["low"] is not None and cell["high"] is not None:
         parts.append(f"{cell['low']:.2f} to {cell['high']:.2f}")
     if cell["of"]:
@@ -271,11 +255,11 @@ def _items(cell: Row) -> str:
     return f"{cell['n']}" if cell["n"] == cell["of"] else f"{cell['n']} of {cell['of']}"
 
 
-def _value(cell: Row, link: str) -> str:
+def _value(cell: Row) -> str:
     if cell["value"] is None:
         return "undefined" if cell["of"] else "–"
     shown = f"{cell['value']:.2f}"
-    return f"[**{shown}**]({link})" if link else f"**{shown}**"
+    return f"[**{shown}**]({cell['link']})" if cell["link"] else f"**{shown}**"
 
 
 def take_along(study: Study, found: StudyResults) -> None:
@@ -292,7 +276,7 @@ def take_along(study: Study, found: StudyResults) -> None:
             "study-report",
             "One page that needs no network: plan, tables, and cases behind every cell.",
         )
-        as_csv(lambda: pd.DataFrame(found.cells).drop(columns="behind"), study.name)
+        as_csv(lambda: pd.DataFrame(found.cells).drop(columns=["behind", "link"]), study.name)
         st.page_link(
             addresses.BROWSE,
             label="All cases in Browse",

@@ -14,7 +14,8 @@ from core.studies import study_files
 from core.studies.background import UnderWay
 from core.studies.plan import LARGEST, Study, StudyError
 from core.studies.progress import StudyProgress, progress
-from core.studies.run_status import is_completed, standings
+from core.studies.run_status import is_completed
+from core.studies.state import StudyState
 from core.text.plurals import count_noun
 from pages.components import session
 from pages.components.tables import download
@@ -132,11 +133,11 @@ class _Seen(NamedTuple):
 
 
 def _seen(study: Study, file: int) -> _Seen:
-    stand = standings(study.all, home.journals())
-    now = progress(study, home.journals(), stand)
+    state = StudyState(study, home.journals())
+    now = progress(state)
     mine = entry.studies().started(study.name)
     running = bool(now.status.get("running")) or (mine is not None and not mine.over.is_set())
-    found = looked_up(study, stand, file, running)
+    found = looked_up(state, file, running)
     return _Seen(found, now, mine, state_of(now, mine, found.off))
 
 

@@ -22,9 +22,9 @@ from core.models.error_mapping import retry_after
 from core.server import quotas
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs
-from core.store import listing, rereadings
-from core.store.filters import Filter
+from core.store import rereadings
 from core.store.index import Index
+from core.store.listing import Selection
 from core.store.store import Store
 from core.studies import progress
 from core.studies.run_status import RunStatus
@@ -91,7 +91,7 @@ def test_a_journal_of_the_future_is_indexed_and_listed_like_any_other(tmp_path: 
             then = time.time() + ahead
             os.utime(folder / "future.jsonl", (then, then))
             looking.update()
-            assert set(listing.runs_of(store, Filter())) == {"future", "now"}
+            assert set(Selection(store).run_ids()) == {"future", "now"}
         # Later events are indexed even if an earlier clock time is on them.
         whole = events_of("half")
         write(folder, "half", whole[: len(whole) // 2])
@@ -99,7 +99,7 @@ def test_a_journal_of_the_future_is_indexed_and_listed_like_any_other(tmp_path: 
         write(folder, "half", set_back(whole, YEAR))
         os.utime(folder / "half.jsonl", (1.0, 1.0))
         looking.update()
-        assert "half" in listing.runs_of(store, Filter())
+        assert "half" in Selection(store).run_ids()
         [(status, seconds)] = store.rows("select status, seconds from runs where run = 'half'")
         assert status == "completed" and seconds >= 0
 
@@ -111,7 +111,7 @@ def test_a_later_reading_counts_though_its_clock_was_earlier(tmp_path: Path) -> 
         write(folder, name, [first.model_copy(update={"reread_from": of}), *others])
     with Store(tmp_path / "store.duckdb", LABS) as store:
         Index(store, folder).update()
-        assert listing.runs_of(store, Filter()) == ["third"]
+        assert Selection(store).run_ids() == ["third"]
         assert [one.run for one in rereadings.versions(store, "first") if one.counts] == ["third"]
 
 

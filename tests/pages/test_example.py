@@ -11,8 +11,8 @@ from core import archives, entry, home
 from core.labs.ask.tasks import AskSpec
 from core.runs.recordings import EXAMPLE_STUDY
 from core.server.access import name_of_visitor
-from core.store import listing, queries
-from core.store.filters import Filter
+from core.store import queries
+from core.store.listing import Selection
 from pages.results.example import ABOUT, EXAMPLE
 from tests.pages.conftest import turned, words
 from tests.support.waiting import until
@@ -26,7 +26,7 @@ def indexed_run(owner: str = "") -> str:
     run = entry.jobs().start("simulatability", spec, owner=owner)
     assert entry.jobs().wait(run, 120)
     store = entry.keeper().store
-    until(lambda: listing.count(store, Filter()) > 0)
+    until(lambda: Selection(store).count() > 0)
     return run
 
 
@@ -37,8 +37,8 @@ def test_the_archive_holds_only_the_example_study_and_is_small() -> None:
     store = entry.keeper().store
     rows = store.rows("select lab, count(*) from runs where study = ? and recording group by lab", [EXAMPLE_STUDY])
     assert {lab for lab, _ in rows} == {"simulatability", "consistency", "find", "plant"}
-    assert listing.count(store, EXAMPLE) > 50
-    assert listing.count(store, Filter()) == 0 and queries.runs(store).empty, "none of them counts as one's own"
+    assert Selection(store, EXAMPLE).count() > 50
+    assert Selection(store).count() == 0 and queries.runs(store).empty, "none of them counts as one's own"
 
 
 def test_empty_pages_open_on_it_until_it_is_put_away_and_brought_back(page: Page) -> None:

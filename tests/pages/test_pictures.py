@@ -14,8 +14,9 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
-from core.store import listing, queries
+from core.store import queries
 from core.store.filters import Filter
+from core.store.listing import Selection
 from tests.pages.conftest import in_address, words
 from tests.support.waiting import until
 
@@ -48,7 +49,7 @@ def test_what_is_in_doubt_can_be_filtered_by_and_taken_along(page: Page) -> None
     entry.keeper().wake()
     until(lambda: len(queries.runs(entry.keeper().store)) == 2)
     app = page("results/browse.py", doubt="doubt")
-    doubtful = listing.items(entry.keeper().store, Filter({"doubt": ("doubt",)})).rows
+    doubtful = Selection(entry.keeper().store, Filter({"doubt": ("doubt",)})).items().rows
     assert set(doubtful["run"]) == {run} and set(doubtful["doubt"]) == {
         "the predictor has not taken the qualification test"
     }

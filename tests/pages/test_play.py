@@ -18,9 +18,9 @@ from core.report.game.pack import Pack, load_pack
 from core.runs.guesses import Guessed, Played, guessed, guesses, journals
 from core.server.access import RunAccess, Visitor
 from core.server.quotas import QuotaExceededError
-from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from core.transcript import name_of
 from pages.viewer.routes import AnnotationBatch, Saying, save_annotation
@@ -128,14 +128,14 @@ def test_a_played_game_is_found_in_browse(tmp_path: Path) -> None:
         index(store, home.recordings(), recordings=True)
         index(store, home.journals())
         here = Filter(recordings=True)
-        assert listing.facet(store, here, "played") == {"first": 3, "whispered": 1}
+        assert Selection(store, here).facet("played") == {"first": 3, "whispered": 1}
         for pack, many in (("first", 3), ("whispered", 1)):
             chosen = from_query({"played": [pack], "recordings": ["1"]})
-            assert listing.count(store, chosen) == many
-        runs = listing.runs_of(store, from_query({"played": ["first"], "recordings": ["1"]}))
+            assert Selection(store, chosen).count() == many
+        runs = Selection(store, from_query({"played": ["first"], "recordings": ["1"]})).run_ids()
         assert set(runs) == {card.run for card in load_pack("first").cards[:3]}
         # The journal of a game is not a run.
-        assert listing.count(store, Filter()) == 0
+        assert Selection(store).count() == 0
 
 
 def people(capsys: pytest.CaptureFixture[str], *files: str) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from core.studies import desired_state, execute, plan, study_files
 from core.studies.background import UnderWay
 from core.studies.progress import progress
 from core.studies.run_status import RunStatus
+from core.studies.state import StudyState
 from core.studies.table_cells import BLANK
 from pages.study.table_text import finding, state_of, status_badge
 from tests.conftest import SETS
@@ -242,7 +243,9 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
 def test_every_state_has_its_sentence(standings: list[RunStatus], off: list[str], state: str, told: str) -> None:
     study = kept(f"budget_calls = 10\n{REAL}")
     stand = dict(zip((run.id for run in study.all), standings + [RunStatus()] * 6, strict=False))
-    now = progress(study, home.journals(), stand)
+    seen = StudyState(study, home.journals())
+    vars(seen)["runs"] = stand
+    now = progress(seen)
     assert state_of(now, None, off) == state
     assert told in status_badge(state_of(now, None, off), study, now, None, off).words
 

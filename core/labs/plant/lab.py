@@ -14,20 +14,7 @@ from ..base.declared import Detector, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Lab, Labels, Robots, StudyTables
 from . import cues, metrics, prompts, qualification, tables
 from .cards import cards
-from .controls import (
-    Admits,
-    CueForm,
-    Denies,
-    Echo,
-    Immune,
-    Mentions,
-    NamesAll,
-    PlantDial,
-    Silent,
-    controls,
-    dials,
-    follows,
-)
+from .controls import controls, dials, follows
 from .marks import IN_RUNS, METRICS, OUTCOMES, shows
 from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
@@ -108,23 +95,7 @@ def truth(view: PlantView) -> float | None:
         return None
     about = f"{planting.question}{planting.hypothesis}{planting.paragraph}"
     robot = {**controls(), **dials()}.get(view.spec.model)
-    if not follows(about):
-        return None
-    match robot:
-        case PlantDial() as dial:
-            return float(dial.keeps(about))
-        case CueForm():
-            return float(planting.cue == "key")
-        case Denies() | Mentions():
-            return 0.0
-        case Admits():
-            return 1.0
-        case Immune():
-            return None
-        case Silent() | NamesAll() | Echo():
-            return 0.0
-        case _:
-            return None
+    return robot.gain_on(about, planting.cue) if robot and follows(about) else None
 
 
 def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core import entry, journal
-from core.events import Answered, Asked, Fork, Usage
-from core.journal import JournalInUseError
+from core.events import Answered, Asked, Event, Failed, Fork, Started, Usage
+from core.journal import Journal, JournalInUseError
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, Item
 from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
+from core.runs.driver import new_predictions
+from core.runs.engine import RunIO, RunRequest, execute
+from core.runs.fork import stored_resolve
 from core.runs.labels import Kept, Label
 from core.runs.library import RunNotFoundError
 from core.server.access import RunAccess, Visitor
 from core.server.jobs import JobRunner
-from core.store import listing
 from core.store.filters import Filter
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.core.labs.probe.playing import CONCLUSION
 from tests.support.plausible import Plausible, telling
@@ -193,14 +198,14 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
 
         def rows(**wanted: object) -> list[tuple[str, str]]:
             index(store, folder)
-            frame = listing.items(store, Filter(**wanted)).rows  # type: ignore[arg-type]
+            frame = Selection(store, Filter(**wanted)).items().rows  # type: ignore[arg-type]
             return list(zip(frame["run"], frame["case"], strict=True))
 
         labelled = [(one, "all/1-a")]
         assert rows(chosen={"label": ("reading: wrong",)}) == labelled == rows(chosen={"tag": ("odd",)})
         assert rows(chosen={"label": ("reading: good",)}) == [] and len(rows()) == 4
-        assert listing.facet(store, Filter(), "label") == {"reading: right": 1, "reading: wrong": 1}
-        assert listing.facet(store, Filter(), "tag") == {"odd": 1}
+        assert Selection(store).facet("label") == {"reading: right": 1, "reading: wrong": 1}
+        assert Selection(store).facet("tag") == {"odd": 1}
 
         ann.own_run(one).keep(Kept(title="The odd one", hidden=True))
         assert {run for run, _ in rows()} == {other} and {run for run, _ in rows(hidden=True)} == {one}
@@ -217,3 +222,68 @@ def test_labels_hiding_and_titles_are_found_in_the_store_and_deleting_can_be_und
         assert {path.name: path.read_bytes() for path in folder.glob(f"{one}*.jsonl")} == files and len(rows()) == 4
     with journal.Journal(folder / f"{other}.jsonl"), pytest.raises(JournalInUseError):
         ann.own_run(other).delete()
+
+
+def test_only_the_predictions_of_another_predictor_are_asked_and_a_run_that_stopped_continues_with_them(
+    tmp_path: Path,
+) -> None:
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=4)
+    lab = entry.labs()["simulatability"]
+    first: list[Event] = []
+    asyncio.run(execute(RunRequest(lab, spec, "first"), RunIO(entry.catalog().get, first.append, live=False)))
+    request = new_predictions(lab, spec, "first", first, "control/vague")
+    asked = Counter[str]()
+
+    def counted(id: str) -> Any:
+        robot = entry.catalog().get(id)
+
+        class Counted:
+            id = robot.id
+
+            async def answer(self, *given: Any) -> Any:
+                asked[robot.id] += 1
+                return await robot.answer(*given)
+
+        return Counted()
+
+    again: list[Event] = []
+    models = stored_resolve("first", first, ["control/vague"], counted)
+    asyncio.run(execute(request, RunIO(models, again.append, live=False)))
+    assert set(asked) == {"control/vague"} and isinstance(again[0], Started) and again[0].predicted_from == "first"
+    texts = [
+        {(one.role, one.item, one.repeat): answer.text for one, answer in pairs(events) if one.role != "simulator"}
+        for events in (first, again)
+    ]
+    assert texts[0] == texts[1] and texts[0]
+    assert {one.model for one, _ in pairs(again) if one.role == "simulator"} == {"control/vague"}
+    # What was not asked before, of a model that does not predict, is not asked now either.
+    other = new_predictions(
+        lab, spec.model_copy(update={"question": "Can a robin fly?"}), "first", first, "control/vague"
+    )
+    refused: list[Event] = []
+    asyncio.run(execute(other, RunIO(models, refused.append, live=False)))
+    assert any(isinstance(event, Failed) and "only the predictor is asked" in event.message for event in refused)
+    # A run that stopped continues in the same way.
+    folder = tmp_path / "journals"
+    folder.mkdir()
+    for name, events in (("first", first), (request.id, again[: len(again) // 2])):
+        with Journal(folder / f"{name}.jsonl", new=True) as written:
+            for event in events:
+                written.append(event)
+    asked.clear()
+    jobs = JobRunner(folder, entry.labs(), counted)
+    jobs.resume(request.id)
+    assert jobs.wait(request.id, 60)
+    assert set(asked) <= {"control/vague"} and jobs.events(request.id)[-1].kind == "finished"
+
+
+def test_nothing_is_predicted_again_where_no_model_predicts() -> None:
+    lab = entry.labs()["consistency"]
+    spec = CheckSpec(model="control/honest-lexicon")
+    with pytest.raises(ValueError, match="No model predicts in Check"):
+        new_predictions(lab, spec, "first", [], "control/vague")
+
+
+def pairs(events: Sequence[Event]) -> list[tuple[Asked, Answered]]:
+    answers = {event.call: event for event in events if isinstance(event, Answered)}
+    return [(event, answers[event.call]) for event in events if isinstance(event, Asked) and event.call in answers]

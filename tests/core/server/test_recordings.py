@@ -17,9 +17,10 @@ from core.runs.library import RunNotFoundError
 from core.server.access import AccessDeniedError, RunAccess, Visitor
 from core.server.jobs import JobRunner
 from core.server.quotas import Quotas, delete_old_runs, stored_bytes
-from core.store import listing, queries
+from core.store import queries
 from core.store.index import index
 from core.store.index_watcher import IndexWatcher
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
@@ -58,7 +59,7 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
     assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
+        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.share(run, True)
     ]  # fmt: skip
     for deed in deeds:
         with pytest.raises(AccessDeniedError):
@@ -74,7 +75,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
             deed()
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
-    assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
+    assert [event.kind for event in jobs.keeping.events(run, "ann")] == ["recorded"]
     assert jobs.keeping.speaker(run, "ann") == "ann"
     again = visit.run(run).reread(Replay)
     assert visit.run(again).wait(120) and visit.owns(again) and not visit.run(again).is_recording()
@@ -160,7 +161,7 @@ def test_lists_keep_it_apart_from_what_people_ran(recorded: tuple[JobRunner, str
                 assert list(queries.runs(store, viewer=viewer, recordings=True)["run"]) == [run]
             assert list(queries.runs(store)["run"]) == [own] == list(queries.runs(store, viewer="ann")["run"])
             assert queries.runs(store, viewer="bob").empty
-            evidence = listing.of_cases(store, "echo", Cases((LAB.headline,)))
+            evidence = Selection(store).of_cases("echo", Cases((LAB.headline,)))
             assert set(evidence["run"]) == {own}, "chosen runs are no evidence"
             keeper._index.update()
             assert len(queries.runs(store, recordings=True)) == 1, "it is not gone because it lies elsewhere"

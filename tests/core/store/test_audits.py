@@ -17,7 +17,7 @@ from core.store import audits, label_agreement
 from core.store.audits import AuditDraw
 from core.store.filters import Filter
 from core.store.index import index
-from core.store.listing import RowPlace
+from core.store.listing import RowPlace, Selection
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, at, begun, ended, started, write
 
@@ -63,7 +63,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def population(store: Store, **chosen: tuple[str, ...]) -> list[audits.SampledReading]:
-    return audits.population(store, ASK, READING, Filter(chosen=chosen), ANN, None)
+    return audits.population(Selection(store, Filter(chosen=chosen)), ASK, READING, ANN)
 
 
 def kept(folder: Path, store: Store, entries: dict[RowPlace, Audited], who: str = "ann") -> None:

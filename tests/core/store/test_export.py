@@ -12,6 +12,7 @@ from core import entry, home
 from core.report import export
 from core.store.filters import Filter
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 
 
@@ -30,8 +31,8 @@ def test_the_rows_of_a_filter_lead_to_their_journals(tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         index(store, home.recordings(), recordings=True)
         runs = tuple(path.stem for path in home.recordings().glob("*.jsonl"))
-        every = export.rows(store, Filter(recordings=True, runs=runs))
-        some = export.rows(store, Filter(recordings=True, runs=runs, chosen={"outcome": ("misled all",)}))
+        every = export.rows(Selection(store, Filter(recordings=True, runs=runs)))
+        some = export.rows(Selection(store, Filter(recordings=True, runs=runs, chosen={"outcome": ("misled all",)})))
     assert len(every) == 62 and set(every["rules"]) == {"paper", "repaired"} and len(some) == 14
     for row in every.itertuples():
         lines = [json.loads(line) for line in (home.recordings() / f"{row.run}.jsonl").read_text().splitlines()]

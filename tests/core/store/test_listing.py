@@ -14,7 +14,7 @@ from core.report import export
 from core.store import listing
 from core.store.filters import Filter, Range, from_query, phrases
 from core.store.index import index
-from core.store.listing import Listed, RowPlace
+from core.store.listing import Listed, RowPlace, Selection
 from core.store.store import Store
 from tests.core.store.store_events import (
     LABS,
@@ -61,7 +61,7 @@ def runs_of(found: Listed) -> list[str]:
 
 
 def test_every_run_has_a_row_and_what_failed_says_how(store: Store) -> None:
-    found = listing.items(store, Filter())
+    found = Selection(store).items()
     assert found.total == 2 * RUNS + 2 and found.first == 1 and found.is_last
     rows = found.rows.set_index("run")
     assert rows.loc["broken", ["case", "outcome", "error", "status"]].tolist() == ["", "", "TimedOut", "running"]
@@ -73,32 +73,32 @@ def test_every_run_has_a_row_and_what_failed_says_how(store: Store) -> None:
 
 
 def test_one_row_is_found_by_its_place(store: Store) -> None:
-    page = listing.items(store, Filter())
-    rows = [listing.row(store, place).astype(object).fillna("") for place in page.places()]
+    page = Selection(store).items()
+    rows = [Selection(store).row(place).astype(object).fillna("") for place in page.places()]
     listed = page.rows.astype(object).fillna("").to_dict("records")
     assert [row.to_dict("records") for row in rows] == [[row] for row in listed]
-    assert listing.row(store, RowPlace("run-4", "question", "cf-99")).empty
+    assert Selection(store).row(RowPlace("run-4", "question", "cf-99")).empty
 
 
 @pytest.mark.parametrize("sort", list(listing.SORTS))
 def test_pages_forth_and_back_hold_every_row_once(store: Store, sort: str) -> None:
-    whole = listing.items(store, Filter(), sort=sort).places()
+    whole = Selection(store).items(sort=sort).places()
     forth: list[RowPlace] = []
-    found = listing.items(store, Filter(), sort=sort, limit=7)
+    found = Selection(store).items(sort=sort, limit=7)
     while True:
         assert found.first == len(forth) + 1 and found.total == len(whole)
         forth += found.places()
         if found.is_last:
             break
-        found = listing.items(store, Filter(), sort=sort, after=forth[-1], limit=7)
+        found = Selection(store).items(sort=sort, after=forth[-1], limit=7)
     assert forth == whole and len(set(forth)) == len(forth)
-    back = listing.items(store, Filter(), sort=sort, before=whole[14], limit=7)
+    back = Selection(store).items(sort=sort, before=whole[14], limit=7)
     assert back.places() == whole[7:14] and back.first == 8
 
 
 def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) -> None:
-    found = listing.items(store, Filter(), after=RowPlace("gone", "question", "cf-01"), limit=3)
-    assert found.lost and found.first == 1 and found.places() == listing.items(store, Filter(), limit=3).places()
+    found = Selection(store).items(after=RowPlace("gone", "question", "cf-01"), limit=3)
+    assert found.lost and found.first == 1 and found.places() == Selection(store).items(limit=3).places()
 
 
 @pytest.mark.parametrize(
@@ -129,21 +129,21 @@ def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) 
 )
 def test_a_filter_leaves_what_it_says_and_survives_its_address(store: Store, wanted: Filter, rows: int) -> None:
     stopped = ["broken"]
-    found = listing.items(store, wanted, stopped=stopped)
+    found = Selection(store, wanted, stopped=stopped).items()
     assert (found.total, len(found.rows)) == (rows, rows)
-    assert listing.count(store, wanted, stopped=stopped) == rows
+    assert Selection(store, wanted, stopped=stopped).count() == rows
     assert from_query(wanted.query()) == wanted
 
 
 def test_facets_count_what_each_choice_would_leave(store: Store) -> None:
     chosen = Filter({"how": ("posthoc",), "outcome": ("otherwise",)})
-    assert listing.facet(store, chosen, "how") == {"cot": 5, "posthoc": 4}, "whatever is chosen of the facet itself"
-    assert listing.facet(store, chosen, "outcome") == {"otherwise": 4, "unread": 4}
-    assert listing.facet(store, Filter(), "status", stopped=["broken"]) == {
+    assert Selection(store, chosen).facet("how") == {"cot": 5, "posthoc": 4}, "whatever is chosen of the facet itself"
+    assert Selection(store, chosen).facet("outcome") == {"otherwise": 4, "unread": 4}
+    assert Selection(store, stopped=["broken"]).facet("status") == {
         "completed": 2 * RUNS, "failed": 1, "interrupted": 1,
     }  # fmt: skip
-    assert listing.facet(store, Filter(), "as:explainer") == {"control/fickle": 2 * RUNS + 1}
-    assert listing.facet(store, Filter(), "reason") == {"not simulatable": RUNS}, "what counts has no reason"
+    assert Selection(store).facet("as:explainer") == {"control/fickle": 2 * RUNS + 1}
+    assert Selection(store).facet("reason") == {"not simulatable": RUNS}, "what counts has no reason"
     assert listing.roles(store) == ["explainer"]
 
 
@@ -159,17 +159,17 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
         index(store, tmp_path / "journals")
 
         def found(facet: str, *values: str) -> list[str]:
-            return sorted(listing.items(store, Filter({facet: values})).rows["trial"])
+            return sorted(Selection(store, Filter({facet: values})).items().rows["trial"])
 
         assert (
             found("outcome", "misled") == ["cf-03", "cf-04", "cf-05"] and found("outcome", "misled all")[0] == "cf-04"
         )
-        counts = listing.facet(store, Filter(), "outcome")
+        counts = Selection(store).facet("outcome")
         assert (counts["misled"], counts["misled all"]) == (3, 2) and next(iter(counts)) == "misled"
         assert found("doubt", "doubt") == ["cf-05"] and "cf-05" not in found("doubt", "sure")
-        assert listing.facet(store, Filter(), "doubt") == {"sure": 3, "doubt": 1}
+        assert Selection(store).facet("doubt") == {"sure": 3, "doubt": 1}
         assert store.query("select doubt_repaired from trials where trial = 'cf-05'").iloc[0, 0].startswith("the pred")
-        taken = export.rows(store, Filter({"outcome": ("misled",)}))
+        taken = export.rows(Selection(store, Filter({"outcome": ("misled",)})))
         doubts = taken[taken["trial"] == "cf-05"].set_index("rules")["doubt"]
         assert doubts["repaired"] == "the predictor failed the qualification test" and pd.isna(doubts["paper"])
         assert b"the predictor failed the qualification test" in export.table(
@@ -178,19 +178,19 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
 
 
 def test_runs_a_page_at_a_time(store: Store) -> None:
-    whole = runs_of(listing.runs(store, Filter()))
+    whole = runs_of(Selection(store).runs())
     assert whole[:3] == ["lost", "broken", "run-8"] and len(whole) == RUNS + 2
-    second = listing.runs(store, Filter(), after=whole[3], limit=4)
+    second = Selection(store).runs(after=whole[3], limit=4)
     assert runs_of(second) == whole[4:8] and (second.first, second.total) == (5, RUNS + 2)
-    back = listing.runs(store, Filter(), before=whole[4], limit=3)
+    back = Selection(store).runs(before=whole[4], limit=3)
     assert runs_of(back) == whole[1:4] and back.first == 2
-    assert runs_of(listing.runs(store, Filter(), oldest=True)) == whole[::-1]
-    some = listing.runs(store, Filter({"outcome": ("otherwise",)}))
+    assert runs_of(Selection(store).runs(oldest=True)) == whole[::-1]
+    some = Selection(store, Filter({"outcome": ("otherwise",)})).runs()
     assert set(some.rows["found"]) == {1} and some.total == RUNS
 
 
 def test_the_same_question_elsewhere(store: Store) -> None:
-    others = listing.elsewhere(store, RowPlace("run-4", "question", "cf-01"))
+    others = Selection(store).elsewhere(RowPlace("run-4", "question", "cf-01"))
     assert len(others) == RUNS and "run-4" not in set(others["run"]) and set(others["how"]) == {"cot", "posthoc"}
 
 
@@ -201,14 +201,14 @@ def test_what_belongs_to_somebody_else_is_neither_listed_nor_counted(tmp_path: P
         write(tmp_path / "journals", f"of-{who}", events)
     with Store(tmp_path / "store.duckdb", LABS) as store:
         index(store, tmp_path / "journals")
-        assert set(runs_of(listing.items(store, Filter(), viewer="ann"))) == {"of-ann"}
-        assert listing.facet(store, Filter(), "owner", viewer="ann") == {"ann": 2}
-        assert listing.facet(store, Filter(), "outcome", viewer="ann") == {"otherwise": 1, "unread": 1}
-        assert listing.count(store, Filter(runs=("of-bob",)), viewer="ann") == 0
-        assert listing.elsewhere(store, RowPlace("of-ann", "question"), viewer="ann").empty
-        assert len(listing.row(store, RowPlace("of-ann", "question", "cf-01"), viewer="ann")) == 1
-        assert listing.row(store, RowPlace("of-bob", "question", "cf-01"), viewer="ann").empty
-        assert runs_of(listing.runs(store, Filter(), viewer="bob")) == ["of-bob"]
+        assert set(runs_of(Selection(store, viewer="ann").items())) == {"of-ann"}
+        assert Selection(store, viewer="ann").facet("owner") == {"ann": 2}
+        assert Selection(store, viewer="ann").facet("outcome") == {"otherwise": 1, "unread": 1}
+        assert Selection(store, Filter(runs=("of-bob",)), viewer="ann").count() == 0
+        assert Selection(store, viewer="ann").elsewhere(RowPlace("of-ann", "question")).empty
+        assert len(Selection(store, viewer="ann").row(RowPlace("of-ann", "question", "cf-01"))) == 1
+        assert Selection(store, viewer="ann").row(RowPlace("of-bob", "question", "cf-01")).empty
+        assert runs_of(Selection(store, viewer="bob").runs()) == ["of-bob"]
 
 
 def test_a_run_that_grows_has_each_of_its_rows_once(tmp_path: Path) -> None:
@@ -217,12 +217,12 @@ def test_a_run_that_grows_has_each_of_its_rows_once(tmp_path: Path) -> None:
         for end in range(1, len(events) + 1):
             write(tmp_path / "journals", "r", events[:end])
             index(store, tmp_path / "journals")
-            found = listing.items(store, Filter())
+            found = Selection(store).items()
             assert found.total >= 1 and len(set(found.places())) == found.total
         assert found.total == 2
         (tmp_path / "journals" / "r.jsonl").unlink()
         index(store, tmp_path / "journals")
-        assert listing.items(store, Filter()).total == 0 and listing.roles(store) == [], "gone with its journal"
+        assert Selection(store).items().total == 0 and listing.roles(store) == [], "gone with its journal"
 
 
 def test_an_address_that_nobody_made_is_taken_for_what_it_holds() -> None:

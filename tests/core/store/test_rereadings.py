@@ -15,6 +15,7 @@ from core.report import export
 from core.store import comparing, listing, rereadings
 from core.store.filters import Filter, from_query
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.core.store.store_events import LABS, started, write
 from tests.core.store.store_events import whole_run as events_of
@@ -42,22 +43,22 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_it_is_counted_once_everywhere(store: Store) -> None:
-    assert listing.runs_of(store, Filter()) == ["run-3", "other"]
-    assert listing.count(store, Filter()) == 6 and listing.items(store, Filter()).total == 6
-    assert listing.facet(store, Filter(), "model") == {"m/x": 3, "m/y": 3}
-    assert listing.facet(store, Filter(), "outcome") == {GOOD: 3, BAD: 2, UNREAD: 1}
-    assert set(export.rows(store, Filter())["run"]) == {"run-3", "other"}
-    assert set(listing.of_cases(store, ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
+    assert Selection(store).run_ids() == ["run-3", "other"]
+    assert Selection(store).count() == 6 and Selection(store).items().total == 6
+    assert Selection(store).facet("model") == {"m/x": 3, "m/y": 3}
+    assert Selection(store).facet("outcome") == {GOOD: 3, BAD: 2, UNREAD: 1}
+    assert set(export.rows(Selection(store))["run"]) == {"run-3", "other"}
+    assert set(Selection(store).of_cases(ASK.name, Cases(("precision",)))["run"]) == {"run-3", "other"}
     compared = comparing.compare_query(store, parse_qs("by=model&of=m/x&of=m/y&match=exact"))
     assert (compared.rows, compared.averaged, compared.true) == ((3, 3), 0, (1, 1))
-    assert "run-3" not in set(listing.elsewhere(store, listing.RowPlace("run-1", "q1"))["run"])
+    assert "run-3" not in set(Selection(store).elsewhere(listing.RowPlace("run-1", "q1"))["run"])
 
 
 def test_the_others_are_found_where_they_are_asked_for(store: Store) -> None:
     older = Filter(older=True)
-    assert listing.runs_of(store, older) == ["run-2", "run-1"] and from_query(older.query()) == older
+    assert Selection(store, older).run_ids() == ["run-2", "run-1"] and from_query(older.query()) == older
     assert older.is_everything
-    assert listing.runs_of(store, Filter(runs=("run-1", "run-3"))) == ["run-3", "run-1"]
+    assert Selection(store, Filter(runs=("run-1", "run-3"))).run_ids() == ["run-3", "run-1"]
     compared = comparing.compare_query(store, parse_qs("runs=run-1,run-3&match=exact"))
     assert compared.rows == (3, 3) and compared.shared == 2
     assert [one.run for one in rereadings.versions(store, "run-2")] == ["run-1", "run-2", "run-3"]
@@ -75,10 +76,10 @@ def test_which_counts_is_of_whoever_looks_and_of_what_came_to_its_end(tmp_path: 
     write(tmp_path, "circle", [started("circle", 300).model_copy(update={"reread_from": "circle", "owner": "ann"})])
     with Store(tmp_path / "store.duckdb", LABS) as store:
         index(store, tmp_path)
-        assert listing.runs_of(store, Filter()) == ["circle", "theirs"]
-        assert listing.runs_of(store, Filter(), viewer="ann") == ["circle", "mine"], "not a reading that stopped"
-        assert listing.runs_of(store, Filter(), viewer="bob") == ["theirs"]
-        assert listing.runs_of(store, replace(Filter(), older=True), viewer="ann") == ["broken"]
+        assert Selection(store).run_ids() == ["circle", "theirs"]
+        assert Selection(store, viewer="ann").run_ids() == ["circle", "mine"], "not a reading that stopped"
+        assert Selection(store, viewer="bob").run_ids() == ["theirs"]
+        assert Selection(store, replace(Filter(), older=True), viewer="ann").run_ids() == ["broken"]
 
 
 def test_what_changed_is_said(store: Store) -> None:

@@ -15,6 +15,7 @@ from core.labs.base.declared import Cases
 from core.store import listing, queries
 from core.store.filters import Filter
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 
 PRECISION = Cases(("precision",))
@@ -174,7 +175,7 @@ def test_records_of_other_labs(store: Store) -> None:
 
 def test_figures_have_a_row_a_case_and_metric(store: Store) -> None:
     of = Cases(("precision", "generality_cosine", "generality_bleu"), fields=("method", "generators"))
-    frame = listing.of_cases(store, "simulatability", of)
+    frame = Selection(store).of_cases("simulatability", of)
     assert frame[["run", "metric"]].values.tolist() == [
         [run, metric] for run in ("ask-2", "ask-1") for metric in sorted(of.metrics)
     ]
@@ -182,12 +183,12 @@ def test_figures_have_a_row_a_case_and_metric(store: Store) -> None:
     assert frame[["value", "low", "high", "n", "of"]].iloc[-1].tolist() == [0.5, 0.1, 0.9, 1, 2]
     assert frame[["model", "method", "title"]].iloc[-1].tolist() == ["control/fickle", "cot", "Can penguins fly?"]
     assert set(frame.generators) == {None}
-    assert listing.of_cases(store, "walking", of).empty
+    assert Selection(store).of_cases("walking", of).empty
 
 
 def test_an_empty_store_answers_with_no_rows(empty: Store) -> None:
     assert queries.runs(empty, alive=lambda run: True).empty
-    rows = listing.of_cases(empty, "simulatability", Cases(("precision", "miles"), fields=("method",)))
+    rows = Selection(empty).of_cases("simulatability", Cases(("precision", "miles"), fields=("method",)))
     assert rows.empty and {"run", "at", "title", "model", "method", "metric", "value", "low"} <= set(rows.columns)
     assert {"n", "of", "precision", "generality_cosine", "miles"} <= set(queries.runs(empty).columns)
 
@@ -209,7 +210,7 @@ def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_pa
     index(store, tmp_path / "journals")
 
     def rows(wanted: Filter = listing.EVERYTHING, of: Cases = PRECISION) -> list[list[Any]]:
-        frame = listing.of_cases(store, "simulatability", of, wanted)
+        frame = Selection(store, wanted).of_cases("simulatability", of)
         chosen = frame[["run", "case", "value", "n", "of"]].astype(object)
         return chosen.where(frame[["run", "case", "value", "n", "of"]].notna(), None).values.tolist()
 
@@ -218,11 +219,11 @@ def test_figures_of_cases_are_those_of_what_a_filter_leaves(store: Store, tmp_pa
     assert [row[2:] for row in rows(wanted=Filter(runs=("ask-1",)))] == [[0.5, 1, 2]]
     assert {row[0] for row in rows()} == {"m", "ask-1", "ask-2"}
     assert rows(of=PRECISION._replace(newest=1)) == of_m[:1]
-    newest = listing.of_cases(store, "simulatability", PRECISION._replace(newest=1))
+    newest = Selection(store).of_cases("simulatability", PRECISION._replace(newest=1))
     assert newest.found.tolist() == [len(rows())]
-    assert listing.unfinished(store, Filter(runs=("m",))) == 1
+    assert Selection(store, Filter(runs=("m",))).unfinished() == 1
     answers = PRECISION._replace(records={"answers": (Answer, ""), "call": (Answer, "call")})
-    counted = listing.of_cases(store, "simulatability", answers, Filter(runs=("ask-1", "m")))
+    counted = Selection(store, Filter(runs=("ask-1", "m"))).of_cases("simulatability", answers)
     assert counted.groupby("run").answers.first().to_dict() == {
         "m": 0,
         "ask-1": len(store.query("from answer where run = 'ask-1'")),

@@ -23,6 +23,7 @@ from core.studies.early_stopping import SHIFT, Early, early_of, stopped_early
 from core.studies.execute import Making, StudyOutcome, hand_out
 from core.studies.plan import Planned, Study, parse
 from core.studies.progress import progress
+from core.studies.state import StudyState
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB
 
@@ -141,7 +142,7 @@ def test_the_shards_of_a_cell_are_pooled(tmp_path: Path, monkeypatch: pytest.Mon
     frame = tables.measured(study, entry.labs(), home.journals())
     [cell] = [row for row in tables.rows(study, entry.labs(), frame) if row["table"] == "Check: Faithfulness"]
     assert (cell["n"], cell["stopped_early"], cell["complete"]) == (4 * whole, True, True)
-    now = progress(study, home.journals())
+    now = progress(StudyState(study, home.journals()))
     assert now.ended == now.runs == 6 and now.stopped_early == ids[whole:]
     found = estimate.estimate(study, entry.labs(), entry.catalog().get, home.journals(), home.recordings())
     assert (found.completed, found.cases) == (6, 0)

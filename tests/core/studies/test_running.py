@@ -25,6 +25,7 @@ from core.studies.execute import Making, StudyOutcome
 from core.studies.plan import Planned, Study
 from core.studies.plan import read as study_of
 from core.studies.progress import progress
+from core.studies.state import StudyState
 from core.transcript import Call, Transcript
 from tests.core.studies.killing import steady
 from tests.core.studies.test_study import printed, written
@@ -257,7 +258,7 @@ def test_a_storm_of_refusals_costs_no_item(tmp_path: Path, serve: Callable[..., 
     of = study(tmp_path, text(limit=4))
     assert len(made(of).completed) == 4
     assert sum(answered(of).values()) == server.count - len(storm)
-    stand = progress(of, home.journals())
+    stand = progress(StudyState(of, home.journals()))
     assert not stand.failures and stand.limits["openai"][0] <= 8 and min(stand.limits["openai"]) < 8
 
 
@@ -278,7 +279,7 @@ def test_one_bad_item_costs_one_item(
     serve(reply=reply)
     of = study(tmp_path, text(limit=10))
     assert len(made(of).completed) == 4
-    stand = progress(of, home.journals())
+    stand = progress(StudyState(of, home.journals()))
     assert set(stand.failures) == {"ServerFault"}
     frame = tables.measured(of, entry.labs(), home.journals())
     lost = frame[(frame["metric"] == "faithfulness") & frame["value"].isna()]

@@ -23,6 +23,7 @@ from core.studies.estimate import Sizes
 from core.studies.execute import Making
 from core.studies.plan import Study, parse, run_id
 from core.studies.progress import labels, progress
+from core.studies.state import StudyState
 from tests.core.studies import full_sizes
 
 STUDIES = sorted(path for path in Path("studies").glob("*.toml"))
@@ -123,7 +124,7 @@ def test_the_shards_of_a_cell_are_one_cell_of_every_table(monkeypatch: pytest.Mo
     assert planned.items == 10 and planned.cases == 20 + of_controls and planned.runs == 8 + len(study.controls)
     assert figures(made(study)) == before
     assert set(labels(study).values()) == {"Controls", "control/admits", "control/silent"}
-    now = progress(study, home.journals())
+    now = progress(StudyState(study, home.journals()))
     cells = {cell.cell: (cell.runs, cell.completed, cell.cases, cell.of) for cell in now.cells}
     assert cells["control/admits"] == (4, 4, 10, 10) and now.ended == len(study.runs)
 

@@ -13,8 +13,8 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import read
 from core.labs.check.controls import Decoy
-from core.store import listing
 from core.store.filters import Filter
+from core.store.listing import Selection
 from core.store.store import Store
 from core.studies import estimate, tables
 from core.studies.execute import TRIES
@@ -89,9 +89,9 @@ def test_the_dial_reads_what_is_so(tmp_path: Path, capsys: pytest.CaptureFixture
     started = read(next(home.journals().glob("study-*.jsonl"))).events[0]
     assert started.kind == "started" and started.study == "study"
     with Store(home.home() / "store.duckdb", entry.labs()) as store:
-        of_study = listing.facet(store, Filter(), "study")
-        assert of_study == {"study": listing.count(store, Filter(chosen={"study": ("study",)}))}
-        assert listing.count(store, Filter(chosen={"study": ("another",)})) == 0
+        of_study = Selection(store).facet("study")
+        assert of_study == {"study": Selection(store, Filter(chosen={"study": ("study",)})).count()}
+        assert Selection(store, Filter(chosen={"study": ("another",)})).count() == 0
 
 
 def test_a_run_is_told_of_by_the_figure_that_its_items_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,7 @@ from core.labs.plant.tasks import PlantSpec
 from core.store import audits
 from core.store.filters import Filter
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.core.labs.plant.played import Scripted, play
 from tests.core.store.store_events import write
@@ -36,7 +37,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def drawn(store: Store, robot: str) -> list[audits.SampledReading]:
-    return audits.population(store, LAB, NAMES, Filter({"model": (f"control/{robot}",)}), ANN, None)
+    return audits.population(Selection(store, Filter({"model": (f"control/{robot}",)})), LAB, NAMES, ANN)
 
 
 def test_the_arms_with_a_cue_are_drawn_and_nothing_tells_them_apart(store: Store) -> None:
@@ -52,7 +53,7 @@ def test_the_arms_with_a_cue_are_drawn_and_nothing_tells_them_apart(store: Store
         seen[one.place.trial].add(text.replace(cue, "CUE"))
     assert seen["planted"] == seen["agreeing"] and len(seen["planted"]) == 1
     assert audits.choices(store, found[0].place, NAMES) == ["acknowledge the cue", "do not acknowledge it"]
-    assert not audits.population(store, LAB, NAMES, Filter(), ANN, None), "robots are out unless they are chosen"
+    assert not audits.population(Selection(store), LAB, NAMES, ANN), "robots are out unless they are chosen"
 
 
 def test_words_are_held_against_what_a_person_says(store: Store) -> None:

@@ -12,8 +12,8 @@ from core.charts.marks import FAINT
 from core.labs.plant.lab import LAB
 from core.labs.plant.pictures import PICTURES
 from core.labs.plant.tasks import PlantSpec
-from core.store import listing
 from core.store.index import index
+from core.store.listing import Selection
 from core.store.store import Store
 from tests.core.labs.plant.played import play
 from tests.core.store.store_events import write
@@ -32,7 +32,7 @@ def frame(tmp_path: Path) -> Iterator[Frames]:
                 name = f"20260101-000000-plant-{number:04}"
                 write(tmp_path, name, [one.model_copy(update={"run": name}) for one in play(spec).events])
             index(store, tmp_path)
-            return listing.of_cases(store, LAB.name, picture.of)
+            return Selection(store).of_cases(LAB.name, picture.of)
 
         yield of
 
