@@ -19,7 +19,7 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
@@ -108,7 +108,7 @@ def head(wanted: Filter) -> None:
             on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
         )
-        if address.shown_list() != "pictures":
+        if address.shown_list() in ("cases", "runs"):
             known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
@@ -153,11 +153,14 @@ def pager(found: Listed, what: str) -> None:
             )
 
 
+ONE = {"trials": "trial", "cases": "case", "runs without a case": "run without a case"}
+
+
 def _named(kinds: dict[str, int]) -> str:
     """Return what the list's rows are, with counts if there are several kinds."""
     names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
     there = {names[kind]: count for kind, count in kinds.items() if count}
-    several = ", ".join(f"{count:,} {name}" for name, count in there.items())
+    several = ", ".join(f"{count:,} {name if count > 1 else ONE[name]}" for name, count in there.items())
     return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
 
 
@@ -223,6 +226,9 @@ def main() -> None:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
         gallery.draw(looked)
+        return
+    if address.shown_list() == "groups":
+        groups_list.draw(looked)
         return
     draw(looked)
     kinds = looked.kinds()
