@@ -105,7 +105,8 @@ def filter_line(wanted: Filter) -> str:
 def _facet(looked: Selection, name: str, title: str) -> None:
     counts, now = looked.facet(name), list(looked.filter.chosen.get(name, ()))
     counts |= {value: 0 for value in now if value not in counts}
-    if len(counts) < 2 and not now:
+    # One study among runs of none is a choice too.
+    if len(counts) < (1 if name == "study" else 2) and not now:
         return
     key = f"facet-{name}"
     # The address says what is chosen, whether it was chosen here, by a link, or by going back.
