@@ -142,6 +142,22 @@ class Selection:
         )
         return [name for (name,) in rows]
 
+    def extra_values(self, places: Sequence[RowPlace]) -> list[dict[str, str]]:
+        """The columns of people's own files of the cases at these places, by name."""
+        runs, cases = [place.run for place in places], [place.case for place in places]
+        rows = self.found(
+            """
+            select run, "case", name, value from extra_columns
+            where run in (select run from wanted) and (run, "case") in (select (unnest($runs), unnest($cases)))
+            """,
+            runs=runs,
+            cases=cases,
+        )
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for run, case, name, value in rows:
+            found.setdefault((run, case), {})[name] = value
+        return [found.get((place.run, place.case), {}) for place in places]
+
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
     ) -> Listed:

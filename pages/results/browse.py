@@ -19,7 +19,7 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
@@ -108,7 +108,7 @@ def head(wanted: Filter) -> None:
             on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
         )
-        if address.shown_list() != "pictures":
+        if address.shown_list() in ("cases", "runs"):
             known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
             st.selectbox(
@@ -223,6 +223,9 @@ def main() -> None:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
         gallery.draw(looked)
+        return
+    if address.shown_list() == "groups":
+        groups_list.draw(looked)
         return
     draw(looked)
     kinds = looked.kinds()

@@ -13,8 +13,10 @@ from core import entry, home
 from core.__main__ import main
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
+from core.report import export
 from core.runs.engine import RunIO, RunRequest, execute
 from core.store.filters import Filter, from_query
+from core.store.groups import groups
 from core.store.index import index
 from core.store.listing import Selection
 from core.store.store import Store
@@ -122,3 +124,23 @@ def test_columns_of_a_damaged_journal_are_left_out(tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         assert index(store, home.journals()) == ["odd"]
         assert Selection(store).extra_columns() == [] and Selection(store).count() == 1
+
+
+def test_groups_count_what_one_counts_by_hand(run: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        lab, every = entry.labs()["simulatability"], Selection(store)
+        found = {one.value: one for one in groups(every, lab, "extra:domain")}
+        rows = export.rows(every)
+        rows = rows[rows["rules"] == "repaired"]
+        for value, one in found.items():
+            ours = rows[rows["extra.domain"] == value]
+            counted = ours[(ours["counts"] == True) & ours["doubt"].isna()]  # noqa: E712  it may be null
+            kept = counted["outcome"].isin(lab.that_mean("kept"))
+            assert (one.rows, one.counted) == (len(ours), len(counted))
+            assert one.kept.value == (pytest.approx(kept.mean()) if len(counted) else None)
+        assert set(found) == {"birds", "to'y$s"} and sum(one.counted for one in found.values()) > 0
+        assert {one.value for one in groups(every, lab, "model")} == {"control/fickle"}
+        assert sum(one.rows for one in groups(every, lab, "outcome")) == every.count()
+        with pytest.raises(ValueError, match="cannot be grouped by 'mood'"):
+            groups(every, lab, "mood")
