@@ -71,7 +71,7 @@ class AskForm(LabPage):
 
     def own(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
         """Draw the question or pair, and return it."""
-        return (self._question if given["task"] == "strategyqa" else self._pair)(places, given["model"])
+        return self._question(places, given["model"]) if given["task"] == "strategyqa" else self._pair(places)
 
     def _question(self, places: FormPlaces, model: str) -> dict[str, Any]:
         key = self.key("question")
@@ -110,7 +110,7 @@ class AskForm(LabPage):
 
             models.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
 
-    def _pair(self, places: FormPlaces, model: str) -> dict[str, Any]:
+    def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
             if pair := next((pair for pair in pairs() if pair.id == id), None):
                 st.session_state.update({self.key(name): getattr(pair, name) for name in TEXTS})
