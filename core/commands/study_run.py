@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -26,7 +25,7 @@ from ..studies.early_stopping import stopped_early
 from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
-from ..studies.table_cells import Row
+from ..studies.table_cells import Row, pivot
 from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import run_output, study_cluster, study_files
@@ -213,11 +212,10 @@ def as_text(rows: list[Row]) -> Iterable[str]:
             continue
         # Tables of choices have lists of items, which would make them too wide, so these are printed below.
         is_wide = title.startswith(multiverse.TITLE)
-        columns = list(dict.fromkeys(cell["column"] for cell in of_table))
-        by_row: dict[str, dict[str, str]] = defaultdict(dict)
-        for cell in of_table:
-            by_row[cell["row"]][cell["column"]] = _cell(cell | {"note": ""} if is_wide else cell)
-        lines = [[name, *(row.get(column, "") for column in columns)] for name, row in by_row.items()]
+        columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide else of_table)
+        lines = [
+            [name, *(_cell(row[column]) if column in row else "" for column in columns)] for name, row in by_row.items()
+        ]
         yield from (f"  {line}" for line in run_output.aligned([["", *columns], *lines]))
         if is_wide:
             yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -30,6 +30,19 @@ ELSEWHERE = 20
 def height(rows: int) -> int | Literal["auto"]:
     """Return the height of a list with that many rows, at most HIGH."""
     return HIGH if 36 * (rows + 1) > HIGH else "auto"
+
+
+def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None]) -> dict[str, Any]:
+    """Return the arguments of a list with that key and so many rows, of which a click on a cell opens the `place` of
+    its row and column.
+    """
+
+    def take() -> None:
+        for row, column in st.session_state[key]["selection"]["cells"]:
+            if found := place(row, column):
+                address.open_at(found)
+
+    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows)}
 
 
 Ways = Mapping[str, RowPlace | None]
