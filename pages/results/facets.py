@@ -164,28 +164,25 @@ def _titles() -> dict[str, str]:
 def _figure(wanted: Filter) -> None:
     titles = _titles()
     one = wanted.ranges[0] if wanted.ranges else None
-    st.session_state["figure"] = one.metric if one else None
-    st.session_state["figure-low"], st.session_state["figure-high"] = (one.low, one.high) if one else (None, None)
 
-    def take() -> None:
-        metric = st.session_state["figure"]
-        low, high = st.session_state.get("figure-low"), st.session_state.get("figure-high")
-        address.open_list(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
+    def take(**news: Any) -> None:
+        bounds = (one or Range("", None, None))._replace(**news)
+        address.open_list(filter=replace(wanted, ranges=(bounds,) if bounds.metric else ()))
 
     st.selectbox(
         "Figure",
         list(titles),
         index=None,
         format_func=lambda one: titles.get(one, one),
-        key="figure",
-        on_change=take,
         placeholder="Any",
         help="Of the case, or of its run if the case has none; updated parser.",
+        **address.bound("figure", one and one.metric, lambda metric: take(metric=metric)),
     )
     if one:
         left, right = st.columns(2)
-        left.number_input("At least", value=None, key="figure-low", on_change=take)
-        right.number_input("At most", value=None, key="figure-high", on_change=take)
+        for side, title, name in ((left, "At least", "low"), (right, "At most", "high")):
+            key, change = f"figure-{name}", lambda value, name=name: take(**{name: value})
+            side.number_input(title, value=None, **address.bound(key, getattr(one, name), change))
 
 
 def _bound(value: float | None, none: str) -> str:

@@ -25,8 +25,7 @@ from pages.results.facets import words
 
 def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    after, before = address.anchor("after"), address.anchor("before")
-    return looked.runs(after.run if after else "", before.run if before else "", oldest=address.sort() == "oldest")
+    return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
 
 
 def draw(looked: Selection, found: Listed) -> None:
