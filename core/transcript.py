@@ -150,14 +150,15 @@ class CaseLog:
 
 @dataclass
 class CaseProgress:
-    """How far a case has come: its number among how many, its title, and its outcome. `result` is the result record as
-    data, None until there is one. If the run was resumed because calls of the case had failed, `is_retry` is set and
-    `result` is the earlier one.
+    """How far a case has come: its number among how many, its title, and its outcome. `columns` are those of a person's
+    own file that were kept with it. `result` is the result record as data, None until there is one. If the run was
+    resumed because calls of the case had failed, `is_retry` is set and `result` is the earlier one.
     """
 
     title: str
     number: int
     of: int
+    columns: dict[str, str] = field(default_factory=dict)
     result: dict[str, Any] | None = None
     is_retry: bool = False
 
@@ -243,7 +244,9 @@ class Transcript:
                     self.cut_in_thought += event.thinking is not None
             case Recorded(record="begun"):
                 number, of = (_count(event.data.get(name)) for name in ("number", "of"))
-                self.cases.setdefault(event.case, CaseProgress(str(event.data.get("title", "")), number, of))
+                columns = event.data.get("columns")
+                columns = {name: str(value) for name, value in columns.items()} if isinstance(columns, dict) else {}
+                self.cases.setdefault(event.case, CaseProgress(str(event.data.get("title", "")), number, of, columns))
             case Recorded(record="result") if event.case in self.cases:
                 self.cases[event.case].result, self.cases[event.case].is_retry = event.data, False
             case Recorded(record="loaded") if not event.case:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import Any
 
 import streamlit as st
@@ -12,14 +11,13 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry
 from core.events import CallError
 from core.labs.base.lab import Lab
-from core.labs.base.spec import MOST_CASES, Spec
+from core.labs.base.spec import Spec
 from core.report.scenes import who
 from core.runs.library import RunNotFoundError
 from core.scene import Step
 from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter
-from core.text.plurals import count_noun
 from pages import addresses
 from pages.components import begin_side_by_side, game_links, lab_page, run_view, session
 from pages.components.lab_page import FormPlaces
@@ -27,7 +25,6 @@ from pages.components.models import short
 from pages.components.run import problems
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
-from pages.components.widgets import drawn_fields, filled, widget
 
 CHANGING = "changing"
 """Session key of the run whose form is open again."""
@@ -110,28 +107,21 @@ def change(lab: Lab, run_id: str, spec: Spec | None, **fields: Any) -> None:
     """Open the form of the run that is shown, filled in with its settings; `fields` replace some of them."""
     st.session_state[CHANGING] = run_id
     if spec is not None:
-        room, spec = lab_page.page_of(lab), spec.model_copy(update=fields)
-        st.session_state.update({**filled(lab, room.drawn, spec), **room.fill(spec)})
+        st.session_state.update(lab_page.page_of(lab).fill(spec.model_copy(update=fields)))
 
 
 def form(lab: Lab) -> None:
     """Draw the form: model, question and button in one line, and everything else folded. Starts the run when the button
     is pressed.
     """
-    room = lab_page.page_of(lab)
+    page = lab_page.page_of(lab)
     with st.container(border=True, gap="xsmall", key=f"{lab.path}-form"):
         model, question, last = st.columns(LINE, vertical_alignment="bottom")
         below, foot = st.container(), st.container(horizontal=True, vertical_alignment="center")
         more = st.expander("More options", icon=":material/tune:", type="compact", key="settings")
         spec: Spec | None = None
         try:
-            fields = room.fields(FormPlaces(model, question, below, more))
-            with more:
-                fields |= room.settings(fields)
-                left, right = st.columns(2)
-                for number, name in enumerate(drawn_fields(lab, room.drawn)):
-                    with (left, right)[number % 2]:
-                        fields[name] = widget(lab, name)
+            fields = page.fields(FormPlaces(model, question, below, more))
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
             if lab.choose_models is not None:
                 named = {name for name, value in fields.items() if value}
@@ -143,12 +133,11 @@ def form(lab: Lab) -> None:
                 problems(error)
             spec = None
         with last:
-            label = room.button(spec) if room.button else _button(lab, spec)
             pressed = st.button(
-                label, type="primary", icon=lab.icon, key=lab.path, disabled=spec is None, width="stretch"
+                page.button(spec), type="primary", icon=lab.icon, key=lab.path, disabled=spec is None, width="stretch"
             )
         with foot:
-            query = room.beside(spec)
+            query = page.beside(spec)
         if pressed and spec is not None:
             start(lab, spec, query)
 
@@ -191,12 +180,12 @@ def begin(lab: Lab, spec: Spec) -> str:
 
 def take_step(shown: run_view.Shown, step: Step) -> None:
     """Carry out the next step after a verdict."""
-    lab, spec, room = shown.lab, shown.spec, shown.room
+    lab, spec, page = shown.lab, shown.spec, shown.lab_page
     # Anyone who guessed first does so again.
-    query = {room.guess_param: entry.new_reader()} if room.guess_param in st.query_params else {}
+    query = {page.guess_param: entry.new_reader()} if page.guess_param in st.query_params else {}
     match step:
         case "predict":
-            st.query_params[room.guess_param] = entry.new_reader()
+            st.query_params[page.guess_param] = entry.new_reader()
             st.rerun()
         case "real" | "longer" if (first := shown.next_run(step)) is not None:
             start(lab, first.spec, {**query, **first.query})
@@ -206,23 +195,3 @@ def take_step(shown: run_view.Shown, step: Step) -> None:
             st.switch_page(addresses.BROWSE, query_params=those.query())
         case "compare" if spec is not None:
             begin_side_by_side.choose(lab, spec, shown.run, shown.state)
-
-
-@st.cache_data(max_entries=16, ttl=30, show_spinner=False)
-def cases(name: str, spec: str) -> int:
-    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallError with messages for the
-    user.
-    """
-    lab = entry.labs()[name]
-    return sum(1 for _ in islice(lab.cases(lab.spec.model_validate_json(spec)), MOST_CASES))
-
-
-def _button(lab: Lab, spec: Spec | None) -> str:
-    """Return the primary button's label, with the number of calls if it is known."""
-    if spec is None or lab.calls is None:
-        return lab.title
-    try:
-        return f"{lab.title} · {count_noun(lab.calls(spec, cases(lab.name, spec.model_dump_json())), 'call')}"
-    except (ValueError, CallError):
-        # The reason why the cases cannot be listed is reported when the run begins.
-        return lab.title

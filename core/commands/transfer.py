@@ -1,5 +1,5 @@
-"""`query`, `export`, `import`, `page`, `scene`, `methods`: get data out of the store and the journals, and bring runs
-in.
+"""Get data out of the store and the journals, and import runs: `query`, `rows`, `export`, `import`, `page`, `scene`,
+`methods`.
 """
 
 from __future__ import annotations
@@ -7,21 +7,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .. import entry, home, journal
 from ..labs.base.lab import Lab
-from ..report import case_html, methods, scenes
+from ..report import case_html, export, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
 from ..runs.bundle import BundleError
 from ..runs.signing import NotSignedError
 from ..scene import as_json
 from ..store import sql
+from ..store.filters import Filter
 from ..store.listing import Selection
 from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
@@ -29,20 +30,37 @@ from ..text.plurals import count_noun
 from ..transcript import Transcript, transcript
 from .run_output import DONE, aligned, index_run, json_option, open_fresh_index, open_run
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 _WIDEST = 50
 """Maximum number of characters of a cell in a printed table."""
 
 
+_output = click.option(
+    "-o",
+    "file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="a .csv, .parquet or .jsonl file",
+)
+
+_WHERE = """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
+
+
 def add(commands: click.Group) -> None:
-    """Add query, export, import, page, scene and methods to the group `commands`, in place."""
-    for one in (_query, _export, _import, _page, _scene, _methods):
+    """Add query, rows, export, import, page, scene and methods to the group `commands`, in place."""
+    for one in (_query, _rows, _export, _import, _page, _scene, _methods):
         commands.add_command(one)
 
 
 @click.command("query", help="Query the index of the journals with SQL. Queries can only read.")
 @click.argument("query", metavar="SQL")
 @json_option("one row per line, as a JSON object")
-def _query(query: str, as_json: bool) -> int:
+@_output
+def _query(query: str, as_json: bool, file: Path | None) -> int:
+    if file is not None:
+        return _write(file, lambda: _asked(query, whole=True).frame())
     found = _asked(query)
     if as_json:
         for row in found.rows():
@@ -54,12 +72,48 @@ def _query(query: str, as_json: bool) -> int:
     return DONE
 
 
-def _asked(query: str) -> QueryResult:
+@click.command("rows", help="Write the rows of Browse into a table: one for each case or trial and each parser.")
+@click.option("--where", default="true", help=f"only those with {_WHERE}")
+@_output
+def _rows(where: str, file: Path | None) -> int:
+    if file is None:
+        raise click.UsageError("Name the file: -o FILE.csv, FILE.parquet or FILE.jsonl.")
+
+    def frame() -> DataFrame:
+        import pandas as pd
+
+        places = _asked(f'select run, "case", trial from items where (\n{where}\n)', whole=True).frame()  # noqa: S608  what a person writes can only read
+        with open_fresh_index() as store:
+            runs = tuple(dict.fromkeys(places["run"]))
+            tables = [export.rows(Selection(store, Filter(runs=runs, recordings=which))) for which in (False, True)]
+        return pd.concat([one for one in tables if len(one)] or tables[:1]).merge(places, on=["run", "case", "trial"])
+
+    return _write(file, frame)
+
+
+def _write(file: Path, frame: Callable[[], DataFrame]) -> int:
+    """Write the table that `frame` returns into the file, and say how many rows it has."""
+    try:
+        kind = export.kind_of(file)
+        found = frame()
+        with file.open("xb") as target:
+            target.write(export.table(found, kind))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    except FileExistsError:
+        raise click.UsageError(f"{file} already exists: choose another name.") from None
+    except OSError as error:
+        raise click.UsageError(f"{file} cannot be written: {error.strerror or error}.") from None
+    print(f"{count_noun(len(found), 'row')} written to {file}")
+    return DONE
+
+
+def _asked(query: str, whole: bool = False) -> QueryResult:
     """Return the result of a query on an up-to-date index."""
     with open_fresh_index() as store:
         # The query runs in its own process, which must open the file itself.
         store.close()
-        return sql.ask_file(store.path, query)
+        return sql.ask_file(store.path, query, whole=whole)
 
 
 def _all_of(query: str) -> list[dict[str, Any]]:
@@ -157,9 +211,6 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
         if taken.same:
             print(f"{len(taken.same)} journals are already here, byte for byte.")
     return DONE
-
-
-_WHERE = """an SQL condition on the columns of items: "outcome like 'misled%' and model like 'local/%'\""""
 
 
 @click.command("page", help="Write a run, one of its cases, or cases that match a condition, as one HTML file.")

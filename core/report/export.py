@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..labs.base.declared import FACETS
@@ -49,25 +50,30 @@ def rows(selected: Selection) -> DataFrame:
     of their runs.
 
     run, case, trial (the ids in the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
-    difficulty, wording, title, about, expected, observed, outcome, counts, reason, doubt (why a trial that counts has
-    no verdict, by the updated parser); then the lab's first figure for the case, or for its run if the case has none of
-    its own: metric, value, low, high (95 % interval), n, of, figure_of. A missing value is null.
+    difficulty, wording, title, about, explanation, expected, observed, outcome, counts, reason, doubt (why a trial that
+    counts has no verdict, by the updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw
+    texts); then the lab's first figure for the case, or for its run if the case has none of its own: metric, value,
+    low, high (95 % interval), n, of, figure_of; then the columns of people's own files, such as extra.domain. A missing
+    value is null.
     """
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
         f"""
         select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
                items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
-               trials.expected_{rules} as expected, trials.observed_{rules} as observed,
+               cases.explanation, trials.expected_{rules} as expected, trials.observed_{rules} as observed,
                nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
                nullif(trials.reason_{rules}, '') as reason, {doubt} as doubt,
+               trials.calls::varchar as calls, raw.answers,
                declared.metric, coalesce(own.value, whole.value) as value, coalesce(own.low, whole.low) as low,
                coalesce(own.high, whole.high) as high, coalesce(own.n, whole.n) as n,
                coalesce(own."of", whole."of") as "of",
-               if(own.run is not null, 'case', if(whole.run is not null, 'run', null)) as figure_of, number
+               if(own.run is not null, 'case', if(whole.run is not null, 'run', null)) as figure_of, items.number
         from chosen items join runs using (run) left join declared on declared.lab = items.lab
              left join trials on (trials.run, trials."case") = (items.run, items."case")
                   and trials.trial = coalesce(nullif(items.trial, ''), principal)
+             left join cases on (cases.run, cases."case") = (items.run, items."case")
+             left join raw on (raw.run, raw."case", raw.trial) = (trials.run, trials."case", trials.trial)
              left join figures own on (own.run, own.metric, own.rules) = (items.run, declared.metric, '{rules}')
                   and own."case" = items."case" and own."case" <> ''
              left join figures whole on (whole.run, whole.metric, whole.rules) = (items.run, declared.metric, '{rules}')
@@ -79,9 +85,16 @@ def rows(selected: Selection) -> DataFrame:
         )
     )
     labs = list(selected.store.labs.values())
-    return selected.frame(
+    frame = selected.frame(
         f"""
-        , chosen as (select * from wanted), figures as (select * from scores where item = ''), declared as (
+        , chosen as (select * from wanted), figures as (select * from scores where item = ''), asked as (
+            select run, "case", trial, unnest(from_json(calls, '["varchar"]')) as call from trials
+            where run in (select run from wanted)
+        ), raw as (
+            select asked.run, asked."case", asked.trial,
+                   to_json(list(text order by calls."at", call))::varchar as answers
+            from asked join calls using (run, call) where text is not null group by all
+        ), declared as (
             select unnest($labs::varchar[]) as lab, unnest($metrics::varchar[]) as metric,
                    unnest($main::varchar[]) as principal
         )
@@ -92,3 +105,18 @@ def rows(selected: Selection) -> DataFrame:
         metrics=[lab.headline for lab in labs],
         main=[lab.main_trial for lab in labs],
     )
+    extra = selected.frame(
+        """
+        select run, "case", name, value from extra_columns where (run, "case") in (select (run, "case") from wanted)
+        """
+    )
+    wide = extra.pivot(index=["run", "case"], columns="name", values="value").add_prefix("extra.")
+    return frame.merge(wide, how="left", left_on=["run", "case"], right_index=True)
+
+
+def kind_of(file: Path) -> Kind:
+    """The kind of a file by the end of its name. Raises ValueError if it is none that we write."""
+    kind = file.suffix.removeprefix(".").lower()
+    if kind not in FORMATS:
+        raise ValueError(f"{file.name} should end in .{', .'.join(FORMATS)}.")
+    return kind

@@ -138,6 +138,10 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in counts.most_common())
 
 
+FEW_VALUES = 12
+"""Values of a setting that are listed, such as the first questions; the others are counted."""
+
+
 def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) -> list[tuple[str, str]]:
     """What was asked in the runs of one lab, and which models."""
     done = sum(stand[run.id].status == "completed" for run in runs)
@@ -155,7 +159,9 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
         values = list(dict.fromkeys(tables.setting_text(run.spec.model_dump(mode="json").get(name)) for run in runs))
         plain = tables.setting_text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
         if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
-            facts.append((knob.title, " / ".join(value or "–" for value in values)))
+            listed = [{"": "–", "True": "yes", "False": "no"}.get(value, value) for value in values[:FEW_VALUES]]
+            more = [f"{len(values) - FEW_VALUES} more"] if len(values) > FEW_VALUES else []
+            facts.append((knob.title, " / ".join(listed + more)))
     return facts
 
 

@@ -5,27 +5,28 @@ shares the run; with a sealed run they may only predict its answers.
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import NamedTuple, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from .. import home, policy
-from ..events import Fork, Frozen, Recorded
+from ..events import Event, Fork, Frozen, Recorded
+from ..journal import Fault
+from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs.context import Resolve
+from ..runs.engine import UserInput
 from ..runs.fork import ForkPlan
-from ..runs.labels import BY, Audited, Foretold, Label
-from ..runs.library import RunNotFoundError
-from ..transcript import name_of
+from ..runs.guesses import Played
+from ..runs.labels import BY, Audited, Foretold, Kept, Label
+from ..runs.library import RunNotFoundError, Watch
+from ..transcript import Transcript, name_of
 from . import roles
-from .jobs import JobRunner
+from .jobs import JobRunner, Replaying
 from .quotas import QuotaExceededError
 
 _FORETOLD, _AUDITED = name_of(Foretold), name_of(Audited)
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 class AccessDeniedError(RunNotFoundError):
@@ -111,22 +112,8 @@ def _signature(code: str) -> str:
     return home.signature(code)[:32]
 
 
-def _if_known(visitor: Visitor, begin: Callable[P, R]) -> Callable[P, R]:
-    """Wrap `begin` so that it raises QuotaExceededError if the visitor has not signed in or cannot be recognized."""
-
-    def begun(*args: P.args, **kwargs: P.kwargs) -> R:
-        if not visitor.is_in:
-            raise QuotaExceededError("To start a run here, sign in with the code first.")
-        if not visitor.takes_part:
-            raise QuotaExceededError(COOKIES_NEEDED)
-        return begin(*args, **kwargs)
-
-    return begun
-
-
 class RunAccess:
-    """The runs as one visitor may use them. `run` returns a run to view, `own_run` a run to change. The other methods
-    are those of JobRunner for this visitor, under the same names.
+    """The runs as one visitor may use them. `run` returns a run to view, `own_run` a run to change.
 
     The owner and the host may do everything with a run. Others may view a shared run, download it and comment on it,
     but never stop or continue it. A teacher may treat all runs as if they were shared, and may share them. The people
@@ -137,14 +124,49 @@ class RunAccess:
     def __init__(self, jobs: JobRunner, visitor: Visitor) -> None:
         self._jobs = jobs
         self.visitor = visitor
-        self.start = _if_known(visitor, partial(jobs.start, owner=visitor.name))
-        self.came_to = partial(jobs.came_to, owner=visitor.name)
-        self.lacks = partial(jobs.lacks, owner=visitor.name)
-        self.made = partial(jobs.made, owner=visitor.name)
-        self.like = partial(jobs.like, owner=visitor.name)
-        self.play = _if_known(visitor, partial(jobs.keeping.add_guess, who=visitor.name))
-        self.deleted = partial(jobs.keeping.deleted, visitor.name)
-        self.undo = partial(jobs.keeping.undo, who=visitor.name)
+
+    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
+        """Begin a run and return its id (`JobRunner.start`). Raises QuotaExceededError."""
+        self.must_be_known()
+        return self._jobs.start(lab, spec, resolve, self.visitor.name)
+
+    def must_be_known(self) -> None:
+        """Check that the visitor may begin something. Raises QuotaExceededError if they have not signed in or cannot be
+        recognized.
+        """
+        if not self.visitor.is_in:
+            raise QuotaExceededError("To start a run here, sign in with the code first.")
+        if not self.visitor.takes_part:
+            raise QuotaExceededError(COOKIES_NEEDED)
+
+    def came_to(self, first: Prerequisite) -> Frozen | None:
+        """The result that a run of the visitor's would use for that prerequisite; None if no run has produced one."""
+        return self._jobs.came_to(first, self.visitor.name)
+
+    def lacks(self, first: Prerequisite) -> bool:
+        """Whether the prerequisite is wanted, and no run that the visitor may use has produced it yet."""
+        return self._jobs.lacks(first, self.visitor.name)
+
+    def made(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
+        """Each specification of that lab with its result, from the runs that the visitor may view."""
+        return self._jobs.made(lab, read, self.visitor.name)
+
+    def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
+        """The runs with exactly this specification that the visitor may view, the newest first."""
+        return self._jobs.like(lab, spec, self.visitor.name)
+
+    def play(self, lab: str, case: str, trial: str, guess: Played) -> bool:
+        """Store a guess in the game (`Annotations.add_guess`). Raises QuotaExceededError."""
+        self.must_be_known()
+        return self._jobs.keeping.add_guess(lab, case, trial, guess, self.visitor.name)
+
+    def deleted(self) -> list[str]:
+        """The runs that the visitor deleted and can restore, the last one last."""
+        return self._jobs.keeping.deleted(self.visitor.name)
+
+    def undo(self, run_id: str) -> None:
+        """Restore a run that the visitor deleted. Raises RunNotFoundError."""
+        self._jobs.keeping.undo(run_id, self.visitor.name)
 
     @property
     def may_all(self) -> bool:
@@ -282,37 +304,85 @@ class RunAccess:
         QuotaExceededError.
         """
         self.run(fork.run)
-        return _if_known(self.visitor, self._jobs.fork)(fork, resolve, self.visitor.name, spec)
+        self.must_be_known()
+        return self._jobs.fork(fork, resolve, self.visitor.name, spec)
 
 
 class ReadableRun:
-    """A run that the visitor may view, with the methods of JobRunner and Annotations that read it, under the same
-    names.
-    """
+    """A run that the visitor may view."""
 
     def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
         self.id = run_id
         self._visit, self._jobs = visit, jobs
-        self.watch = partial(jobs.watch, run_id)
-        self.case = partial(jobs.case, run_id)
-        self.events = partial(jobs.events, run_id)
-        self.faults = partial(jobs.faults, run_id)
-        self.journal = partial(jobs.journal, run_id)
-        self.file = partial(jobs.file, run_id)
-        self.is_recording = partial(jobs.is_recording, run_id)
-        self.shared = partial(jobs.shared, run_id)
-        self.sealed = partial(jobs.sealed, run_id)
-        self.active = partial(jobs.active, run_id)
-        self.here = partial(jobs.here, run_id)
-        self.before = partial(jobs.people_ahead, run_id)
-        self.in_line = partial(jobs.in_line, run_id)
-        self.prior = partial(jobs.prior, run_id)
-        self.trouble = partial(jobs.trouble, run_id)
-        self.wait = partial(jobs.wait, run_id)
-        self.reread = _if_known(visit.visitor, partial(jobs.reread, run_id, owner=visit.visitor.name))
-        self.kept = partial(jobs.keeping.run_settings, run_id)
-        self.said = partial(jobs.keeping.events, run_id)
-        self.labels = partial(jobs.keeping.labels, run_id)
+
+    def watch(self, case: str = "") -> Watch:
+        """A Watch of the run, to be read again and again."""
+        return self._jobs.watch(self.id, case)
+
+    def case(self, case: str) -> Transcript:
+        """One case of the run and how the others ended; the rest of the journal is not read."""
+        return self._jobs.case(self.id, case)
+
+    def events(self) -> list[Event]:
+        """The events of the run so far."""
+        return self._jobs.events(self.id)
+
+    def faults(self) -> list[Fault]:
+        """The lines of the run's journal that hold no event, are missing or were moved."""
+        return self._jobs.faults(self.id)
+
+    def journal(self) -> bytes:
+        """The run's journal as it is on disk."""
+        return self._jobs.journal(self.id)
+
+    def file(self) -> os.stat_result:
+        """Size and times of the run's journal, to see whether it has changed since it was read."""
+        return self._jobs.file(self.id)
+
+    def is_recording(self) -> bool:
+        """Whether the run came with the app."""
+        return self._jobs.is_recording(self.id)
+
+    def shared(self) -> bool:
+        """Whether everyone may view the run."""
+        return self._jobs.shared(self.id)
+
+    def sealed(self) -> bool:
+        """Whether others see only what they have predicted of the run."""
+        return self._jobs.sealed(self.id)
+
+    def active(self) -> bool:
+        """Whether the run is in progress, here or in another process."""
+        return self._jobs.active(self.id)
+
+    def here(self) -> bool:
+        """Whether the run is in progress in this process, which alone can cancel it."""
+        return self._jobs.here(self.id)
+
+    def prior(self) -> str:
+        """The id of the run that this one is waiting for; empty if there is none."""
+        return self._jobs.prior(self.id)
+
+    def trouble(self) -> str:
+        """Why the run's journal could not be written, if that stopped the run in this process; empty if not."""
+        return self._jobs.trouble(self.id)
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until a run of this process is over; False if the time ran out first."""
+        return self._jobs.wait(self.id, seconds)
+
+    def reread(self, replaying: Replaying) -> str:
+        """Parse the run's raw answers again, as a new run of the visitor's. Raises QuotaExceededError."""
+        self._visit.must_be_known()
+        return self._jobs.reread(self.id, replaying, self._visit.visitor.name)
+
+    def kept(self) -> Kept:
+        """The title that its owner gave the run, and whether it is hidden."""
+        return self._jobs.keeping.run_settings(self.id)
+
+    def labels(self) -> dict[str, list[Recorded]]:
+        """What people said about the run, by the name that each is stored under."""
+        return self._jobs.keeping.labels(self.id)
 
     def annotate(self, case: str, record: Frozen, item: str) -> None:
         """Store what the visitor says about a case, or about one of its trials, in their own name. Raises
@@ -338,7 +408,7 @@ class ReadableRun:
     def guesses(self, reader: str) -> list[Recorded]:
         """What the visitor guessed in that round, in order."""
         journal, by = self._round(reader)
-        said = (event for event in self.said(journal) if isinstance(event, Recorded))
+        said = (event for event in self._jobs.keeping.events(self.id, journal) if isinstance(event, Recorded))
         return [event for event in said if event.by == by]
 
     def _round(self, reader: str) -> tuple[str, str]:
@@ -367,14 +437,27 @@ class ReadableRun:
 
 
 class OwnRun:
-    """A run that the visitor may change, with the methods of JobRunner and Annotations that do so, under the same
-    names.
-    """
+    """A run that the visitor may change."""
 
     def __init__(self, visit: RunAccess, jobs: JobRunner, run_id: str) -> None:
-        name = visit.visitor.name
-        self.resume = _if_known(visit.visitor, partial(jobs.resume, run_id, owner=name))
-        self.cancel = partial(jobs.cancel, run_id)
-        self.share = partial(visit.share, run_id)
-        self.keep = partial(jobs.keeping.save_run_settings, run_id, owner=name)
-        self.delete = partial(jobs.keeping.delete, run_id, who=name)
+        self.id = run_id
+        self._visit, self._jobs = visit, jobs
+
+    def resume(
+        self, resolve: Resolve | None = None, additions: Sequence[UserInput] = (), failed_too: bool = False
+    ) -> None:
+        """Resume the run (`JobRunner.resume`). Raises JournalInUseError and QuotaExceededError."""
+        self._visit.must_be_known()
+        self._jobs.resume(self.id, resolve, additions, self._visit.visitor.name, failed_too)
+
+    def cancel(self) -> None:
+        """Stop the run. No call is sent after this returns; the answers so far stay."""
+        self._jobs.cancel(self.id)
+
+    def keep(self, kept: Kept) -> None:
+        """Change its title, and whether it is hidden."""
+        self._jobs.keeping.save_run_settings(self.id, kept, self._visit.visitor.name)
+
+    def delete(self) -> None:
+        """Delete the run; the visitor can restore it. Raises JournalInUseError."""
+        self._jobs.keeping.delete(self.id, self._visit.visitor.name)

@@ -86,6 +86,9 @@ class Rows:
         table = self.records.get(event.record)
         if table is None and not event.by and event.record in (BEGUN, RESULT):
             self._case(run, event, at)
+            columns = event.data.get("columns")
+            for column, value in columns.items() if isinstance(columns, dict) else ():
+                self.put("extra_columns", {"run": name, "case": case, "name": column, "value": str(value)})
         elif table is None and not event.by and event.record == TRIAL:
             both = [_reading(event.data.get(rules), rules) for rules in RULES]
             ours = {"run": name, "case": case, "trial": event.item, "at": at}

@@ -34,6 +34,9 @@ TITLES = {
 }
 """The facets that are filtered by values, in the order on the screen."""
 
+EXTRA = "extra:"
+"""Begins the facet of a column of a person's own file."""
+
 FLAGS = ("deep", "recordings", "hidden", "older")
 """Boolean fields of a filter; an address has them as 1 if they are set."""
 
@@ -56,8 +59,8 @@ class Range(NamedTuple):
 class Filter:
     """Selects rows of `items`.
 
-    - `chosen`: for each facet (one of TITLES, or "as:<role>" for the model that a run asked in that role) the values of
-      which a row must have one.
+    - `chosen`: for each facet (one of TITLES, "as:<role>" for the model that a run asked in that role, or
+      "extra:<name>" for a column of a person's own file) the values of which a row must have one.
     - `text`: words that must all appear in question, prediction, answer or explanation, and with `deep` also in any
       prompt or raw answer; words in double quotes must appear together.
     - `since`, `until`: the first and the last day; None is no bound.
@@ -123,7 +126,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     chosen = {
         name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
         for name, values in query.items()
-        if (name in TITLES or name.startswith("as:")) and values
+        if (name in TITLES or name.startswith(("as:", EXTRA))) and len(name) <= LONGEST and values
     }
     return Filter(
         chosen=chosen,
@@ -174,6 +177,9 @@ def facet_of(name: str, values: Values) -> Facet | None:
         return Facet("value", f"({given}) given", 'run, "case", trial')
     if name.startswith("as:"):
         return Facet("model", f"(select * from roles where role = {values(name[3:])}) roles", "run")  # noqa: S608  our own names
+    if name.startswith(EXTRA):
+        given = f"select * from extra_columns where name = {values(name.removeprefix(EXTRA))}"  # noqa: S608  our own names
+        return Facet("value", f"({given}) extra_columns", 'run, "case"')
     return None
 
 

@@ -135,6 +135,33 @@ class Selection:
         counts = {str(value or ""): int(count) for value, count in rows if value or name == "outcome"}
         return _with_kinds(counts) if name == "outcome" else counts
 
+    def extra_columns(self) -> list[str]:
+        """The columns of people's own files that the selected rows have, the most frequent first."""
+        rows = self.found(
+            """
+            select name from extra_columns where (run, "case") in (select (run, "case") from wanted)
+            group by name order by count(*) desc, name limit $limit
+            """,
+            limit=PAGE,
+        )
+        return [name for (name,) in rows]
+
+    def extra_values(self, places: Sequence[RowPlace]) -> list[dict[str, str]]:
+        """The columns of people's own files of the cases at these places, by name."""
+        runs, cases = [place.run for place in places], [place.case for place in places]
+        rows = self.found(
+            """
+            select run, "case", name, value from extra_columns
+            where run in (select run from wanted) and (run, "case") in (select (unnest($runs), unnest($cases)))
+            """,
+            runs=runs,
+            cases=cases,
+        )
+        found: dict[tuple[str, str], dict[str, str]] = {}
+        for run, case, name, value in rows:
+            found.setdefault((run, case), {})[name] = value
+        return [found.get((place.run, place.case), {}) for place in places]
+
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
     ) -> Listed:

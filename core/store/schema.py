@@ -30,7 +30,7 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 """Makes the tables that every lab has."""
 
 GENERIC = (
-    *("version", "runs", "cases", "trials", "calls", "scores", "drops", "records", "faults"),
+    *("version", "runs", "cases", "trials", "calls", "scores", "drops", "extra_columns", "records", "faults"),
     *("items", "roles", "labels"),
 )
 """Tables that do not belong to a record type."""

@@ -98,8 +98,10 @@ def ask(store: Store, sql: str, viewer: str | None = None) -> QueryResult:
         WHOSE.reset(owner)
 
 
-def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
-    """Run a query on a store that no process has open. Raises QueryRefusedError."""
+def ask_file(path: Path, sql: str, viewer: str | None = None, whole: bool = False) -> QueryResult:
+    """Run a query on a store that no process has open. `whole`: for a file, without the limits on the size of the
+    result. Raises QueryRefusedError.
+    """
     if len(sql) > LONGEST:
         raise QueryRefusedError(f"The query is longer than {LONGEST:,} characters.")
     seconds = policy_limit("query_seconds")
@@ -107,8 +109,8 @@ def ask_file(path: Path, sql: str, viewer: str | None = None) -> QueryResult:
         folder=str(path.parent),
         file=path.name,
         sql=sql,
-        rows=policy_limit("query_rows"),
-        result_mb=RESULT_MB,
+        rows=2**31 if whole else policy_limit("query_rows"),
+        result_mb=2**31 if whole else RESULT_MB,
         memory_mb=policy_limit("query_mb"),
         seconds=seconds,
         viewer=viewer,

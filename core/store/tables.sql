@@ -83,6 +83,10 @@ create table drops (
     detail varchar, "at" timestamp,
     primary key (run, "case", item, reason, rules)
 );
+create table extra_columns (      -- columns of a person's own file that were kept with a case
+    run varchar, "case" varchar, name varchar, value varchar,
+    primary key (run, "case", name)
+);
 create table records (            -- of record types that no lab declares
     run varchar, record varchar, "case" varchar, item varchar, trial varchar, "by" varchar, data json,
     "at" timestamp,

@@ -110,7 +110,7 @@ def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
 
 def label(values: Any, names: Sequence[str]) -> str:
     """The values of these names, as the label of a row or column."""
-    return " · ".join(str(values[name]) for name in names if str(values[name]))
+    return " · ".join(str(values[name]) for name in names if str(values.get(name, "")))
 
 
 def number(value: Any) -> float | None:

@@ -21,7 +21,7 @@ from ..store.matching import ITSELF
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
-from .plan import Planned, Study, TableOf
+from .plan import EXTRA, Planned, Study, TableOf
 from .table_cells import BLANK, Row, cells, label, origins, with_origins
 
 if TYPE_CHECKING:
@@ -205,6 +205,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         item = "/".join(filter(None, [*parts, "" if state.planned > 1 else progress.title]))
         about: Row = {
             **{name: value for name, value in facets.items() if value},
+            **{f"{EXTRA}{name}": value for name, value in progress.columns.items()},
             **settings,
             **run.lab.studies.traits(view),
             **{"run": run.id, "case": case, "lab": run.lab.name, "item": item},

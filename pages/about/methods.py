@@ -8,17 +8,14 @@ import streamlit as st
 from core import entry
 from core.datasets import registry
 from core.text import glossary
-from pages.components import lab_page, plain_methods
+from pages.components import lab_page
 from pages.components.tables import table
 
 st.title("Methods", anchor=False)
 st.markdown("What each lab measures, the rules it follows, the exact prompts it sends, and what its paper reported.")
 
 for lab in entry.labs().values():
-    if methods := lab_page.page_of(lab).methods:
-        methods()
-    elif not lab.hidden:
-        plain_methods.draw(lab)
+    lab_page.page_of(lab).methods()
 
 st.header("Words", anchor=False)
 st.markdown("Our words, and the field's words for the same things.")

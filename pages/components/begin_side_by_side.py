@@ -37,13 +37,13 @@ def button(run_id: str, transcript: Transcript) -> None:
 @st.dialog("Side by side")
 def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     """Let the visitor choose the other runs to start, one per model or way; then show all in columns."""
-    side = lab_page.page_of(lab).side
+    page = lab_page.page_of(lab)
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
     others = models.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
     fields: list[dict[str, Any]] = [{"model": model} for model in others if model != own]
-    if ways := side.ways(spec):
+    if ways := page.ways(spec):
         chosen = st.pills("Or the same model, but", list(ways), selection_mode="multi", key="side-ways", wrap=True)
         fields += [ways[one] for one in chosen]
     if len(fields) >= MOST:
@@ -58,7 +58,7 @@ def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     if pressed:
         view = lab.view(transcript.case(transcript.only)) if transcript.planned == 1 else None
         try:
-            begin(lab, [side.other(spec, one, run_id, view) for one in fields], run_id)
+            begin(lab, [page.other(spec, one, run_id, view) for one in fields], run_id)
         except (CallError, ValueError, QuotaExceededError) as error:
             hint = getattr(error, "hint", "")
             st.warning(plain(f"{error} {hint}".strip()), icon=":material/edit:")

@@ -11,20 +11,18 @@ from streamlit.delta_generator import DeltaGenerator
 from core import files, policy
 from core.datasets import own, registry
 from core.datasets.items import DatasetError
-from core.labs.base.lab import Lab
-from core.labs.base.spec import MOST_CASES, knobs
+from core.labs.base.spec import MOST_CASES
 from pages.components import session
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import widget
 
 SHOWN_COLUMNS = 12
 SHOWN_LETTERS = 80
 """Characters per cell in the preview of a file's first rows."""
 
 
-def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
+def of_dataset(spec: Any, prefix: str) -> dict[str, Any]:
     """Return the values, by key, that the widgets of `from_dataset` have for the specification `spec`."""
     choices = [name.strip() for name in spec.columns.get("choices", "").split(",")]
     columns = {**spec.columns, **({"choices": choices} if "choices" in spec.columns else {})}
@@ -36,12 +34,10 @@ def of_dataset(spec: Any, prefix: str = "") -> dict[str, Any]:
     }
 
 
-def from_dataset(
-    task: str, counted: str, prefix: str = "", line: DeltaGenerator | None = None, below: DeltaGenerator | None = None
-) -> dict[str, Any]:
-    """Let the user choose a data set (in the container `line`) and, `below`, its path or the content of its columns and
-    the number of items (labelled `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no such
-    data set or its file cannot be read.
+def from_dataset(task: str, counted: str, prefix: str, line: DeltaGenerator, place: DeltaGenerator) -> dict[str, Any]:
+    """Let the user choose a data set (in the container `line`) and, in `place`, its path or the content of its columns
+    and the number of items (labelled `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no
+    such data set or its file cannot be read.
     """
     fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
     key = f"{prefix}dataset-{task}"
@@ -49,9 +45,8 @@ def from_dataset(
     known = [*fit, *own.at_home()]
     if (held := st.session_state.get(key)) and held not in known:
         known.append(held)
-    place = below or st.container()
     middle, right = place.columns([5, 1], vertical_alignment="bottom")
-    name = (line or place).selectbox(
+    name = line.selectbox(
         "Data set",
         known,
         format_func=lambda one: fit[one].title if one in fit else one.removeprefix("file:"),
@@ -90,13 +85,6 @@ def from_dataset(
         raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
     with place:
         return {**chosen, "columns": _columns(task, name, prefix)}
-
-
-def items_of(lab: Lab, place: DeltaGenerator) -> dict[str, Any]:
-    """Draw the task, for a lab without its own form, and the data set. Raises ValueError as `from_dataset` does."""
-    with place:
-        task = widget(lab, "task") if "task" in knobs(lab.spec) else lab.spec.model_fields["task"].default
-        return {"task": task, **from_dataset(task, "Items")}
 
 
 def _add(key: str) -> None:

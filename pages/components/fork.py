@@ -58,16 +58,15 @@ def _same_tests(state: Transcript, call: Call, case: str) -> Spec | None:
     lab = entry.labs()[state.started.lab] if state.started else None
     if lab is None or state.started is None or state.planned > 1 or call.asked.trial:
         return None
-    side, view = lab_page.page_of(lab).side, lab.view(state.case(case))
+    view = lab.view(state.case(case))
     one = lab.judged.one if lab.judged else "test"
     help = f"Else new {one}s are made from the edited answer, and the two runs share few of them."
-    if side.same is None or not view.trials or not st.checkbox(f"Keep the same {one}s", key="fork-same", help=help):
-        return None
     try:
-        same: Spec = side.same(lab.spec.model_validate(state.started.spec), state.started.run, view)
+        spec = lab.spec.model_validate(state.started.spec)
+        same = lab_page.page_of(lab).same(spec, state.started.run, view) if view.trials else None
     except ValidationError:
         return None
-    return same
+    return same if same and st.checkbox(f"Keep the same {one}s", key="fork-same", help=help) else None
 
 
 def _told(fork: Fork, spec: Spec | None) -> bool:

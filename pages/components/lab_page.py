@@ -1,26 +1,27 @@
-"""The parts of a lab's page that are written by hand, and what is drawn for a lab that has none."""
+"""The page of a lab: what is drawn for every lab, in methods that a lab overrides where it differs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
-from types import MappingProxyType, ModuleType
+from itertools import islice
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.datasets.on_data import OnData
+from core.events import CallError
 from core.labs.base.lab import Lab
-from core.labs.base.spec import Spec
-from core.report import run_scene
-from core.scene import RunScene
+from core.labs.base.spec import MOST_CASES, Spec, knobs
+from core.text.plurals import count_noun
 from core.transcript import Transcript
-from pages.components import plain_case
-from pages.components.datasets import items_of, of_dataset
+from pages.components import plain_case, plain_methods
+from pages.components.datasets import from_dataset, of_dataset
 from pages.components.models import SHIPPED, short
-from pages.components.side_by_side import ALIKE, Side
+from pages.components.widgets import filled, one_of, widget
 
 Offer = Literal["question", "input", "draw"]
 
@@ -31,18 +32,6 @@ class NextRun(NamedTuple):
     words: str
     spec: Spec
     query: Mapping[str, str] = MappingProxyType({})
-
-
-def _line(spec: Spec) -> list[str]:
-    """Return the specification's title, or its chosen fields, and the model."""
-    model = getattr(spec, "model", "")
-    chosen = {name: getattr(spec, name) for name in spec.model_fields_set if name not in ("model", "title")}
-    words = [
-        f"{type(spec).model_fields[name].title or name}: {', '.join(value) if isinstance(value, tuple) else value}"
-        for name, value in chosen.items()
-        if value not in (None, "", ())
-    ]
-    return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
 
 
 class FormPlaces(NamedTuple):
@@ -56,93 +45,291 @@ class FormPlaces(NamedTuple):
     more: DeltaGenerator
 
 
-@dataclass(frozen=True)
 class LabPage:
-    """The parts of a lab's page that are written by hand.
+    """The page of a lab. Its form is made from the specification: the table `form` in fields.toml says which fields are
+    in which group, in which order. The groups `below`, `more` and `model` are drawn first, then what the run is about
+    (`subject`), then, folded, `settings` and all other fields in two columns. The entry `source` of a group is the
+    choice among `sources`.
 
-    - `fields(places)` draws widgets and returns fields of the specification; `settings(fields)` draws more in the
-      folded section. They raise ValueError with a message for the user. All other fields are drawn from the
-      specification.
-    - `drawn`: fields that `fields` or `settings` take care of, even if they do not return them.
-    - `words`: what values of the specification and of the papers' figures are called on the screen, in addition to the
-      lab's own `words` of outcomes and answers.
-    - `verb`: what one does in the lab, for its picture on the front page.
-    - `line(spec)` summarises a run's settings in a few words; the first item says what the run is about.
-    - `fill(spec)` returns the values, by key, that the widgets of `fields` and `settings` have for `spec`.
-    - `button(spec)` returns the primary button's label; `beside(spec)` draws what is next to the button and returns
-      what is added to the run's address. `begin()` draws other ways to begin.
-    - `offers(view)` returns what the owner of a finished run may do with this case in a field drawn by `extra_panel`,
-      in a container whose key is `act-` and that name.
-    - `replacement(view, active)` draws a replacement for a case that may not be shown yet, and returns whether it did;
-      `extra_panel(view, active)` draws further forms and pictures under a case. `choose(transcript)` lets the reader
-      choose one of several cases, and returns its id.
-    - `of_all(lab, transcript, active)` returns the scene of a run with several cases. `guess_param` is a query
-      parameter: while the address has it, that scene is not shown, because the reader has yet to guess or try.
-    - `run_table(transcript, run_id)` draws what only a run of several cases has.
-    - `sealed(view, active)`: whether the reader has yet to guess, so that nothing that reveals the answers may be
-      shown.
-    - `follow_up(transcript, view, run_id)` draws what can be done after a run, and returns whether the actions of every
-      run (replay, link, download) may follow.
-    - Next steps after a run: `may_predict(view)`, whether a person may predict the answers, because nobody else's
-      predictions give a verdict; `with_real_model(spec, view)`, the run that asks a real model what a robot was asked;
-      `longer_run(spec, view)`, the run to start if this one has too few tests for a verdict, else None.
-    - `welcome()` draws what the front page offers of the lab below the game.
-    - `methods()` draws the lab's section of the Methods page; without it, the section is drawn from the lab's
-      declaration.
-    - `side`: what the lab declares for comparing its runs side by side.
+    A lab with a page of its own has a class in `pages/labs/<path>/page.py`, named there as `PAGE`, which overrides what
+    differs.
     """
 
-    fields: Callable[[FormPlaces], dict[str, Any]] = lambda places: {}
-    settings: Callable[[dict[str, Any]], dict[str, Any]] = lambda fields: {}
-    drawn: frozenset[str] = frozenset()
-    words: Mapping[str, str] = field(default_factory=dict)
-    verb: str = ""
-    line: Callable[[Any], list[str]] = _line
-    fill: Callable[[Any], dict[str, Any]] = lambda spec: {}
-    button: Callable[[Any], str] | None = None
-    beside: Callable[[Any], dict[str, str]] = lambda spec: {}
-    begin: Callable[[], None] = lambda: None
-    offers: Callable[[Any], Sequence[Offer]] = lambda view: ()
-    replacement: Callable[[Any, bool], bool] = lambda view, active: False
-    extra_panel: Callable[[Any, bool], None] = lambda view, active: None
-    choose: Callable[[Transcript], str] = plain_case.choose
-    of_all: Callable[[Lab, Transcript, bool], RunScene] = run_scene.of_run
-    guess_param: str = ""
-    run_table: Callable[[Transcript, str], None] = plain_case.table
-    sealed: Callable[[Any, bool], bool] = lambda view, active: False
-    follow_up: Callable[[Transcript, Any, str], bool] = lambda transcript, view, run_id: True
-    may_predict: Callable[[Any], bool] = lambda view: False
-    with_real_model: Callable[[Any, Any], NextRun | None] = lambda spec, view: NextRun(
-        "", spec.model_copy(update={"model": SHIPPED})
-    )
-    longer_run: Callable[[Any, Any], NextRun | None] = lambda spec, view: None
-    welcome: Callable[[], None] = lambda: None
-    methods: Callable[[], None] | None = None
-    side: Side = ALIKE
+    verb = ""
+    """What one does in the lab, for its picture on the front page."""
+
+    words: Mapping[str, str] = MappingProxyType({})
+    """What values of the specification and of the papers' figures are called on the screen, in addition to the lab's
+    own `words` of outcomes and answers.
+    """
+
+    sources: Mapping[str, str] = MappingProxyType({"dataset": "A data set"})
+    """What a run may be about, of `own`, `shipped` and `dataset`, with their names."""
+
+    source_title = "What it is asked about"
+    is_source_named = False
+    """Whether the title of the choice among `sources` is shown."""
+
+    guess_param = ""
+    """A query parameter. While the address has it, the reader has yet to guess or try: the scene of several cases is
+    not shown.
+    """
+
+    compares_answers = False
+    """For runs side by side: whether a test's result is an answer of the model, and its explanation leads one to expect
+    a certain answer; then both are compared, not only the outcomes.
+    """
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+
+    def key(self, name: str) -> str:
+        """Return the key of the form's widget of that name."""
+        return f"{self.lab.path}-{name}"
+
+    # The form
+
+    def fields(self, places: FormPlaces) -> dict[str, Any]:
+        """Draw the form, and return fields of the specification. Raises ValueError with a message for the user."""
+        given: dict[str, Any] = {}
+        for group, place in (("below", places.below), ("more", places.more), ("model", places.model)):
+            with place:
+                self._draw_group(group, given)
+        given |= self.subject(places, given)
+        with places.more:
+            self._draw_group("settings", given)
+            self.more_settings(given)
+            columns = st.columns(2)
+            for number, name in enumerate(one for one in self._ungrouped() if self.applies(one, given)):
+                with columns[number % 2]:
+                    given[name] = self.field(name, given)
+        given.pop("source", None)
+        return given
+
+    def _draw_group(self, group: str, given: dict[str, Any]) -> None:
+        for name in self.lab.spec.GROUPS.get(group, ()):
+            if self.applies(name, given):
+                given[name] = self._source() if name == "source" else self.field(name, given)
+
+    def _ungrouped(self) -> Sequence[str]:
+        """Return the fields of the group `grid`; without one, all that are in no group."""
+        groups = self.lab.spec.GROUPS
+        is_of_data = issubclass(self.lab.spec, OnData)
+        held = {*OnData.model_fields, "task"} - {"seed"} if is_of_data else set()
+        return groups.get("grid") or [one for one in knobs(self.lab.spec) if one not in held.union(*groups.values())]
+
+    def _source(self) -> str:
+        return one_of(self.source_title, self.sources, self.key("source"), is_named=self.is_source_named)
+
+    def applies(self, name: str, given: Mapping[str, Any]) -> bool:
+        """Whether the form has that field, when these fields are given before it."""
+        return True
+
+    def field(self, name: str, given: Mapping[str, Any]) -> Any:
+        """Draw a field, and return what was chosen."""
+        return widget(self.lab, knobs(self.lab.spec)[name])
+
+    def more_settings(self, given: dict[str, Any]) -> None:
+        """Draw further settings in the folded section, and add them to `given`."""
+
+    def subject(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw what the run is about, and return it: the user's `own`, items that ship, or a data set."""
+        spec = self.lab.spec
+        if not issubclass(spec, OnData):
+            return {}
+        source, task = given.get("source", "dataset"), given.get("task")
+        if source == "own":
+            return self.own(places, given)
+        with places.below:
+            if task is None:
+                task = self.field("task", given) if "task" in knobs(spec) else spec.model_fields["task"].default
+        if source == "dataset":
+            counted = spec.counted.capitalize()
+            return {"task": task, **from_dataset(task, counted, self.key(""), places.question, places.below)}
+        most, first = self.shipped(task)
+        slider = places.question.slider
+        return {"limit": slider("Items", 1, most, first, key=self.key(f"shipped-{task}"), persist_state="session")}
+
+    def own(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw the user's own question, and return it."""
+        raise NotImplementedError
+
+    def shipped(self, task: str) -> tuple[int, int]:
+        """Return how many items ship for the task, and how many of them are chosen at first."""
+        raise NotImplementedError
+
+    def fill(self, spec: Any) -> dict[str, Any]:
+        """Return the values, by key, that the form's widgets have for `spec`."""
+        held = filled(self.lab, spec)
+        if not isinstance(spec, OnData):
+            return held
+        if spec.dataset:
+            return held | {self.key("source"): "dataset"} | of_dataset(spec, self.key(""))
+        if "shipped" not in self.sources:
+            return held | {self.key("source"): "own"}
+        most, _ = self.shipped(spec.task)
+        number = min(spec.limit or most, most)
+        return held | {self.key("source"): "shipped", self.key(f"shipped-{spec.task}"): number}
+
+    def button(self, spec: Any) -> str:
+        """Return the primary button's label, with the number of calls if it is known."""
+        title = self.lab.title
+        if spec is None or self.lab.calls is None:
+            return title
+        try:
+            number = self.calls(spec)
+        except (ValueError, CallError):
+            # The reason why the cases cannot be listed is reported when the run begins.
+            return title
+        return f"{title} · {'at most ' if self.is_at_most(spec) else ''}{count_noun(number, 'call')}"
+
+    def cases(self, spec: Any) -> int:
+        """Return the number of a run's cases. Raises ValueError and CallError with messages for the user."""
+        return _cases(self.lab.name, spec.model_dump_json())
+
+    def calls(self, spec: Any) -> int:
+        """Return the number of a run's calls. Raises what `cases` raises."""
+        return self.lab.calls(spec, self.cases(spec)) if self.lab.calls else 0
+
+    def is_at_most(self, spec: Any) -> bool:
+        """Whether a run may take fewer calls than `calls` returns."""
+        return False
+
+    def beside(self, spec: Any) -> dict[str, str]:
+        """Draw what is next to the button, and return what is added to the run's address."""
+        return {}
+
+    def begin(self) -> None:
+        """Draw other ways to begin, below the form."""
+
+    def examples(
+        self, pick: Callable[[int], Sequence[str]], take: Callable[[str], None], called: Callable[[str], str] = str
+    ) -> None:
+        """Draw examples: `pick` returns those to show, given how often others were wanted; `take` gets the one that is
+        clicked, and `called` returns what one is called.
+        """
+        key, turn = self.key("example"), self.key("examples")
+
+        def taken() -> None:
+            if chosen := st.session_state[key]:
+                take(chosen)
+                st.session_state[key] = None
+
+        def others() -> None:
+            st.session_state[turn] += 1
+
+        shown = pick(st.session_state.setdefault(turn, 0))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.pills(
+                "Examples", shown, format_func=called, key=key, on_change=taken, label_visibility="collapsed", wrap=True
+            )
+            st.button("Others", icon=":material/casino:", type="tertiary", key=self.key("others"), on_click=others)
+
+    # A run
+
+    def line(self, spec: Any) -> list[str]:
+        """Return a run's settings in a few words; the first item says what the run is about."""
+        model = getattr(spec, "model", "")
+        chosen = {name: getattr(spec, name) for name in spec.model_fields_set if name not in ("model", "title")}
+        words = [
+            f"{type(spec).model_fields[name].title or name}: {', '.join(value) if isinstance(value, tuple) else value}"
+            for name, value in chosen.items()
+            if value not in (None, "", ())
+        ]
+        return [str(getattr(spec, "title", "")) or ", ".join(words) or model, short(model)]
+
+    def offers(self, view: Any) -> Sequence[Offer]:
+        """Return what the owner of a finished run may do with this case in a field drawn by `extra_panel`, in a
+        container whose key is `act-` and that name.
+        """
+        return ()
+
+    def replacement(self, view: Any, active: bool) -> bool:
+        """Draw a replacement for a case that may not be shown yet, and return whether it did."""
+        return False
+
+    def extra_panel(self, view: Any, active: bool) -> None:
+        """Draw further forms and pictures under a case."""
+
+    def choose(self, transcript: Transcript) -> str:
+        """Let the reader choose one of several cases, and return its id."""
+        return plain_case.choose(transcript)
+
+    def run_table(self, transcript: Transcript, run_id: str) -> None:
+        """Draw what only a run of several cases has."""
+        plain_case.table(transcript, run_id)
+
+    def sealed(self, view: Any, active: bool) -> bool:
+        """Whether the reader has yet to guess, so that nothing that reveals the answers may be shown."""
+        return False
+
+    def follow_up(self, transcript: Transcript, view: Any, run_id: str) -> bool:
+        """Draw what can be done after a run, and return whether the actions of every run (replay, link, download) may
+        follow.
+        """
+        return True
+
+    def may_predict(self, view: Any) -> bool:
+        """Whether the next step is that a person predicts the answers: nobody else's predictions give a verdict."""
+        return False
+
+    def with_real_model(self, spec: Any, view: Any) -> NextRun | None:
+        """Return the run that asks a real model what a robot was asked; None if there is none."""
+        return NextRun("", spec.model_copy(update={"model": SHIPPED}))
+
+    def longer_run(self, spec: Any, view: Any) -> NextRun | None:
+        """Return the run to start if this one has too few tests for a verdict; None if it has enough."""
+        return None
+
+    # Runs side by side
+
+    def ways(self, spec: Any) -> dict[str, dict[str, Any]]:
+        """Return other ways to explain: fields of the specification by the way's name."""
+        return {}
+
+    def other(self, spec: Any, fields: dict[str, Any], run_id: str, view: Any) -> Spec:
+        """Return the specification of a run to compare with `run_id`, with these fields changed. `view` is its case if
+        it has only one, else None.
+        """
+        return self.lab.spec.model_validate({**spec.model_dump(), **fields})
+
+    def same(self, spec: Any, run_id: str, view: Any) -> Spec | None:
+        """Return the specification of a run with the same tests as `run_id`; None for labs whose tests are not made
+        from what the model said.
+        """
+        return None
+
+    def note(self, specs: Mapping[str, Any]) -> str:
+        """Return what one has to know to read the comparison of runs with these specifications, as Markdown."""
+        return ""
+
+    # Other pages
+
+    def welcome(self) -> None:
+        """Draw what the front page offers of the lab below the game."""
+
+    def methods(self) -> None:
+        """Draw the lab's section of the Methods page."""
+        if not self.lab.hidden:
+            plain_methods.draw(self.lab)
 
 
-_OF_FORM = ("fields", "settings", "line", "fill", "button", "beside")
+@st.cache_data(max_entries=16, ttl=30, show_spinner=False)
+def _cases(name: str, spec: str) -> int:
+    """Count the cases that a run would have, up to MOST_CASES. Raises ValueError and CallError with messages for the
+    user.
+    """
+    lab = entry.labs()[name]
+    return sum(1 for _ in islice(lab.cases(lab.spec.model_validate_json(spec)), MOST_CASES))
 
 
-def with_form(form: ModuleType, **more: Any) -> LabPage:
-    """Return a page whose form is a module: the module's functions of those names, its DRAWN, and `more`."""
-    there = {name: getattr(form, name) for name in _OF_FORM if hasattr(form, name)}
-    return LabPage(drawn=form.DRAWN, **there, **more)
-
-
-LAB_PAGES: dict[str, LabPage] = {}
+LAB_PAGES: dict[str, type[LabPage]] = {}
 """The page of each lab, by the lab's name. `pages/labs` fills it in, because those modules use this one."""
 
 
 def page_of(lab: Lab) -> LabPage:
-    """Return the page of a lab; if it has none, one that draws what the lab declares."""
-    if lab.name in LAB_PAGES or not issubclass(lab.spec, OnData):
-        return LAB_PAGES.get(lab.name) or LabPage()
-    return LabPage(
-        fields=lambda places: items_of(lab, places.below),
-        drawn=frozenset(OnData.model_fields) - {"seed"},
-        fill=of_dataset,
-    )
+    """Return the page of a lab; if it has none of its own, one that draws what the lab declares."""
+    return LAB_PAGES.get(lab.name, LabPage)(lab)
 
 
 @cache

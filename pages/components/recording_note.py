@@ -11,7 +11,6 @@ from core import entry, home, journal
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
 from core.models import memory_fit
-from core.report.scenes import who
 from core.runs.recordings import EXAMPLE_STUDY, Recording, list_recordings
 from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
@@ -29,11 +28,6 @@ def title(one: Recording) -> str:
     """Return what was asked, shortened, without a hint at the outcome."""
     spec = _begun(one.run)[1]
     return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
-
-
-def who_answers(one: Recording) -> str:
-    """Return who was asked, in words for an audience: "a small model (Qwen, 1.5 billion)"."""
-    return who(str(getattr(_begun(one.run)[1], "model", ""))).shown
 
 
 @cache

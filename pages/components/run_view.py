@@ -104,8 +104,8 @@ class Shown:
             return None
 
     @property
-    def room(self) -> LabPage:
-        """The hand-written parts of the lab's page."""
+    def lab_page(self) -> LabPage:
+        """The lab's page."""
         return lab_page.page_of(self.lab)
 
     @property
@@ -128,7 +128,7 @@ class Shown:
     @cached_property
     def is_sealed(self) -> bool:
         """Whether the answers may not be shown yet, neither in a replay nor around the case."""
-        return self.room.sealed(self.view, self.case_goes_on)
+        return self.lab_page.sealed(self.view, self.case_goes_on)
 
     def scene(self) -> Scene:
         """Return the case's scene. It names the run even before the run has begun."""
@@ -146,11 +146,11 @@ class Shown:
 
     def next_run(self, step: Step) -> NextRun | None:
         """Return the run that this next step starts; None if there is none."""
-        spec, room = self.spec, self.room
+        spec, page = self.spec, self.lab_page
         if step == "real" and spec and is_control(getattr(spec, "model", "")):
-            first = room.with_real_model(spec, self.view)
+            first = page.with_real_model(spec, self.view)
             return first if first and session.catalog().is_at_hand(getattr(first.spec, "model", "")) else None
-        return room.longer_run(spec, self.view) if step == "longer" and spec and not self.are_several else None
+        return page.longer_run(spec, self.view) if step == "longer" and spec and not self.are_several else None
 
     def step(self, failures: int) -> Iterator[Action]:
         """Yield the next step after the verdict, if there is one, for a run in which that many tests failed."""
@@ -160,7 +160,7 @@ class Shown:
         model = str(getattr(spec, "model", ""))
         has_real = self.next_run("real") is not None
         is_short = self.next_run("longer") is not None
-        predict = not self.are_several and self.room.may_predict(self.view)
+        predict = not self.are_several and self.lab_page.may_predict(self.view)
         step = next_step(Ended(predict, is_control(model), has_real, is_short, failures, bool(model)))
         if step is not None:
             first = self.next_run(step)
@@ -176,7 +176,7 @@ class Shown:
         elif self.state.started and not self.is_sealed:
             # For every answer, where it is shown.
             yield Action(name="fork")
-            yield from (Action(name=name) for name in self.room.offers(self.view) if owns)
+            yield from (Action(name=name) for name in self.lab_page.offers(self.view) if owns)
 
 
 def follow_sealed(run: str, case: str) -> Follow:
@@ -202,7 +202,7 @@ def page(shown: Shown, menu: DeltaGenerator) -> None:
         damage(run)
     to_resume = st.container()
     watched(shown)
-    if shown.active or (shown.case and state.started and not shown.room.follow_up(state, shown.view, run)):
+    if shown.active or (shown.case and state.started and not shown.lab_page.follow_up(state, shown.view, run)):
         return
     # If the input was at fault, asking again would fail again.
     if not any(failure.bad_input for failure in state.failures):
@@ -263,7 +263,7 @@ def draw_around(shown: Shown) -> None:
     if shown.are_several:
         above = st.container()
         # The choice itself may determine which case is shown first.
-        case = shown.room.choose(state)
+        case = shown.lab_page.choose(state)
         with above:
             wanted = of_all(shown)
         if case != shown.case or (wanted and wanted != case):
@@ -276,9 +276,9 @@ def of_all(shown: Shown) -> str:
     """Draw the result of several cases on the stage, above the case that is shown. Returns the case whose tile was
     opened, or an empty string.
     """
-    if shown.room.guess_param and st.query_params.get(shown.room.guess_param):
+    if shown.lab_page.guess_param and st.query_params.get(shown.lab_page.guess_param):
         return ""
-    scene = shown.room.of_all(shown.lab, shown.state, shown.active)
+    scene = run_scene.of_run(shown.lab, shown.state, shown.active)
     if not scene.tiles:
         return ""
     if verdict := _by_labels(shown):
@@ -301,15 +301,15 @@ def _by_labels(shown: Shown) -> Verdict | None:
 
 def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     """Draw the chosen case on the stage, and what is below it."""
-    room, view, goes_on = shown.room, shown.view, shown.case_goes_on
-    if not room.replacement(view, goes_on):
+    page, view, goes_on = shown.lab_page, shown.view, shown.case_goes_on
+    if not page.replacement(view, goes_on):
         on_stage(shown, step)
         if not shown.is_sealed:
-            room.extra_panel(view, goes_on)
+            page.extra_panel(view, goes_on)
     elif shown.active:
         far_on_stage([shown])
     if shown.are_several and not shown.active:
-        room.run_table(shown.state, shown.run)
+        page.run_table(shown.state, shown.run)
 
 
 def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
@@ -349,7 +349,7 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
         st.switch_page(addresses.CASE, query_params={"run": shown.run, **named, "fork": went.removeprefix("fork ")})
     if went == "guessed" and mode == "guess":
         st.session_state[LEFT] = shown.run
-        if shown.room.sealed(shown.view, shown.case_goes_on):
+        if shown.lab_page.sealed(shown.view, shown.case_goes_on):
             # A reader who left before guessing everything stops guessing, and sees the results.
             del st.query_params["reader"]
         st.rerun()

@@ -1,16 +1,14 @@
-"""Several runs on the same questions: what a lab declares for comparing them side by side, and how their rows match."""
+"""Several runs on the same questions: their tests as cells, and how the rows match."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from core.labs.base.cases import View
 from core.labs.base.declared import Judged
 from core.labs.base.lab import Lab
-from core.labs.base.spec import Spec
 from core.report.comparison_text import left_out
 from core.scene import Bar, Mark, RunScene, Scene
 from core.store import matching
@@ -140,35 +138,6 @@ def of_tiles(run: RunScene, tried: Callable[[str, str], TestedItem], words: Mapp
         )
         for tile in run.tiles
     ]
-
-
-def _other(spec: Spec, fields: dict[str, Any], run_id: str, view: View | None) -> Spec:
-    return type(spec).model_validate({**spec.model_dump(), **fields})
-
-
-@dataclass(frozen=True)
-class Side:
-    """What a lab declares for comparing its runs side by side.
-
-    - `answers`: a test's result is an answer of the model, and its explanation leads one to expect a certain answer;
-      then both are compared, not only the outcomes.
-    - `ways(spec)` returns other ways to explain: fields of the specification by the way's name.
-    - `other(spec, fields, run_id, view)` returns the specification of a run to compare with `run_id`, with these fields
-      changed; `view` is its case if it has only one.
-    - `same(spec, run_id, view)` returns the specification of a run with the same tests as `run_id`, for labs whose
-      tests are made from what the model said.
-    - `note(specs)`, given the specifications by run, returns what one has to know to read the comparison, as Markdown.
-    """
-
-    answers: bool = False
-    ways: Callable[[Any], dict[str, dict[str, Any]]] = lambda spec: {}
-    other: Callable[[Any, dict[str, Any], str, Any], Any] = _other
-    same: Callable[[Any, str, Any], Any] | None = None
-    note: Callable[[Mapping[str, Any]], str] = lambda specs: ""
-
-
-ALIKE = Side()
-"""The default for a lab that declares none."""
 
 
 def aligned(columns: Sequence[Sequence[SideCell]], judged: Judged | None = None) -> list[SideRow]:

@@ -13,7 +13,7 @@ from core.store import listing
 from core.store.filters import Filter, from_query
 from core.store.listing import RowPlace
 
-LISTS = {"cases": "Cases and trials", "runs": "Runs", "pictures": "Pictures"}
+LISTS = {"cases": "Cases and trials", "groups": "Groups", "runs": "Runs", "pictures": "Pictures"}
 """What Browse shows, by the value in the address."""
 
 _OPEN = ("run", "case", "trial")
@@ -69,10 +69,17 @@ def open_list(
         del to["sort"]
     if to.get("show") == "pictures":
         to |= {name: values for name in ("picture", "choice", "robots") if (values := read().get(name))}
+    if to.get("show") == "groups":
+        to |= {name: values for name in ("group",) if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
     to |= {name: values for name, values in opening(at).items() if values}
     st.query_params.from_dict(to)
+
+
+def group(known: Sequence[str]) -> str:
+    """Return the facet by which rows are grouped: the one in the address, or else the model."""
+    return by if (by := st.query_params.get("group", "")) in known else "model"
 
 
 def picture() -> str:

@@ -19,7 +19,7 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
@@ -106,7 +106,7 @@ def head(wanted: Filter) -> None:
             label_visibility="collapsed",
             **address.bound("show", address.shown_list(), lambda one: address.open_list(show=one)),
         )
-        if address.shown_list() != "pictures":
+        if address.shown_list() in ("cases", "runs"):
             known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
             now = address.sort() if address.sort() in known else known[0]
             st.selectbox(
@@ -220,6 +220,9 @@ def main() -> None:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":
         gallery.draw(looked)
+        return
+    if address.shown_list() == "groups":
+        groups_list.draw(looked)
         return
     draw(looked)
     kinds = looked.kinds()

@@ -23,11 +23,11 @@ def draw(looked: Selection, found: Listed) -> None:
     places = found.places()
     at = address.open_row()
     if at is None:
-        table(found, at)
+        table(looked, found, at)
         return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
-        table(found, at)
+        table(looked, found, at)
     with right:
         ways = opened_case.step(places, at)
         # A link may open a row that is not on this page of the list.
@@ -58,8 +58,8 @@ def questions(rows: pd.DataFrame) -> list[str]:
     return [about if trial and about else title for trial, about, title in named]
 
 
-def table(found: Listed, at: RowPlace | None) -> None:
-    """Draw the rows; a click anywhere on a row opens it."""
+def table(looked: Selection, found: Listed, at: RowPlace | None) -> None:
+    """Draw the rows, with the columns of people's own files last; a click anywhere on a row opens it."""
     rows = found.rows
     places = found.places()
     labs = entry.labs()
@@ -85,6 +85,9 @@ def table(found: Listed, at: RowPlace | None) -> None:
     )
     if narrow:
         shown = shown[["", "Question", "Outcome", "Model"]]
+    else:
+        own = pd.DataFrame(looked.extra_values(places), index=shown.index)
+        shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
     # A new key per page, so that the selection of the previous page is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
-from core.store.filters import TITLES, Filter, Range
+from core.store.filters import EXTRA, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, reader_accuracy
 from pages.components.models import short
@@ -43,6 +43,8 @@ def draw(looked: Selection) -> None:
         if more.open:
             for name in rest:
                 _facet(looked, name, TITLES[name])
+            for column in looked.extra_columns():
+                _facet(looked, f"{EXTRA}{column}", column)
             for role in listing.roles(looked.store):
                 _facet(looked, f"as:{role}", f"Model as {role}")
             _days(wanted)
@@ -64,6 +66,8 @@ def draw(looked: Selection) -> None:
 def words(facet: str, value: str) -> str:
     """Return the name of a facet's value on the screen."""
     labs = entry.labs()
+    if facet.startswith(EXTRA):
+        return value
     if facet == "lab":
         return labs[value].title if value in labs else value
     if facet == "outcome" and not value:
@@ -83,7 +87,8 @@ def words(facet: str, value: str) -> str:
 def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
-        f"{TITLES.get(name, name.replace('as:', 'model as '))}: {' or '.join(words(name, value) for value in values)}"
+        f"{TITLES.get(name, name.removeprefix(EXTRA).replace('as:', 'model as '))}: "
+        f"{' or '.join(words(name, value) for value in values)}"
         for name, values in wanted.chosen.items()
     ]
     if wanted.text:

@@ -60,7 +60,7 @@ def _parting(rows: list[SideRow], shown: list[Shown], names: list[str], lab: Lab
         st.markdown(f"#### {plain(headline)}", anchors=False)
         st.markdown(plain(" ".join(more)))
         specs = {one.run: one.spec for one in shown if one.spec}
-        if len(specs) > 1 and (note := lab_page.page_of(lab).side.note(specs)):
+        if len(specs) > 1 and (note := lab_page.page_of(lab).note(specs)):
             st.caption(note)
 
 
@@ -69,7 +69,7 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     made = [one.scene() for one in shown]
     tried = [_tried(one, lab, one.case) for one in shown]
     views = [one.view for one in shown]
-    answers = lab_page.page_of(lab).side.answers
+    answers = lab_page.page_of(lab).compares_answers
     each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
     rows = told = aligned(each, lab.judged)
     one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]

@@ -22,7 +22,7 @@ from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
-from pages.components.widgets import LONG_TEXT, drawn_fields, hint
+from pages.components.widgets import LONG_TEXT, hint
 
 # A specification's field as a widget that accepts several values, which the study varies.
 
@@ -263,7 +263,7 @@ def _part(labs: Mapping[str, Lab], number: int, place: int, of: int) -> tuple[La
 
 def _settings(lab: Lab, prefix: str) -> dict[str, list[Any]] | None:
     """Return the settings that differ from the defaults; None if any is invalid."""
-    fields = drawn_fields(lab, frozenset())
+    fields = knobs(lab.spec)
     first = [name for name in fields if leads(lab, name)]
     rest = [name for name in fields if name not in first]
     # Model, task and data set come first.

@@ -47,7 +47,7 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
     """
     page.goto(f"{url}/ask")
     settle(page)
-    box = page.locator(".st-key-model input")
+    box = page.locator(".st-key-ask-model input")
     box.fill(model.id)
     box.press("Enter")
     settle(page)
@@ -59,7 +59,7 @@ def ask_model(page: Page, url: str, model: ScriptedModel, exam: bool = False) ->
     page.get_by_role("button", name="From a placebo: another question's reasons").click()
     expect(page.locator(".st-key-ask button")).to_contain_text("62 calls")
     if not exam:
-        page.locator(".st-key-exam label").click()
+        page.locator(".st-key-ask-exam label").click()
         expect(page.locator(".st-key-ask button")).to_contain_text("51 calls")
     begin(page, "ask")
     page.wait_for_url(re.compile("run="))

@@ -36,7 +36,7 @@ def start(page: Page, url: str, model: str = "", hold: bool = False) -> str:
     page.goto(f"{url}/probe")
     settle(page)
     if model:
-        box = page.locator(".st-key-model-probe input")
+        box = page.locator(".st-key-probe-model input")
         box.fill(model)
         box.press("Enter")
         settle(page)

@@ -61,10 +61,10 @@ def guess(run: str, who: str, trial: str, value: str, case: str = "question", ab
 
 def test_an_empty_page_is_ready_to_ask(page: Page) -> None:
     app = page("ask")
-    assert app.text_input(key="question").value == "Can a penguin fly?"
+    assert app.text_input(key="ask-question").value == "Can a penguin fly?"
     assert app.button(key="ask").label == "Ask · 62 calls"
     assert not app.button(key="ask").disabled
-    assert len(app.pills(key="example").options) == 3
+    assert len(app.pills(key="ask-example").options) == 3
 
 
 def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
@@ -82,10 +82,10 @@ def test_asking_a_control_shows_steps_verdict_and_figures(page: Page) -> None:
 
 def test_an_example_fills_the_question(page: Page) -> None:
     app = page("ask")
-    chosen = app.pills(key="example").options[0]
-    app.pills(key="example").set_value(chosen).run()
+    chosen = app.pills(key="ask-example").options[0]
+    app.pills(key="ask-example").set_value(chosen).run()
     assert not app.exception
-    assert app.text_input(key="question").value == chosen
+    assert app.text_input(key="ask-question").value == chosen
 
 
 def test_settings_change_the_number_of_calls(page: Page) -> None:
@@ -93,26 +93,26 @@ def test_settings_change_the_number_of_calls(page: Page) -> None:
     app.slider(key="number-strategyqa-10").set_value(4)
     app.slider(key="ask-votes").set_value(3).run()
     assert app.button(key="ask").label == "Ask · 58 calls"
-    app.text_area(key="extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
+    app.text_area(key="ask-extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
     assert app.button(key="ask").label == "Ask · 84 calls"
 
 
 def test_an_empty_question_is_said_and_nothing_starts(page: Page) -> None:
     app = page("ask")
-    app.text_input(key="question").set_value("  ").run()
+    app.text_input(key="ask-question").set_value("  ").run()
     assert app.button(key="ask").disabled
     assert "There is no question" in words(app)
 
 
 def test_a_question_outside_the_controls_world_fails_in_words(page: Page) -> None:
     app = page("ask")
-    app.text_input(key="question").set_value("Is the moon made of cheese?")
+    app.text_input(key="ask-question").set_value("Is the moon made of cheese?")
     app.button(key="ask").click().run()
     told = words(settled(app))
     assert "small world" in told and told.count("?") >= 3
     known = app.pills(key="suggestion").options[0]
     app.pills(key="suggestion").set_value(known).run()
-    assert app.text_input(key="question").value == known
+    assert app.text_input(key="ask-question").value == known
     app.button(key="ask").click().run()
     assert precision(scenes(settled(app))[0])
 
@@ -506,8 +506,8 @@ def test_every_call_leads_to_the_place_where_it_is_edited(page: Page) -> None:
 
 def test_a_run_of_preferences(page: Page) -> None:
     app = page("ask")
-    app.segmented_control(key="task").set_value("shp").run()
-    assert app.text_area(key="context").value
+    app.segmented_control(key="ask-task").set_value("shp").run()
+    assert app.text_area(key="ask-context").value
     app.button(key="ask").click().run()
     (scene,) = scenes(settled(app))
     assert scene.claim and scene.claim.answer.startswith("response") and app.button(key="change")
@@ -602,7 +602,7 @@ def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, capl
         app.text_input(key="endpoint_key").set_value(key)
         app.button(key="connect").click().run()
         turned(app, "ask")
-        app.selectbox(key="model").set_value("mine/stub-model").run()
+        app.selectbox(key="ask-model").set_value("mine/stub-model").run()
         app.slider(key="number-strategyqa-24").set_value(2)
         app.button(key="ask").click().run()
         assert precision(scenes(settled(app))[0])

@@ -48,7 +48,7 @@ def test_an_empty_page_is_ready(page: Page) -> None:
     assert app.button(key="check").label == "Check · at most 9 calls" and not app.button(key="check").disabled
     assert any(option.startswith("control/decoy-lexicon") for option in app.selectbox(key="check-model").options)
     assert "control/fickle" not in app.selectbox(key="check-model").options, "it knows nothing of this lab"
-    assert "control/decoy-lexicon" not in page("ask").selectbox(key="model").options
+    assert "control/decoy-lexicon" not in page("ask").selectbox(key="ask-model").options
 
 
 def test_checking_the_decoy_shows_sessions_verdict_and_figures(page: Page) -> None:
@@ -151,10 +151,10 @@ def test_what_cannot_be_checked_is_said_and_nothing_starts(page: Page) -> None:
     app = page("check")
     app.text_area(key="paragraph-sentiment").set_value("  ").run()
     assert app.button(key="check").disabled and "There is no paragraph" in words(app)
-    app.pills(key="explanations").set_value([]).run()
+    app.pills(key="check-explanations").set_value([]).run()
     assert "at least one kind of explanation" in words(app) and app.button(key="check").disabled
-    app.pills(key="explanations").set_value(["redaction"])
-    app.segmented_control(key="source").set_value("dataset").run()
+    app.pills(key="check-explanations").set_value(["redaction"])
+    app.segmented_control(key="check-source").set_value("dataset").run()
     assert "there is nothing at" in words(app) and app.button(key="check").disabled
 
 
@@ -170,11 +170,11 @@ def test_a_table_with_choices_is_checked(page: Page) -> None:
     (folder / "choices.csv").write_text("\n".join(rows), encoding="utf-8")
     app = page("check")
     app.segmented_control(key="check-task").set_value("multi_choice").run()
-    app.segmented_control(key="source").set_value("dataset").run()
-    app.selectbox(key="dataset-multi_choice").set_value("file:choices.csv").run()
+    app.segmented_control(key="check-source").set_value("dataset").run()
+    app.selectbox(key="check-dataset-multi_choice").set_value("file:choices.csv").run()
     assert "Which column holds the paragraph and the choices?" in words(app)
-    app.selectbox(key="column-file:choices.csv-paragraph").set_value("text")
-    app.multiselect(key="column-file:choices.csv-choices").set_value(["a", "b"]).run()
+    app.selectbox(key="check-column-file:choices.csv-paragraph").set_value("text")
+    app.multiselect(key="check-column-file:choices.csv-choices").set_value(["a", "b"]).run()
     assert not app.button(key="check").disabled
     app.button(key="check").click().run()
     told = words(settled(app))
@@ -183,9 +183,9 @@ def test_a_table_with_choices_is_checked(page: Page) -> None:
 
 def test_a_dataset_is_counted_before_it_is_run(page: Page, datasets: Path) -> None:
     app = page("check")
-    app.segmented_control(key="source").set_value("dataset").run()
-    app.text_input(key="path-imdb").set_value(str(datasets / "imdb"))
-    app.number_input(key="limit").set_value(3).run()
+    app.segmented_control(key="check-source").set_value("dataset").run()
+    app.text_input(key="check-path-imdb").set_value(str(datasets / "imdb"))
+    app.number_input(key="check-limit").set_value(3).run()
     assert app.button(key="check").label == "Check · at most 27 calls"
 
 

@@ -84,9 +84,9 @@ def test_the_button_counts_the_exam_until_it_was_taken(page: Page, server: StubS
     assert "take-exam-mine/stub-model" in [one.key for one in app.button]
     turned(app, "ask").selectbox(key="ask-simulator").set_value("mine/stub-model").run()
     assert app.button(key="ask").label == "Ask · 73 calls"
-    app.checkbox(key="exam").uncheck().run()
+    app.checkbox(key="ask-exam").uncheck().run()
     assert app.button(key="ask").label == "Ask · 62 calls"
-    app.checkbox(key="exam").check()
+    app.checkbox(key="ask-exam").check()
     app.button(key="ask").click().run()
     settled(app)
     assert len(exams()) == 1
@@ -213,7 +213,7 @@ def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServe
     # The predictor is configured as the endpoint of this session.
     run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="mine/reader"), reader_at(server))
     assert entry.jobs().wait(run, 120)
-    app.selectbox(key="model").set_value("mine/stub-model").run()
+    app.selectbox(key="ask-model").set_value("mine/stub-model").run()
     app.button(key="ask").click().run()
     settled(app)
     state = entry.jobs().watch(run_named(app)).transcript

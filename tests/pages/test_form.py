@@ -82,16 +82,16 @@ def test_the_form_closes_and_a_run_that_is_not_there_leaves_it_open(page: Page) 
     assert entry.jobs().wait(run, 120)
     app = page("ask", run=run)
     app.button(key="change").click().run()
-    assert app.text_input(key="question").value == "Can a penguin fly?"
+    assert app.text_input(key="ask-question").value == "Can a penguin fly?"
     app.button(key="change").click().run()
-    assert not [field for field in app.text_input if field.key == "question"]
+    assert not [field for field in app.text_input if field.key == "ask-question"]
     app = page("ask", run="nothing")
     assert app.button(key="ask") and "There is no such run" in "".join(str(error.proto) for error in app.error)
 
 
 @pytest.mark.parametrize(
     ("path", "picker", "asked"),
-    [("ask", "model", ("question", "Is the moon made of cheese?")),
+    [("ask", "ask-model", ("ask-question", "Is the moon made of cheese?")),
      ("check", "check-model", ("paragraph-sentiment", "The train left at nine."))],
 )  # fmt: skip
 def test_a_robot_says_beforehand_what_it_cannot_answer_and_offers_ways_out(
@@ -134,8 +134,8 @@ def test_what_was_edited_has_no_correct_answer(page: Page) -> None:
 
 def test_a_pair_of_which_a_response_was_edited_has_no_correct_answer(page: Page) -> None:
     app = page("ask")
-    app.segmented_control(key="task").set_value("shp").run()
-    app.text_area(key="response_1").set_value("No idea.").run()
+    app.segmented_control(key="ask-task").set_value("shp").run()
+    app.text_area(key="ask-response_1").set_value("No idea.").run()
     app.button(key="ask").click().run()
     until(lambda: entry.jobs().watch(run_named(app)).transcript.started is not None)
     started = entry.jobs().watch(run_named(app)).transcript.started
@@ -157,6 +157,6 @@ def test_a_run_whose_start_cannot_be_read_has_a_line_and_a_form(page: Page) -> N
 
 def test_a_model_typed_without_its_endpoint_is_corrected() -> None:
     app = AppTest.from_file(str(APP), default_timeout=120)
-    app.session_state["model"] = "gpt-4o"
+    app.session_state["ask-model"] = "gpt-4o"
     turned(app, "ask")
-    assert app.button(key="meant-model-gpt-4o").label == f"Did you mean {plain('openai/gpt-4o')}?"
+    assert app.button(key="meant-ask-model-gpt-4o").label == f"Did you mean {plain('openai/gpt-4o')}?"

@@ -371,10 +371,10 @@ def test_a_lab_with_a_data_set_needs_no_room(page: Page, register: Register) -> 
     datasets.mkdir()
     (datasets / "mine.csv").write_text("review,stars\nA dull film.,negative\nno,negative\n", encoding="utf-8")
     app = page("echo-data")
-    assert "imdb" in str(app.selectbox(key="dataset-sentiment").options).lower() and not app.exception
-    app.selectbox(key="dataset-sentiment").set_value("file:mine.csv").run()
-    app.selectbox(key="column-file:mine.csv-paragraph").set_value("review").run()
-    app.selectbox(key="column-file:mine.csv-answer").set_value("stars").run()
+    assert "imdb" in str(app.selectbox(key="echo-data-dataset-sentiment").options).lower() and not app.exception
+    app.selectbox(key="echo-data-dataset-sentiment").set_value("file:mine.csv").run()
+    app.selectbox(key="echo-data-column-file:mine.csv-paragraph").set_value("review").run()
+    app.selectbox(key="echo-data-column-file:mine.csv-answer").set_value("stars").run()
     app.button(key="echo-data").click().run()
     assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app)) and not app.exception
     started = read(home.journals() / f"{run_named(app)}.jsonl").events[0]

@@ -27,7 +27,7 @@ def test_every_term_stands_on_a_control_or_figure_of_that_name(page: Page) -> No
         runs[name] = entry.jobs().start(name, first().spec)
         assert entry.jobs().wait(runs[name], 120)
     words = page("probe")
-    words.segmented_control(key="category").set_value("entities").run()
+    words.segmented_control(key="probe-category").set_value("entities").run()
     pages = [words, page("ask"), page("check"), page("plant"), page("ask", run=runs["simulatability"])]
     pages.append(page("check", run=runs["consistency"]))
     shown = {label: help for app in pages for label, help in labelled(app)}

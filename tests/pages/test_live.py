@@ -65,7 +65,7 @@ def test_what_a_run_was_started_with_is_nothing_where_it_cannot_be_read() -> Non
 
 
 def test_beside_a_planted_cue_stands_the_other_order() -> None:
-    ways = lab_page.page_of(entry.labs()["plant"]).side.ways
+    ways = lab_page.page_of(entry.labs()["plant"]).ways
     assert ways(PlantSpec(model="control/admits", order="reasons first")) == {"Answer first": {"order": "answer first"}}
     assert ways(PlantSpec(model="control/admits", order="answer first")) == {
         "Reasons first": {"order": "reasons first"}

@@ -12,9 +12,8 @@ from core.labs.ask.tasks import AskSpec, fewest
 from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
+from pages.components.lab_page import page_of
 from pages.components.run_view import Ended, next_step
-from pages.labs.ask.page import PAGE as ASK
-from pages.labs.plant.page import PAGE as PLANT
 from tests.pages.conftest import offered_steps, scenes
 
 Page = Callable[..., AppTest]
@@ -42,15 +41,16 @@ def test_a_run_that_is_too_short_leads_to_one_that_is_not() -> None:
     assert entry.jobs().wait(run, 120)
     state, lab = entry.jobs().watch(run).transcript, entry.labs()["simulatability"]
     view = lab.view(state.case(state.only))
-    longer = ASK.longer_run(spec, view)
+    ask, plant = page_of(lab), page_of(entry.labs()["plant"])
+    longer = ask.longer_run(spec, view)
     assert longer and longer.spec == spec.model_copy(update={"counterfactuals": fewest()})
     assert longer.words == f"Ask {fewest()} new questions"
-    assert ASK.longer_run(longer.spec, view) is None, "more would not help"
-    many = PLANT.longer_run(PlantSpec(question="Is a tomato a fruit?", cue="hint", model="control/admits"), None)
+    assert ask.longer_run(longer.spec, view) is None, "more would not help"
+    many = plant.longer_run(PlantSpec(question="Is a tomato a fruit?", cue="hint", model="control/admits"), None)
     assert (
         many
         and many.spec == PlantSpec(limit=20, cue="hint", model="control/admits")
-        and PLANT.longer_run(many.spec, None) is None
+        and plant.longer_run(many.spec, None) is None
     )
 
 

@@ -46,8 +46,8 @@ def rounds(scene: Scene) -> dict[str, str]:
 def test_an_empty_page_is_ready_to_probe(page: Page) -> None:
     app = page("probe")
     assert app.button(key="probe").label == "Probe · at most 23 model calls" and not app.button(key="probe").disabled
-    assert app.selectbox(key="model-probe").value == "control/straight"
-    assert not any("fickle" in option for option in app.selectbox(key="model-probe").options), "no robot of another lab"
+    assert app.selectbox(key="probe-model").value == "control/straight"
+    assert not any("fickle" in option for option in app.selectbox(key="probe-model").options), "no robot of another lab"
 
 
 def test_probing_shows_rounds_conclusion_truth_and_what_was_missed(page: Page) -> None:
@@ -126,7 +126,7 @@ def test_paper_rules_and_tool_calls_do_not_go_together(page: Page) -> None:
 )
 def test_the_other_categories(page: Page, category: str, said: str) -> None:
     app = page("probe")
-    app.segmented_control(key="category").set_value(category).run()
+    app.segmented_control(key="probe-category").set_value(category).run()
     app.button(key="probe").click().run()
     assert said in words(settled(app, 90))
 
@@ -147,7 +147,7 @@ def test_the_functions_own_prompts_stay_hidden_until_the_truth_is_out(page: Page
 
 def test_a_function_of_ones_own(page: Page) -> None:
     app = page("probe")
-    app.segmented_control(key="source").set_value("own").run()
+    app.segmented_control(key="probe-source").set_value("own").run()
     assert app.button(key="probe").disabled and "Write your function first." in words(app)
     app.text_area(key="own-numeric-code").set_value("1 +").run()
     assert "gives no value" in words(app) and app.button(key="probe").disabled
@@ -158,7 +158,7 @@ def test_a_function_of_ones_own(page: Page) -> None:
 
 def test_a_function_of_the_benchmark(page: Page, find_dir: Path) -> None:
     app = page("probe")
-    app.segmented_control(key="source").set_value("published").run()
+    app.segmented_control(key="probe-source").set_value("published").run()
     assert app.button(key="probe").disabled
     app.text_input(key="find-dir").set_value("/nowhere")
     app.text_area(key="function").set_value("f00700").run()
@@ -170,7 +170,7 @@ def test_a_function_of_the_benchmark(page: Page, find_dir: Path) -> None:
 
 def test_baselines_need_no_model(page: Page) -> None:
     app = page("probe")
-    app.selectbox(key="interpreter-numeric").set_value("fit").run()
+    app.selectbox(key="probe-interpreter-numeric").set_value("fit").run()
     assert app.button(key="probe").label == "Probe · no model calls"
     app.button(key="probe").click().run()
     told = words(settled(app))
@@ -219,7 +219,7 @@ def test_the_truth_can_be_had_without_trying(page: Page) -> None:
 
 def test_an_agent_follows_the_reader(page: Page) -> None:
     app = page("probe")
-    app.selectbox(key="interpreter-numeric").set_value("you").run()
+    app.selectbox(key="probe-interpreter-numeric").set_value("you").run()
     assert app.button(key="probe").label == "Begin"
     app.button(key="probe").click().run()
     settled(app)
@@ -315,9 +315,9 @@ def test_its_page_begins_a_robot_and_methods_tell_of_the_lab(page: Page) -> None
 
 def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
     app = page("probe", category="strings", seed="7", difficulty="hard", interpreter="you")
-    assert app.segmented_control(key="category").value == "strings"
+    assert app.segmented_control(key="probe-category").value == "strings"
     assert app.number_input(key="seed").value == 7 and app.selectbox(key="difficulty-strings").value == "hard"
-    assert app.selectbox(key="interpreter-strings").value == "you"
+    assert app.selectbox(key="probe-interpreter-strings").value == "you"
     assert any("category=strings&seed=7&difficulty=hard&interpreter=you" in code.value for code in app.code)
     app.number_input(key="seed").set_value(8).run()
     assert app.number_input(key="seed").value == 8, "the address has its say once"
@@ -331,7 +331,7 @@ def test_a_link_opens_the_same_task_for_a_class(page: Page) -> None:
 @pytest.mark.parametrize("query", [{"category": "x"}, {"seed": "-1"}, {"difficulty": "x", "interpreter": "nearest"}])
 def test_a_link_that_asks_for_what_there_is_not_opens_the_plain_form(page: Page, query: dict[str, str]) -> None:
     app = page("probe", **query)
-    assert app.segmented_control(key="category").value == "numeric" and not app.button(key="probe").disabled
+    assert app.segmented_control(key="probe-category").value == "numeric" and not app.button(key="probe").disabled
 
 
 def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Page) -> None:
@@ -348,11 +348,11 @@ def test_a_turn_takes_a_formula_and_sends_back_code_that_cannot_be_run(page: Pag
 
 def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
     app = page("probe")
-    app.segmented_control(key="category").set_value("entities").run()
-    app.segmented_control(key="source").set_value("own").run()
+    app.segmented_control(key="probe-category").set_value("entities").run()
+    app.segmented_control(key="probe-source").set_value("own").run()
     assert app.button(key="probe").disabled
     app.multiselect(key="own-concept").set_value(["chess", "poetry"]).run()
-    assert app.selectbox(key="backbone-entities").value == "embedding"
+    assert app.selectbox(key="probe-backbone-entities").value == "embedding"
     app.button(key="probe").click().run()
     told = words(settled(app, 90))
     assert "chess" in told and "poetry" in told and "tells as much as the true description" in told
@@ -360,10 +360,10 @@ def test_a_subject_of_ones_own_by_its_name(page: Page) -> None:
 
 def test_how_far_the_box_can_be_trusted_stands_before_the_run_and_beside_the_truth(page: Page) -> None:
     app = page("probe")
-    app.segmented_control(key="category").set_value("relations").run()
+    app.segmented_control(key="probe-category").set_value("relations").run()
     before = [caption.value for caption in app.caption if "Measured against its own truth" in caption.value]
     assert len(before) == 1 and "0 wrong and 0 undefined" in before[0] and "by construction" in before[0]
-    app.selectbox(key="backbone-relations").set_value("model").run()
+    app.selectbox(key="probe-backbone-relations").set_value("model").run()
     assert not any("Measured against" in caption.value for caption in app.caption), "a model's calls are not free"
     (told,) = scenes(page("probe", run=run_of(category="entities", seed=1, backbone="embedding")))
     box = told.panels[0]
@@ -373,8 +373,8 @@ def test_how_far_the_box_can_be_trusted_stands_before_the_run_and_beside_the_tru
 
 def test_subjects_whose_box_contradicts_its_truth_are_not_offered(page: Page) -> None:
     app = page("probe")
-    app.segmented_control(key="category").set_value("entities").run()
-    app.segmented_control(key="source").set_value("own").run()
+    app.segmented_control(key="probe-category").set_value("entities").run()
+    app.segmented_control(key="probe-source").set_value("own").run()
     offered = app.multiselect(key="own-concept").options
     assert "poetry" not in offered and "golf" not in offered and "insects and entomology" in offered
     assert all(keeps(concepts()[name]) for name in offered)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, Literal, NamedTuple, Self, Union, get_args, get_origin
+from typing import Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin
 
 from pydantic import Field
 from pydantic.fields import FieldInfo
@@ -32,12 +32,22 @@ def _extra(field: FieldInfo) -> dict[str, Any]:
 class SpecFields(Frozen):
     """Fields that a person sets. The title, description, bounds and choices of a field determine its widget on the page
     and its option on the command line. Its words may be in the file fields.toml next to its module, under class and
-    field: `title`, `description`, and further parts of a `Knob` (`option`, `widget`, `nobody`).
+    field: `title`, `description`, and further parts of a `Knob` (`option`, `widget`, `nobody`, `names`, …). A text as
+    `names` is the name of a table in words.toml.
     """
+
+    GROUPS: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """The fields of each group of the form on the page, in order: the table `form` of the class in fields.toml."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
-        for name, words in sibling_toml(inspect.getfile(cls), "fields.toml").get(cls.__name__, {}).items():
+        file = inspect.getfile(cls)
+        for name, words in sibling_toml(file, "fields.toml").get(cls.__name__, {}).items():
+            if name == "form":
+                cls.GROUPS = {group: tuple(names) for group, names in words.items()}
+                continue
+            if isinstance(words.get("names"), str):
+                words = {**words, "names": sibling_toml(file, "words.toml")[words["names"]]}
             field = cls.model_fields[name]
             field.title = words.get("title", field.title)
             field.description = words.get("description", field.description)
@@ -97,6 +107,9 @@ class Knob(NamedTuple):
     - `default` is None if a value is required. `low` and `high` are the smallest and largest number allowed, `longest`
       the maximum number of characters; None without a bound.
     - `names_models`: its values are ids of models; `nobody` says who takes the role if none is named.
+    - On the page `names` are what its values are called (only those with a name are offered), `label` is its title
+      there, `first` what is chosen at first, `example` what an empty field shows, and `look` a widget other than the
+      usual one: "select", "pills", "checkbox", or "bare" for one without its title.
     """
 
     name: str
@@ -114,10 +127,15 @@ class Knob(NamedTuple):
     nobody: str
     option: str
     pairs: str
+    names: Mapping[Any, str]
+    label: str
+    first: Any
+    example: str
+    look: str
 
 
 @cache
-def knobs(spec: type[Spec]) -> Mapping[str, Knob]:
+def knobs(spec: type[SpecFields]) -> Mapping[str, Knob]:
     """Return the fields of the specification that a person may set, by name: those with a title, and the seed unless
     its title is "".
     """
@@ -135,15 +153,17 @@ def _knob(name: str, field: FieldInfo) -> Knob:
     value = get_args(value)[0] if several else value
     kind = value if value in (int, float, bool) else str
     low, high = _bounds(field, kind) if kind in (int, float) else (None, None)
+    title = field.title or name.replace("_", " ").capitalize()
+    default = None if field.is_required() else field.get_default(call_default_factory=True)
     return Knob(
         name=name,
-        title=field.title or name.replace("_", " ").capitalize(),
+        title=title,
         help=field.description or field.title or "",
         kind=kind,
         choices=get_args(value) if get_origin(value) is Literal else (),
         several=several,
         optional=type(None) in _members(field.annotation),
-        default=None if field.is_required() else field.get_default(call_default_factory=True),
+        default=default,
         low=low,
         high=high,
         longest=next((rule.max_length for rule in field.metadata if hasattr(rule, "max_length")), None),
@@ -151,6 +171,11 @@ def _knob(name: str, field: FieldInfo) -> Knob:
         nobody=str(extra.get("nobody", "the model itself")),
         option=str(extra.get("option", f"--{name.replace('_', '-')}")),
         pairs=str(extra.get("pairs", "")),
+        names=extra.get("names", {}),
+        label=extra.get("label", title),
+        first=extra.get("first", default),
+        example=extra.get("example", ""),
+        look=extra.get("look", ""),
     )
 
 

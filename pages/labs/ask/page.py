@@ -25,56 +25,192 @@ from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
 from pages.components import plain_case, plain_methods, session
-from pages.components.lab_page import NextRun, Offer, with_form
+from pages.components.lab_page import NextRun, Offer
 from pages.components.models import short
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
-from pages.components.side_by_side import Side
 from pages.components.tables import draw_published
 from pages.components.text import plain
-from pages.labs.ask import form, real_model
-
-# Names of Ask's values on the screen.
-
+from pages.labs.ask import real_model
+from pages.labs.ask.form import AskForm
 
 WORDS = {**METHODS, "strategyqa": "StrategyQA", "shp": "SHP"}
 """The ways to explain, and the tasks."""
 
 
-# Ask's runs side by side: explanations of one question, tested with the same new questions.
+class AskPage(AskForm):
+    """The page of Ask."""
 
+    verb = "Predict answers"
+    words = WORDS
+    guess_param = "reader"
+    compares_answers = True
 
-def ways(spec: AskSpec) -> dict[str, dict[str, Any]]:
-    """Return the other ways to explain and, for the same answer, the other text that can be taken as its
-    explanation.
-    """
-    other = {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
-    if is_control(spec.model):
-        return other
-    if spec.explained_by == "answer":
-        return {**other, "Same run, explained by its thinking": {"explained_by": "reasoning"}}
-    return {**other, "Same run, explained by its answer": {"explained_by": "answer"}}
+    def ways(self, spec: AskSpec) -> dict[str, dict[str, Any]]:
+        """Return the other ways to explain and, for the same answer, the other text that can be taken as its
+        explanation.
+        """
+        other = {words: {"method": method} for method, words in METHODS.items() if method != spec.method}
+        if is_control(spec.model):
+            return other
+        if spec.explained_by == "answer":
+            return {**other, "Same run, explained by its thinking": {"explained_by": "reasoning"}}
+        return {**other, "Same run, explained by its answer": {"explained_by": "answer"}}
 
+    def other(self, spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
+        """Return the specification of the same run with another explanation: with the same new questions and, if
+        possible, the same predictor. A robot can predict only robots, because it knows only their wording.
+        """
+        model = fields.get("model", spec.model)
+        roles: dict[str, Any] = {
+            "simulator": _kept(spec.simulator, model),
+            "generators": tuple(dict.fromkeys(_kept(one, model) for one in spec.generators)),
+        }
+        if view is not None:
+            by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
+            roles |= _given(spec, run_id, view)
+            roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
+        return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
 
-def other(spec: AskSpec, fields: dict[str, Any], run_id: str, view: AskView | None) -> AskSpec:
-    """Return the specification of the same run with another explanation: with the same new questions and, if possible,
-    the same predictor. A robot can predict only robots, because it knows only their wording.
-    """
-    model = fields.get("model", spec.model)
-    roles: dict[str, Any] = {
-        "simulator": _kept(spec.simulator, model),
-        "generators": tuple(dict.fromkeys(_kept(one, model) for one in spec.generators)),
-    }
-    if view is not None:
-        by_hand = [row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.by_hand]
-        roles |= _given(spec, run_id, view)
-        roles["extra"] = tuple(by_hand) if spec.task == "strategyqa" else spec.extra
-    return AskSpec.model_validate({**spec.model_dump(), **roles, **fields})
+    def same(self, spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
+        """Return the specification with the new questions that were asked."""
+        return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
 
+    def note(self, specs: Mapping[str, AskSpec]) -> str:
+        """Say where the new questions come from, who predicted, and whether the predictors differ."""
+        sources = {spec.given_from for spec in specs.values() if spec.given}
+        if sources:
+            whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
+            sentences = [
+                f"The new questions were written from {whose} and given to all. The paper's method writes new ones "
+                "from each explanation, so this is not the paper's precision."
+            ]
+        else:
+            sentences = [
+                "As in the paper, the new questions were written for each explanation separately. Rows match where "
+                "runs asked the same question."
+            ]
+        if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
+            sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
+        else:
+            sentences.append(f"{plain(predictors[0])} made the predictions.")
+        return " ".join(sentences)
 
-def same(spec: AskSpec, run_id: str, view: AskView) -> AskSpec:
-    """Return the specification with the new questions that were asked."""
-    return AskSpec.model_validate({**spec.model_dump(), **_given(spec, run_id, view)})
+    def methods(self) -> None:
+        """Draw procedure, figures, rules, prompts and what the paper reported."""
+        texts = plain_methods.method_texts(LAB)
+        fooled, fool = (
+            "\n".join(
+                f"- `{robot.id}` {robot.title}. {robot.about} It fools {robot.fools}."
+                for robot in worthless().values()
+                if robot.id.endswith("-0") and robot.gains is gains
+            )
+            for gains in (False, True)
+        )
+        st.markdown("\n\n".join([texts["fooled"], fooled, texts["fool"], fool]))
+        plain_methods.folded(plain_methods.RULES, "rule", "rules", texts["rules"])
+        st.subheader("Prompts", anchor=False)
+        plain_methods.prompts(PROMPTS / "simulatability", "template", bind="query-params")
+        draw_published(LAB, WORDS, "published")
+
+    def replacement(self, view: AskView, active: bool) -> bool:
+        """Let anyone who follows a link to guess first begin, and offer to predict."""
+        if st.query_params.pop("guess", ""):
+            # A link to guess first: those who follow it make guesses of their own.
+            st.query_params["reader"] = entry.new_reader()
+            st.rerun()
+        if not st.query_params.get("reader"):
+            self._you_predict(view, active)
+        return False
+
+    def offers(self, view: AskView) -> tuple[Offer, ...]:
+        """Offer a question of one's own if there is an explanation to predict its answer from."""
+        return ("question",) if view.log.status == "completed" and view.starter else ()
+
+    def extra_panel(self, view: AskView, active: bool) -> None:
+        """Draw a field for a question of one's own, and link to the qualification tests."""
+        run_id = _run_id(view)
+        if run_id and self.offers(view) and session.runs().owns(run_id):
+            _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
+        for exam in (one for one in view.exams.values() if one.run):
+            st.page_link(
+                addresses.CASE,
+                label=f"Qualification test of {plain(short(exam.simulator))}, the predictor",
+                icon=":material/school:",
+                query_params={"run": exam.run},
+            )
+
+    def _you_predict(self, view: AskView, active: bool) -> None:
+        """Offer to guess first while answers are still to come, if the predictor cannot give a verdict."""
+        # Nothing is known about the predictor until the qualification test is over.
+        if not active or (view.exam is None and not view.is_by_person) or not self.may_predict(view, active):
+            return
+        no_verdict = f"There is no verdict here: {view.no_verdict_reason}"
+        why = "Nobody has predicted here" if view.is_by_person else no_verdict
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
+            st.markdown(
+                f"**You predict.** {why}. Read the explanation, make your predictions, and see how many come true."
+            )
+            if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
+                st.query_params["reader"] = entry.new_reader()
+                st.rerun()
+
+    def follow_up(self, transcript: Transcript, view: AskView, run_id: str) -> bool:
+        """Suggest questions to a control that did not know the one it was asked."""
+        if self.sealed(view, False):
+            go_on(run_id, transcript)
+            link(run_id)
+            return False
+        if view.spec is None:
+            return True
+        if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
+            _suggest(view.spec, run_id)
+        return True
+
+    def longer_run(self, spec: AskSpec, view: AskView) -> NextRun | None:
+        """Return the run with as many new questions as a verdict on one explanation takes, if this one had fewer and
+        showed nothing.
+        """
+        number = fewest()
+        is_unclear = view.outcome("repaired") in ("too few", "not shown")
+        if view.is_by_person or spec.counterfactuals >= number or not is_unclear:
+            return None
+        more = {"counterfactuals": number, "given": (), "given_from": ""}
+        return NextRun(f"Ask {number} new questions", spec.model_copy(update=more))
+
+    def may_predict(self, view: AskView, active: bool = False) -> bool:
+        """Whether there is something to predict, and nobody else's predictions give a verdict."""
+        is_open = bool(view.no_verdict_reason) or view.is_by_person
+        return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
+
+    def sealed(self, view: AskView, active: bool) -> bool:
+        """Whether the reader has yet to guess, or to see what the guesses were worth."""
+        if "reader" not in st.query_params:
+            return False
+        asked = view.to_guess(active)
+        # Where nobody else predicts, the cards end with what the visitor's predictions were worth.
+        is_at_end = view.is_by_person and bool(asked) and st.session_state.get(LEFT) != _run_id(view)
+        return active or is_at_end or any(row.guess is None for row in asked)
+
+    def run_table(self, transcript: Transcript, run_id: str) -> None:
+        """Draw all cases, without their outcomes for a reader who guesses first."""
+        if "reader" not in st.query_params:
+            plain_case.table(transcript, run_id)
+            return
+        st.page_link(
+            addresses.of_lab(LAB),
+            label="Stop guessing: show all outcomes",
+            icon=":material/visibility:",
+            query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
+        )
+
+    def with_real_model(self, spec: AskSpec, view: AskView) -> NextRun | None:
+        """Return the run that asks a real model the same question, and lets the visitor predict."""
+        return real_model.after_robot(spec, _given(spec, _run_id(view), view))
+
+    def welcome(self) -> None:
+        """Offer to ask a real model."""
+        real_model.welcome()
 
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
@@ -94,145 +230,8 @@ def _kept(role: str, model: str) -> str:
     return model
 
 
-def note(specs: Mapping[str, AskSpec]) -> str:
-    """Say where the new questions come from, who predicted, and whether the predictors differ."""
-    sources = {spec.given_from for spec in specs.values() if spec.given}
-    if sources:
-        whose = "one of these explanations" if sources <= set(specs) else "the explanation in another run"
-        sentences = [
-            f"The new questions were written from {whose} and given to all. The paper's method writes new ones from "
-            "each explanation, so this is not the paper's precision."
-        ]
-    else:
-        sentences = [
-            "As in the paper, the new questions were written for each explanation separately. Rows match where runs "
-            "asked the same question."
-        ]
-    if len(predictors := list(dict.fromkeys(" and ".join(spec.roles["simulator"]) for spec in specs.values()))) > 1:
-        sentences.append(f"The predictors differ ({plain(', '.join(predictors))}), so a difference may be theirs.")
-    else:
-        sentences.append(f"{plain(predictors[0])} made the predictions.")
-    return " ".join(sentences)
-
-
-SIDE = Side(answers=True, ways=ways, other=other, same=same, note=note)
-
-
-# The Methods page's section on the Ask lab.
-
-
-def draw() -> None:
-    """Draw procedure, figures, rules, prompts and what the paper reported."""
-    texts = plain_methods.method_texts(LAB)
-    fooled, fool = (
-        "\n".join(
-            f"- `{robot.id}` {robot.title}. {robot.about} It fools {robot.fools}."
-            for robot in worthless().values()
-            if robot.id.endswith("-0") and robot.gains is gains
-        )
-        for gains in (False, True)
-    )
-    st.markdown("\n\n".join([texts["fooled"], fooled, texts["fool"], fool]))
-    plain_methods.folded(plain_methods.RULES, "rule", "rules", texts["rules"])
-    st.subheader("Prompts", anchor=False)
-    plain_methods.prompts(PROMPTS / "simulatability", "template", bind="query-params")
-    draw_published(LAB, WORDS, "published")
-
-
-def _instead(view: AskView, active: bool) -> bool:
-    if st.query_params.pop("guess", ""):
-        # A link to guess first: those who follow it make guesses of their own.
-        st.query_params["reader"] = entry.new_reader()
-        st.rerun()
-    if not st.query_params.get("reader"):
-        _you_predict(view, active)
-    return False
-
-
-def _offers(view: AskView) -> tuple[Offer, ...]:
-    """Offer a question of one's own if there is an explanation to predict its answer from."""
-    return ("question",) if view.log.status == "completed" and view.starter else ()
-
-
-def _below(view: AskView, active: bool) -> None:
-    run_id = _run_id(view)
-    if run_id and _offers(view) and session.runs().owns(run_id):
-        _add_by_hand(run_id, view, "" if view.log.case == ONE else f", of “{view.title}”")
-    for exam in (one for one in view.exams.values() if one.run):
-        st.page_link(
-            addresses.CASE,
-            label=f"Qualification test of {plain(short(exam.simulator))}, the predictor",
-            icon=":material/school:",
-            query_params={"run": exam.run},
-        )
-
-
 def _run_id(view: AskView) -> str:
     return view.log.started.run if view.log.started else ""
-
-
-def _you_predict(view: AskView, active: bool) -> None:
-    """Offer to guess first while answers are still to come, if the predictor cannot give a verdict."""
-    # Nothing is known about the predictor until the qualification test is over.
-    if not active or (view.exam is None and not view.is_by_person) or not _may_predict(view, active):
-        return
-    why = "Nobody has predicted here" if view.is_by_person else f"There is no verdict here: {view.no_verdict_reason}"
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key="you-predict"):
-        st.markdown(f"**You predict.** {why}. Read the explanation, make your predictions, and see how many come true.")
-        if st.button("Predict yourself", type="primary", icon=":material/person_raised_hand:", key="predict"):
-            st.query_params["reader"] = entry.new_reader()
-            st.rerun()
-
-
-def _after(transcript: Transcript, view: AskView, run_id: str) -> bool:
-    if _sealed(view, False):
-        go_on(run_id, transcript)
-        link(run_id)
-        return False
-    if view.spec is None:
-        return True
-    if not view.spec.dataset and any(failure.error == "OutsideWorld" for failure in transcript.failures):
-        _suggest(view.spec, run_id)
-    return True
-
-
-def _longer_run(spec: AskSpec, view: AskView) -> NextRun | None:
-    """Return the run with as many new questions as a verdict on one explanation takes, if this one had fewer and
-    showed nothing.
-    """
-    number = fewest()
-    if view.is_by_person or spec.counterfactuals >= number or view.outcome("repaired") not in ("too few", "not shown"):
-        return None
-    more = {"counterfactuals": number, "given": (), "given_from": ""}
-    return NextRun(f"Ask {number} new questions", spec.model_copy(update=more))
-
-
-def _may_predict(view: AskView, active: bool = False) -> bool:
-    """Whether there is something to predict, and nobody else's predictions give a verdict."""
-    is_open = bool(view.no_verdict_reason) or view.is_by_person
-    return is_open and bool(view.to_guess(active)) and "reader" not in st.query_params
-
-
-def _sealed(view: AskView, active: bool) -> bool:
-    if "reader" not in st.query_params:
-        return False
-    asked = view.to_guess(active)
-    # Where nobody else predicts, the cards end with what the visitor's predictions were worth.
-    is_at_end = view.is_by_person and bool(asked) and st.session_state.get(LEFT) != _run_id(view)
-    return active or is_at_end or any(row.guess is None for row in asked)
-
-
-def _several(transcript: Transcript, run_id: str) -> None:
-    """Draw all cases, without their outcomes for a reader who guesses first."""
-    if "reader" not in st.query_params:
-        plain_case.table(transcript, run_id)
-        return
-    st.page_link(
-        addresses.of_lab(LAB),
-        label="Stop guessing: show all outcomes",
-        icon=":material/visibility:",
-        query_params={name: value for name, value in st.query_params.to_dict().items() if name != "reader"},
-    )
 
 
 def _suggest(spec: AskSpec, run_id: str) -> None:
@@ -260,21 +259,4 @@ def _add_by_hand(run_id: str, view: AskView, of: str) -> None:
                 st.rerun()
 
 
-PAGE = with_form(
-    form,
-    verb="Predict answers",
-    offers=_offers,
-    replacement=_instead,
-    extra_panel=_below,
-    guess_param="reader",
-    run_table=_several,
-    sealed=_sealed,
-    follow_up=_after,
-    may_predict=_may_predict,
-    with_real_model=lambda spec, view: real_model.after_robot(spec, _given(spec, _run_id(view), view)),
-    longer_run=_longer_run,
-    welcome=real_model.welcome,
-    methods=draw,
-    words=WORDS,
-    side=SIDE,
-)
+PAGE = AskPage

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from core.labs.base.spec import knobs
 from core.labs.check import charts
+from core.labs.check.controls import worthless
 from core.labs.check.lab import LAB
 from core.labs.check.records import Consistency
 from core.labs.check.scene import WORDS
 from core.labs.check.tasks import CheckSpec, in_words
 from core.labs.check.view import agreement, name_of
+from core.paper_figures import figures
 from core.scene import Mark
+from core.text.templates import PROMPTS
 from core.transcript import CaseProgress, Transcript
 from core.transcript import name_of as record_name
-from pages.components import plain_case, session, tables
-from pages.components.lab_page import with_form
+from pages.components import plain_case, plain_methods, session, tables
 from pages.components.run import size
-from pages.components.side_by_side import Side
 from pages.components.throttle import waits
 from pages.components.tiles import LOOKS
-from pages.labs.check import form, methods
-from pages.labs.check.form import EXPLANATIONS
-
-# All checks of a run in one table, and the paper's pictures of them.
+from pages.labs.check.form import EXPLANATIONS, CheckForm
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -40,41 +40,6 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
             read = {name: data.get(f"{name}_repaired") for name in ("before", "after", "faithful", "reason", "control")}
             rows.append({"case": case, **{name: data.get(name) for name in kept}, **read})
     return pd.DataFrame(rows)
-
-
-def draw(transcript: Transcript, run_id: str) -> None:
-    """Draw the table of checks, in which a click shows a check above; with several paragraphs also the pictures."""
-    with waits("Reading the checks …"):
-        frame = checks(run_id, size(run_id))
-    if frame.empty:
-        plain_case.table(transcript, run_id)
-        return
-
-    st.subheader("All checks", anchor=False)
-    st.caption("Select a check to see its sessions above.")
-    words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
-    table = pd.DataFrame(
-        {
-            "Paragraph": frame["paragraph"],
-            "Explanation": frame["explanation"],
-            "Wording": frame["wording"].str.replace("-", ", "),
-            "Correct": frame["label"],
-            "First answer": frame["before"],
-            "Fresh session": frame["after"],
-            "Verdict": [_word(words.get(case, "")) for case in frame["case"]],
-            "Random masks": frame["control"],
-            "Masked": frame["masked"],
-            "Kept": frame["kept"],
-            "Undecided because": frame["reason"],
-        }
-    )
-    share = st.column_config.NumberColumn(format="percent")
-    key, columns = f"checks-{run_id}", {"Random masks": share, "Masked": share, "Kept": share}
-    about = "Table of all checks with both answers and the verdict"
-    tables.table(table, key, about, column_config=columns, **tables.opens(list(frame["case"]), key))
-    tables.as_csv(table, key)
-    if frame["paragraph"].nunique() > 1:
-        _pictures(transcript, frame)
 
 
 def _word(outcome: str) -> str:
@@ -124,12 +89,6 @@ def _by_wording(transcript: Transcript) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
-
-
-# What a run of several checks shows besides the case on the stage.
-
-
-# All wordings of one paragraph's explanations at a glance.
 
 
 PERSONAS = ("objective", "human", "you")
@@ -186,29 +145,6 @@ def _cell(case: str | None, outcomes: Mapping[str, str], flagged: str | None) ->
     return look._replace(icon=icon).badge()
 
 
-def choose(transcript: Transcript) -> str:
-    """Let the reader choose paragraph, explanation and wording, and show all wordings of the paragraph at a glance."""
-    cases = list(plain_case.by_number(transcript))
-    if not cases:
-        return ""
-    run = transcript.started.run if transcript.started else ""
-    known = st.query_params.get("case", "")
-    shown = known if known in transcript.cases else cases[0]
-    place, kind, _ = _parts(shown)
-    places: dict[str, str] = {}
-    for case in cases:
-        places.setdefault(_parts(case)[0], _paragraph(transcript, case))
-    _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
-    of_item = [case for case in cases if _parts(case)[0] == place]
-    grid({case: transcript.cases[case] for case in of_item})
-    kinds = {one: EXPLANATIONS.get(one, one) for one in (_parts(case)[1] for case in of_item)}
-    _one_of(kinds, 1, shown, cases, st.pills, "Explanation", f"shown-explanation-{run}")
-    wordings = [_parts(case)[2] for case in of_item if _parts(case)[1] == kind]
-    names = {one: one.replace("-", ", ") for one in wordings}
-    _one_of(names, 2, shown, cases, st.pills, "Wording", f"shown-wording-{run}")
-    return shown
-
-
 def _parts(case: str) -> tuple[str, str, str]:
     """Return paragraph, explanation and wording from a case's id."""
     place, _, rest = case.partition("/")
@@ -249,25 +185,93 @@ def _one_of(
     )
 
 
-# Check's runs side by side: checks of the same paragraphs.
+class CheckPage(CheckForm):
+    """The page of Check."""
+
+    verb = "Hide words"
+    words = MappingProxyType({**knobs(CheckSpec)["task"].names, **EXPLANATIONS})
+
+    def choose(self, transcript: Transcript) -> str:
+        """Let the reader choose paragraph, explanation and wording, and show all wordings at a glance."""
+        cases = list(plain_case.by_number(transcript))
+        if not cases:
+            return ""
+        run = transcript.started.run if transcript.started else ""
+        known = st.query_params.get("case", "")
+        shown = known if known in transcript.cases else cases[0]
+        place, kind, _ = _parts(shown)
+        places: dict[str, str] = {}
+        for case in cases:
+            places.setdefault(_parts(case)[0], _paragraph(transcript, case))
+        _one_of(places, 0, shown, cases, st.selectbox, "Paragraph", f"shown-item-{run}")
+        of_item = [case for case in cases if _parts(case)[0] == place]
+        grid({case: transcript.cases[case] for case in of_item})
+        kinds = {one: EXPLANATIONS.get(one, one) for one in (_parts(case)[1] for case in of_item)}
+        _one_of(kinds, 1, shown, cases, st.pills, "Explanation", f"shown-explanation-{run}")
+        wordings = [_parts(case)[2] for case in of_item if _parts(case)[1] == kind]
+        names = {one: one.replace("-", ", ") for one in wordings}
+        _one_of(names, 2, shown, cases, st.pills, "Wording", f"shown-wording-{run}")
+        return shown
+
+    def run_table(self, transcript: Transcript, run_id: str) -> None:
+        """Draw the table of checks, in which a click shows a check above; with several paragraphs also the pictures."""
+        with waits("Reading the checks …"):
+            frame = checks(run_id, size(run_id))
+        if frame.empty:
+            plain_case.table(transcript, run_id)
+            return
+
+        st.subheader("All checks", anchor=False)
+        st.caption("Select a check to see its sessions above.")
+        words = {case: one.result["outcome_repaired"] for case, one in transcript.cases.items() if one.result}
+        table = pd.DataFrame(
+            {
+                "Paragraph": frame["paragraph"],
+                "Explanation": frame["explanation"],
+                "Wording": frame["wording"].str.replace("-", ", "),
+                "Correct": frame["label"],
+                "First answer": frame["before"],
+                "Fresh session": frame["after"],
+                "Verdict": [_word(words.get(case, "")) for case in frame["case"]],
+                "Random masks": frame["control"],
+                "Masked": frame["masked"],
+                "Kept": frame["kept"],
+                "Undecided because": frame["reason"],
+            }
+        )
+        share = st.column_config.NumberColumn(format="percent")
+        key, columns = f"checks-{run_id}", {"Random masks": share, "Masked": share, "Kept": share}
+        about = "Table of all checks with both answers and the verdict"
+        tables.table(table, key, about, column_config=columns, **tables.opens(list(frame["case"]), key))
+        tables.as_csv(table, key)
+        if frame["paragraph"].nunique() > 1:
+            _pictures(transcript, frame)
+
+    def ways(self, spec: CheckSpec) -> dict[str, dict[str, Any]]:
+        """Return the other kinds of explanation, if each paragraph has one check."""
+        if len(spec.explanations) > 1 or len(spec.wordings) > 1 or spec.every_wording:
+            return {}
+        others = (kind for kind in EXPLANATIONS if kind not in spec.explanations)
+        return {EXPLANATIONS[kind]: {"explanations": (kind,)} for kind in others}
+
+    def methods(self) -> None:
+        """Draw procedure, figures, rules, prompts and what the paper reported."""
+        texts = plain_methods.method_texts(LAB)
+        plain_methods.folded(plain_methods.RULES, "rule", "check-rules", texts["rules"])
+        robots = (f"`{id}`: {robot.about}" for id, robot in worthless().items())
+        plain_methods.folded("Robots that explain nothing", "smart_toy", "check-worthless", texts["robots"], robots)
+        st.subheader("Prompts of Check", anchor=False)
+        check_names = sorted(path.stem for path in (PROMPTS / "consistency").glob("*.toml"))
+        check_chosen = st.selectbox("Template", check_names, key="check-template", bind="query-params")
+        if check_chosen:
+            text = (PROMPTS / "consistency" / f"{check_chosen}.toml").read_text(encoding="utf-8")
+            st.caption(texts["wordings"])
+            st.code(text, language=None, wrap_lines=True)
+        st.subheader("What the paper reported", anchor=False)
+        st.caption(texts["published"])
+        times = pd.DataFrame(figures("consistency"))
+        times = times.pivot(index=["dataset", "n", "model"], columns="step", values="value").reset_index()
+        tables.table(times, "check-published", "Published seconds of inference by data set, model and step")
 
 
-def ways(spec: CheckSpec) -> dict[str, dict[str, Any]]:
-    """Return the other kinds of explanation, if each paragraph has one check."""
-    if len(spec.explanations) > 1 or len(spec.wordings) > 1 or spec.every_wording:
-        return {}
-    return {words: {"explanations": (kind,)} for kind, words in EXPLANATIONS.items() if kind not in spec.explanations}
-
-
-SIDE = Side(ways=ways)
-
-
-PAGE = with_form(
-    form,
-    verb="Hide words",
-    choose=choose,
-    run_table=draw,
-    methods=methods.draw,
-    words=dict([*form.TASKS.items(), *form.EXPLANATIONS.items()]),
-    side=SIDE,
-)
+PAGE = CheckPage

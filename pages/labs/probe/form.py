@@ -1,15 +1,17 @@
-"""Which function, which interpreter, and with what budget: the hand-written parts of Probe's form."""
+"""Which function, which interpreter, and with what budget: what only Probe's form has."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 
 from core import policy
+from core.labs.base.spec import knobs
 from core.labs.probe import fidelity
 from core.labs.probe.controls import Straight
 from core.labs.probe.functions.entities import EntityFunction, concepts, keeps
@@ -18,15 +20,13 @@ from core.labs.probe.functions.relations import RelationFunction
 from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
-from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec, calls
+from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
 from core.text.embed import NoEncoderError
-from core.text.glossary import on_hover
 from pages.components import models
-from pages.components.lab_page import FormPlaces
+from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.throttle import waits
 from pages.components.widgets import one_of, widget
 
-TITLES: dict[Category, str] = {"numeric": "Numbers", "strings": "Texts", "entities": "Subjects", "relations": "Facts"}
 SOURCES = {"drawn": "Drawn for you", "published": "From the benchmark", "own": "Your own"}
 SHAPES = {
     "numeric": {"easy": "one curve", "medium": "noisy or corrupted", "hard": "two curves, or a network"},
@@ -34,7 +34,6 @@ SHAPES = {
     "entities": {"easy": "one subject", "hard": "either of two"},
     "relations": {"easy": "one fact", "hard": "with an exception"},
 }
-BACKBONES = {"table": "our word lists and facts", "embedding": "sentence embeddings", "model": "a language model"}
 LINKED = ("category", "seed", "difficulty", "interpreter")
 """Settings that an address may contain."""
 
@@ -43,116 +42,206 @@ SHOWN_KNOWN = 3
 FIRST_SEED = 1753
 """A medium function: a straight line with a corrupted interval, which the first control does not look for."""
 
-WIDGETS = ("rounds", "probes", "temperature", "top_p", "tokens", "rules", "tools", "answers")
-"""Settings whose widgets are drawn from the specification."""
-
-DRAWN = frozenset(ProbeSpec.model_fields)
-"""All fields, because the category and the interpreter determine which of them exist."""
+KNOBS = knobs(ProbeSpec)
 
 
-def fields(places: FormPlaces) -> dict[str, Any]:
-    """Draw the model, the function and the interpreter. Raises ValueError if no function is given yet."""
-    linked()
-    with places.below:
-        category = one_of("Category", TITLES, "category")
-    able = [one for one in CAN if category in CAN[one] and one != "given"]
-    with places.more:
-        interpreter = st.selectbox(
-            "Interpreter",
-            able,
-            format_func=lambda one: NAMES[one][0].upper() + NAMES[one][1:],
-            key=f"interpreter-{category}",
-            persist_state="session",
-            help=on_hover("Interpreter"),
-        )
-    model = name = ""
-    with places.model:
-        if interpreter in BY_MODEL:
-            model = models.pick("Model", key="model-probe", lab=LAB)
-        elif interpreter == "you":
-            name = st.text_input("Your name for the list of runs", key="name", placeholder="optional")
-        else:
-            st.caption("This interpreter needs no model.")
-    function = function_fields(category, places)
-    own = str(function.get("own", "")).strip()
-    if "own" in function and not own:
-        raise ValueError("Write your function first.")
-    if own and model == Straight.id:
-        with places.below:
-            _outside(category, model, own)
-    given = {"category": category, "interpreter": interpreter, "model": model, **function}
-    if name.strip():
-        given["title"] = f"{ProbeSpec.model_validate(given).title} · {name.strip()[:60]}"
-    return given
+class ProbeForm(LabPage):
+    """The form of Probe. The category and the interpreter determine which fields it has."""
 
+    def applies(self, name: str, given: Mapping[str, Any]) -> bool:
+        """Whether the form has that field."""
+        category, interpreter = given.get("category"), given.get("interpreter")
+        is_agent, is_model = interpreter in ("aia", "aia+milan"), interpreter in BY_MODEL
+        needs = {
+            **dict.fromkeys(("temperature", "top_p", "tokens", "answers"), is_model),
+            "rounds": is_agent or interpreter == "you",
+            "probes": interpreter != "milan",
+            "tools": is_agent,
+            "evaluator": category != "numeric",
+            "backbone": category in ("entities", "relations"),
+            "module": given.get("backbone") == "model",
+        }
+        return needs.get(name, True)
 
-def _listed() -> list[str]:
-    """Return the subjects of our own lists that can be chosen."""
-    return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
+    def field(self, name: str, given: Mapping[str, Any]) -> Any:
+        """Draw a field; some differ from category to category."""
+        knob = KNOBS[name]
+        if name == "model" and given["interpreter"] not in BY_MODEL:
+            if given["interpreter"] == "you":
+                st.text_input("Your name for the list of runs", key="name", placeholder="optional")
+            else:
+                st.caption("This interpreter needs no model.")
+            return ""
+        if name == "module":
+            return models.pick_or_none(knob.title, "choose one", key=self.key(name), lab=RELIABILITY)
+        if name in ("interpreter", "evaluator", "backbone"):
+            category = given["category"]
+            knob = knob._replace(name=f"{name}-{category}")
+            if name == "interpreter":
+                able = [one for one in CAN if category in CAN[one] and one != "given"]
+                named = {one: NAMES[one][0].upper() + NAMES[one][1:] for one in able}
+                knob = knob._replace(names=named, first=able[0], look="select")
+            elif name == "evaluator":
+                knob = knob._replace(nobody="nobody" if category == "strings" else "sentence embeddings")
+            else:
+                knob = knob._replace(first=FIRST_BACKBONE[category])
+        return widget(LAB, knob)
 
+    def fields(self, places: FormPlaces) -> dict[str, Any]:
+        """Draw the form, filled in from the address. Raises ValueError if no function is given yet."""
+        self._linked()
+        return super().fields(places)
 
-def _outside(category: str, model: str, own: str) -> None:
-    """Tell the user, before the run, that the control knows only other functions, not the user's own."""
+    def subject(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Draw the function. Raises ValueError if none is given yet."""
+        category, model = given["category"], given["model"]
+        function = self._function(category, places)
+        own = str(function.get("own", "")).strip()
+        if "own" in function and not own:
+            raise ValueError("Write your function first.")
+        if own and model == Straight.id:
+            with places.below:
+                self._outside(category, model, own)
+        name = str(st.session_state.get("name") or "").strip() if given["interpreter"] == "you" else ""
+        if name:
+            function["title"] = f"{ProbeSpec.model_validate({**given, **function}).title} · {name[:60]}"
+        return function
 
-    def subject(name: str) -> None:
-        st.session_state["own-concept"] = [name]
+    def _outside(self, category: str, model: str, own: str) -> None:
+        """Tell the user, before the run, that the control knows only other functions, not the user's own."""
 
-    def drawn(source: str) -> None:
-        st.session_state["source"] = source
+        def subject(name: str) -> None:
+            st.session_state["own-concept"] = [name]
 
-    if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
-        said = f"{model} tries only the subjects in our own lists, and this is not one of them."
-        models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, "model-probe", LAB)
-    elif category == "relations":
-        said = f"{model} tries only the inputs of our own facts, so it sees hardly any of yours."
-        models.outside(said, {"drawn": "One of our own facts"}, drawn, "model-probe", LAB)
+        def drawn(source: str) -> None:
+            st.session_state[self.key("source")] = source
 
+        if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
+            said = f"{model} tries only the subjects in our own lists, and this is not one of them."
+            models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, self.key("model"), LAB)
+        elif category == "relations":
+            said = f"{model} tries only the inputs of our own facts, so it sees hardly any of yours."
+            models.outside(said, {"drawn": "One of our own facts"}, drawn, self.key("model"), LAB)
 
-def function_fields(category: Category, places: FormPlaces) -> dict[str, object]:
-    """Draw the choice of the black box, and return it as fields of the specification."""
-    sources = {one: words for one, words in SOURCES.items() if one != "published" or policy.allows("files")}
-    with places.more:
-        source = one_of("Function", sources, "source", is_named=True)
-    if source == "published":
-        folder = places.question.text_input(
-            "Folder of the published set",
-            key="find-dir",
-            persist_state="session",
-            placeholder="path/to/find-dataset",
-            help="The folder with numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
-            "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
-        )
-        names = places.below.text_area(
-            "Functions, one per line",
-            key="function",
-            persist_state="session",
-            placeholder="f00012",
-            height=68,
-            help="Several make a run of several cases.",
-        )
-        listed = tuple(line.strip() for line in names.splitlines() if line.strip())
-        if not listed or not folder.strip():
-            raise ValueError("Name a function of the published set, such as f00012, and its folder.")
-        return {"find_dir": folder, "functions": listed}
-    if source == "own":
+    def _function(self, category: Category, places: FormPlaces) -> dict[str, object]:
+        """Draw the choice of the black box, and return it as fields of the specification."""
+        sources = {one: words for one, words in SOURCES.items() if one != "published" or policy.allows("files")}
+        with places.more:
+            source = one_of("Function", sources, self.key("source"), is_named=True)
+        if source == "published":
+            folder = places.question.text_input(
+                "Folder of the published set",
+                key="find-dir",
+                persist_state="session",
+                placeholder="path/to/find-dataset",
+                help="The folder with numeric/, strings/, neurons_entities/ and neurons_relations/. The set does not "
+                "come with this app; its authors keep it at zenodo.org, DOI 10.5281/zenodo.8034162.",
+            )
+            names = places.below.text_area(
+                "Functions, one per line",
+                key="function",
+                persist_state="session",
+                placeholder="f00012",
+                height=68,
+                help="Several make a run of several cases.",
+            )
+            listed = tuple(line.strip() for line in names.splitlines() if line.strip())
+            if not listed or not folder.strip():
+                raise ValueError("Name a function of the published set, such as f00012, and its folder.")
+            return {"find_dir": folder, "functions": listed}
+        if source == "own":
+            with places.question:
+                return own_fields(category)
         with places.question:
-            return own_fields(category)
-    with places.question:
-        shapes = SHAPES[category]
-        known = [*difficulties(category), "any"]
-        chosen = st.selectbox(
-            "Hidden function",
-            known,
-            index=known.index("medium") if category == "numeric" else 0,
-            format_func=lambda one: f"{one}: {shapes[one]}" if one in shapes else one,
-            key=f"difficulty-{category}",
-            persist_state="session",
-        )
-    with places.more:
-        st.session_state.setdefault("seed", FIRST_SEED)
-        seed = st.number_input("Seed", 0, 10**9, key="seed", persist_state="session", help="Each seed is a function.")
-        count = widget(LAB, "count")
-    return {"difficulty": None if chosen == "any" else chosen, "seed": int(seed), "count": int(count)}
+            shapes = SHAPES[category]
+            known = [*difficulties(category), "any"]
+            chosen = st.selectbox(
+                "Hidden function",
+                known,
+                index=known.index("medium") if category == "numeric" else 0,
+                format_func=lambda one: f"{one}: {shapes[one]}" if one in shapes else one,
+                key=f"difficulty-{category}",
+                persist_state="session",
+            )
+        with places.more:
+            st.session_state.setdefault("seed", FIRST_SEED)
+            seed = st.number_input(
+                "Seed", 0, 10**9, key="seed", persist_state="session", help="Each seed is a function."
+            )
+            count = widget(LAB, KNOBS["count"])
+        return {"difficulty": None if chosen == "any" else chosen, "seed": int(seed), "count": int(count)}
+
+    def _linked(self) -> None:
+        """Copy the settings in the address into the form, once: one link opens the same task for a whole class."""
+        asked = {name: st.query_params[name] for name in LINKED if name in st.query_params}
+        if not asked or st.session_state.get("linked") == asked:
+            return
+        st.session_state["linked"] = asked
+        category = asked.get("category", "numeric")
+        if category not in CATEGORIES:
+            return
+        st.session_state.update({self.key("category"): category, self.key("source"): "drawn"})
+        if asked.get("seed", "").isdecimal():
+            st.session_state["seed"] = min(int(asked["seed"]), 10**9)
+        if asked.get("difficulty") in (*difficulties(category), "any"):
+            st.session_state[f"difficulty-{category}"] = asked["difficulty"]
+        interpreter = asked.get("interpreter")
+        if interpreter in CAN and interpreter != "given" and category in CAN[interpreter]:
+            st.session_state[self.key(f"interpreter-{category}")] = interpreter
+
+    def line(self, spec: ProbeSpec) -> list[str]:
+        """Return the function, the interpreter and its model."""
+        return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
+
+    def fill(self, spec: ProbeSpec) -> dict[str, Any]:
+        """Return the widgets' values for a run that was started with `spec`."""
+        category = spec.category
+        held = super().fill(spec) | {
+            self.key(f"evaluator-{category}"): spec.evaluator or None,
+            self.key(f"backbone-{category}"): spec.backbone,
+        }
+        if spec.interpreter != "given":
+            held[self.key(f"interpreter-{category}")] = spec.interpreter
+        source = self.key("source")
+        if spec.own and category == "entities":
+            return {**held, source: "own", "own-concept": spec.own.split(" or ")}
+        if spec.own:
+            return {**held, source: "own", "own-kind": spec.own_kind, f"own-{category}-{spec.own_kind}": spec.own}
+        if spec.find_dir:
+            named = spec.functions or ((spec.function,) if spec.function else ())
+            return {**held, source: "published", "find-dir": spec.find_dir, "function": "\n".join(named)}
+        return {**held, source: "drawn", "seed": spec.seed, f"difficulty-{category}": spec.difficulty or "any"}
+
+    def cases(self, spec: ProbeSpec) -> int:
+        """Return the number of functions."""
+        return spec.limit or len(spec.functions) or spec.count
+
+    def button(self, spec: ProbeSpec | None) -> str:
+        """Return the primary button's label with the number of calls to language models."""
+        if spec is None:
+            return "Probe"
+        if spec.interpreter == "you":
+            return "Begin"
+        number = self.calls(spec)
+        if not number:
+            return "Probe · no model calls"
+        return f"Probe · at most {number} model calls" if number > 1 else "Probe · 1 model call"
+
+    def beside(self, spec: ProbeSpec | None) -> dict[str, str]:
+        """Let the reader choose to try first, with the findings hidden, and show the link to this task for a class."""
+        hold = False
+        if spec is None or (spec.interpreter != "you" and not spec.is_several):
+            hold = st.checkbox(
+                "Let me try first",
+                key="hold",
+                persist_state="session",
+                help="What the interpreter finds stays hidden until you have probed the function yourself.",
+            )
+        if spec is not None and not (spec.own or spec.function or spec.is_several):
+            link_to(spec)
+        if spec is not None and (words := trust(spec)):
+            st.caption(words)
+        return {"hold": "1"} if hold else {}
 
 
 def own_fields(category: str) -> dict[str, object]:
@@ -206,70 +295,9 @@ def own_fields(category: str) -> dict[str, object]:
     return {"own": text, "own_kind": kind}
 
 
-def settings(given: dict[str, Any]) -> dict[str, Any]:
-    """Draw the budget, the evaluator and the backbone that runs the function, as far as they apply."""
-    category, interpreter = given["category"], given["interpreter"]
-    agent = interpreter in ("aia", "aia+milan")
-    there = {
-        "rounds": agent or interpreter == "you",
-        "probes": interpreter != "milan",
-        "temperature": interpreter in BY_MODEL,
-        "top_p": interpreter in BY_MODEL,
-        "tokens": interpreter in BY_MODEL,
-        "rules": True,
-        "tools": agent,
-        "answers": interpreter in BY_MODEL,
-    }
-    left, right = st.columns(2)
-    chosen: dict[str, Any] = {}
-    for number, name in enumerate(name for name, wanted in there.items() if wanted):
-        with (left, right)[number % 2]:
-            chosen[name] = widget(LAB, name)
-    with left:
-        if category != "numeric":
-            chosen["evaluator"] = models.pick_or_none(
-                "Evaluator",
-                "nobody" if category == "strings" else "sentence embeddings",
-                key=f"evaluator-{category}",
-                lab=LAB,
-                help=on_hover("Evaluator"),
-            )
-    with right:
-        if category in ("entities", "relations"):
-            known = list(BACKBONES)
-            chosen["backbone"] = st.selectbox(
-                "Runs on",
-                known,
-                index=known.index(FIRST_BACKBONE[category]),
-                format_func=lambda one: BACKBONES[one],
-                key=f"backbone-{category}",
-                persist_state="session",
-                help=on_hover("Runs on"),
-            )
-            if chosen["backbone"] == "model":
-                chosen["module"] = models.pick_or_none(
-                    "Model that runs it", "choose one", key="module", lab=RELIABILITY
-                )
-    return chosen
-
-
-def linked() -> None:
-    """Copy the settings in the address into the form, once, so that one link opens the same task for a whole class."""
-    asked = {name: st.query_params[name] for name in LINKED if name in st.query_params}
-    if not asked or st.session_state.get("linked") == asked:
-        return
-    st.session_state["linked"] = asked
-    category = asked.get("category", "numeric")
-    if category not in CATEGORIES:
-        return
-    st.session_state["category"], st.session_state["source"] = category, "drawn"
-    if asked.get("seed", "").isdecimal():
-        st.session_state["seed"] = min(int(asked["seed"]), 10**9)
-    if asked.get("difficulty") in (*difficulties(category), "any"):
-        st.session_state[f"difficulty-{category}"] = asked["difficulty"]
-    interpreter = asked.get("interpreter")
-    if interpreter in CAN and interpreter != "given" and category in CAN[interpreter]:
-        st.session_state[f"interpreter-{category}"] = interpreter
+def _listed() -> list[str]:
+    """Return the subjects of our own lists that can be chosen."""
+    return [name for name, one in concepts().items() if not one.sensitive and keeps(one)]
 
 
 def link_to(spec: ProbeSpec) -> None:
@@ -284,65 +312,6 @@ def link_to(spec: ProbeSpec) -> None:
         st.caption("Opens this page with the same function and interpreter, truth hidden: for a class, for example.")
         address = f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
         st.code(address, language=None, wrap_lines=True)
-
-
-def line(spec: ProbeSpec) -> list[str]:
-    """Return the function, the interpreter and its model."""
-    return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
-
-
-def fill(spec: ProbeSpec) -> dict[str, Any]:
-    """Return the widgets' values for a run that was started with `spec`."""
-    category = spec.category
-    held: dict[str, Any] = {
-        "category": category,
-        f"evaluator-{category}": spec.evaluator or None,
-        f"backbone-{category}": spec.backbone,
-        "module": spec.module or None,
-        **{f"{LAB.path}-{name}": getattr(spec, name) for name in WIDGETS},
-    }
-    if spec.interpreter != "given":
-        held[f"interpreter-{category}"] = spec.interpreter
-    if spec.model:
-        held["model-probe"] = spec.model
-    if spec.own and category == "entities":
-        return {**held, "source": "own", "own-concept": spec.own.split(" or ")}
-    if spec.own:
-        return {**held, "source": "own", "own-kind": spec.own_kind, f"own-{category}-{spec.own_kind}": spec.own}
-    if spec.find_dir:
-        named = spec.functions or ((spec.function,) if spec.function else ())
-        return {**held, "source": "published", "find-dir": spec.find_dir, "function": "\n".join(named)}
-    drawn = {"source": "drawn", "seed": spec.seed, f"{LAB.path}-count": spec.count}
-    return {**held, **drawn, f"difficulty-{category}": spec.difficulty or "any"}
-
-
-def button(spec: ProbeSpec | None) -> str:
-    """Return the primary button's label with the number of calls to language models."""
-    if spec is None:
-        return "Probe"
-    if spec.interpreter == "you":
-        return "Begin"
-    number = calls(spec, spec.limit or len(spec.functions) or spec.count)
-    if not number:
-        return "Probe · no model calls"
-    return f"Probe · at most {number} model calls" if number > 1 else "Probe · 1 model call"
-
-
-def beside(spec: ProbeSpec | None) -> dict[str, str]:
-    """Let the reader choose to try first, with the findings hidden, and show the link to this task for a class."""
-    hold = False
-    if spec is None or (spec.interpreter != "you" and not spec.is_several):
-        hold = st.checkbox(
-            "Let me try first",
-            key="hold",
-            persist_state="session",
-            help="What the interpreter finds stays hidden until you have probed the function yourself.",
-        )
-    if spec is not None and not (spec.own or spec.function or spec.is_several):
-        link_to(spec)
-    if spec is not None and (words := trust(spec)):
-        st.caption(words)
-    return {"hold": "1"} if hold else {}
 
 
 def trust(spec: ProbeSpec) -> str:

@@ -56,11 +56,8 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "is_recording": lambda visit, run: visit.run(run).is_recording(),
     "active": lambda visit, run: visit.run(run).active(),
     "here": lambda visit, run: visit.run(run).here(),
-    "before": lambda visit, run: visit.run(run).before(),
-    "in_line": lambda visit, run: visit.run(run).in_line(),
     "prior": lambda visit, run: visit.run(run).prior(),
     "trouble": lambda visit, run: visit.run(run).trouble(),
-    "said": lambda visit, run: visit.run(run).said("someone"),
     "annotate": lambda visit, run: visit.run(run).annotate("all/1-a", SAID, "1"),
     "guess": lambda visit, run: visit.run(run).guess("first", "all/1-a", lambda by: SAID, "1"),
     "guesses": lambda visit, run: visit.run(run).guesses("first"),
@@ -79,7 +76,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
 DEEDS: dict[str, Callable[[RunAccess, str], object]] = {
     "resume": lambda visit, run: (visit.own_run(run).resume(), visit.run(run).wait(120)),
     "cancel": lambda visit, run: visit.own_run(run).cancel(),
-    "share": lambda visit, run: visit.own_run(run).share(True),
+    "share": lambda visit, run: visit.own_run(run) and visit.share(run, True),
     "keep": lambda visit, run: visit.own_run(run).keep(Kept(title="Mine")),
     "delete": lambda visit, run: (visit.own_run(run).delete(), visit.deleted(), visit.undo(run)),
 }
@@ -109,6 +106,7 @@ ALONE = {
     "guesser",
     "deleted",
     "undo",
+    "must_be_known",
     "play",
     "must_take_part",
 }
@@ -211,7 +209,7 @@ def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: JobRunner,
     assert RunAccess(jobs, ANN).came_to(prior) == EchoSpec() and RunAccess(jobs, BOB).came_to(prior) is None
     assert list(RunAccess(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
     assert not list(RunAccess(jobs, BOB).made(LAB, prior.read))
-    RunAccess(jobs, ANN).own_run(made).share(True)
+    RunAccess(jobs, ANN).share(made, True)
     assert [run for run, _ in RunAccess(jobs, BOB).like(LAB, EchoSpec())] == [made] and not RunAccess(jobs, BOB).lacks(
         prior
     )
@@ -247,9 +245,9 @@ def test_hosted_it_is_for_the_owner_and_the_host_alone(jobs: JobRunner, hosted: 
 @pytest.mark.parametrize("does", LOOKS)
 def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own_run(run).share(True)
+    RunAccess(jobs, ANN).share(run, True)
     LOOKS[does](RunAccess(jobs, BOB), run)
-    RunAccess(jobs, ANN).own_run(run).share(False)
+    RunAccess(jobs, ANN).share(run, False)
     with pytest.raises(AccessDeniedError):
         LOOKS[does](RunAccess(jobs, BOB), run)
 
@@ -257,7 +255,7 @@ def test_what_is_shared_can_be_looked_at_until_it_is_shared_no_more(jobs: JobRun
 @pytest.mark.parametrize("does", DEEDS)
 def test_what_is_shared_is_still_its_owner_s_to_change(jobs: JobRunner, hosted: None, does: str) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own_run(run).share(True)
+    RunAccess(jobs, ANN).share(run, True)
     with pytest.raises(AccessDeniedError, match=r"Only (its owner|the person who began)"):
         DEEDS[does](RunAccess(jobs, BOB), run)
 
@@ -351,7 +349,7 @@ def expecting(text: str) -> Callable[[str], Promise]:
 def test_nobody_speaks_in_the_name_of_another(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     run = begun(jobs, ANN)
     ann, bob = RunAccess(jobs, ANN), RunAccess(jobs, BOB)
-    ann.own_run(run).share(True)
+    ann.share(run, True)
     for reader in ("reader", ann.labeller, ann.guesser, "../other", ""):
         bob.run(run).guess(reader, "all/1-a", expecting("bob's"), "1")
         assert ann.run(run).guesses(reader) == []
@@ -376,7 +374,7 @@ def test_what_is_guessed_twice_is_kept_once_and_rounds_are_apart(jobs: JobRunner
 
 def test_guesses_that_an_earlier_version_kept_under_a_bare_name_go_on(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own_run(run).share(True)
+    RunAccess(jobs, ANN).share(run, True)
     jobs.keeping.add(run, "reader", "all/1-a", SAID, "1", ANN.name)
     seen = RunAccess(jobs, ANN).run(run)
     seen.guess("reader", "all/1-a", expecting("more"), "2")
@@ -466,18 +464,18 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: N
     with pytest.raises(NoSuchModel) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
-    RunAccess(jobs, ANN).own_run(run).share(True)
+    RunAccess(jobs, ANN).share(run, True)
     assert bob.get(f"replay/{run}")
-    RunAccess(jobs, ANN).own_run(run).share(False)
+    RunAccess(jobs, ANN).share(run, False)
     with pytest.raises(NoSuchModel):
         bob.get(f"replay/{run}")
 
 
 def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_path: Path) -> None:
     mine, shared, hidden = begun(jobs, BOB), begun(jobs, ANN), begun(jobs, ANN)
-    RunAccess(jobs, ANN).own_run(shared).share(True)
-    RunAccess(jobs, ANN).own_run(hidden).share(True)
-    RunAccess(jobs, ANN).own_run(hidden).share(False)
+    RunAccess(jobs, ANN).share(shared, True)
+    RunAccess(jobs, ANN).share(hidden, True)
+    RunAccess(jobs, ANN).share(hidden, False)
     sealed, revealed = begun(jobs, ANN), begun(jobs, ANN)
     for run in (sealed, revealed):
         RunAccess(jobs, ANN).share(run, True)
@@ -500,7 +498,7 @@ def test_lists_hold_what_the_viewer_may_see(jobs: JobRunner, hosted: None, tmp_p
 
 def test_a_run_that_is_read_again_is_the_reader_s(jobs: JobRunner, hosted: None) -> None:
     run = begun(jobs, ANN)
-    RunAccess(jobs, ANN).own_run(run).share(True)
+    RunAccess(jobs, ANN).share(run, True)
     again = RunAccess(jobs, BOB).run(run).reread(Replay)
     assert jobs.wait(again, 120) and jobs.owner(again) == "bob" and not jobs.shared(again)
     with pytest.raises(AccessDeniedError):

@@ -59,7 +59,7 @@ def test_everybody_looks_and_nobody_owns(recorded: tuple[JobRunner, str], visito
     assert seen.watch().transcript.status == "completed" and not seen.active() and seen.faults() == []
     assert seen.file().st_size == len(seen.journal())
     deeds: list[Callable[[], object]] = [
-        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.own_run(run).share(True)
+        lambda: visit.own_run(run).resume(), lambda: visit.own_run(run).cancel(), lambda: visit.share(run, True)
     ]  # fmt: skip
     for deed in deeds:
         with pytest.raises(AccessDeniedError):
@@ -75,7 +75,7 @@ def test_it_is_never_written(recorded: tuple[JobRunner, str], tmp_path: Path) ->
             deed()
     visit = RunAccess(jobs, ANN)
     visit.run(run).guess("ann", "all/1-a", lambda by: SAID, "1")
-    assert [event.kind for event in visit.run(run).said("ann")] == ["recorded"]
+    assert [event.kind for event in jobs.keeping.events(run, "ann")] == ["recorded"]
     assert jobs.keeping.speaker(run, "ann") == "ann"
     again = visit.run(run).reread(Replay)
     assert visit.run(again).wait(120) and visit.owns(again) and not visit.run(again).is_recording()

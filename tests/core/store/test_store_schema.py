@@ -39,6 +39,7 @@ COLUMNS = {
     "ended thinking thinking_tokens sent served_model served_fingerprint",
     "scores": "run case metric rules item value n of low high detail at",
     "drops": "run case trial item reason rules detail at",
+    "extra_columns": "run case name value",
     "records": "run record case item trial by data at",
     "faults": "run line reason",
     "items": "run case trial lab number at title about expected observed model outcome outcome_paper differ reason "
@@ -68,6 +69,7 @@ KEYS = {
     "calls": "run call",
     "scores": "run case metric rules item",
     "drops": "run case item reason rules",
+    "extra_columns": "run case name",
     "records": "run record case item by",
     "faults": "run line",
     "items": "",

@@ -1,0 +1,76 @@
+"""The rows of Browse in groups: how many each group has, and how often explanations hold in it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core import entry
+from core.labs.base.lab import Lab
+from core.store.filters import EXTRA, TITLES
+from core.store.groups import groups
+from core.store.listing import Selection
+from pages.components import tables
+from pages.components.text import plain
+from pages.results import address
+from pages.results.facets import words
+
+ALIKE = ("lab", "outcome", "reason", "error", "doubt")
+"""Facets that say how a row came out, or which table it is in, so that the share of a group tells nothing."""
+
+
+def draw(looked: Selection) -> None:
+    """Draw the choice of groups, and a table for each lab with selected rows."""
+    titles = {name: title for name, title in TITLES.items() if name not in ALIKE}
+    titles |= {f"{EXTRA}{column}": column for column in looked.extra_columns()}
+    st.session_state["group"] = by = address.group(list(titles))
+    st.selectbox(
+        "Group by",
+        list(titles),
+        format_func=titles.__getitem__,
+        key="group",
+        width=320,
+        on_change=lambda: address.update(group=[st.session_state["group"]]),
+    )
+    present = looked.facet("lab")
+    for name in present:
+        if (lab := entry.labs().get(name)) is not None and lab.judged is not None:
+            if len(present) > 1:
+                st.subheader(lab.title, anchor=False)
+            _table(looked, lab, by, titles[by])
+
+
+def _table(looked: Selection, lab: Lab, by: str, title: str) -> None:
+    assert lab.judged is not None
+    found = groups(looked, lab, by)
+    key = f"groups-{lab.name}-{by}"
+    intervals = [one.kept for one in found]
+    shown = pd.DataFrame(
+        {
+            title: [words(by, one.value) or "–" for one in found],
+            "Rows": [one.rows for one in found],
+            "Counted": [one.counted for one in found],
+            "Share": [one.value for one in intervals],
+            "95 % interval": [
+                "" if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}" for one in intervals
+            ],
+        }
+    )
+
+    def take() -> None:
+        if rows := st.session_state[key]["selection"]["rows"]:
+            address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
+
+    st.caption(
+        f"Share: how often {plain(lab.judged.means)}, of the rows that count. A click on a group lists its rows."
+    )
+    share = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")
+    tables.table(
+        shown,
+        key,
+        f"Groups by {title}",
+        column_config={"Share": share},
+        on_select=take,
+        selection_mode="single-row",
+    )
+    tables.as_csv(shown, f"groups-{lab.title.lower()}")

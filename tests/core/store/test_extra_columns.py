@@ -1,0 +1,146 @@
+"""Columns of a person's own file are facets, columns of exports and SQL, and rows of a study's tables."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core import entry, home
+from core.__main__ import main
+from core.journal import Journal
+from core.labs.ask.tasks import AskSpec
+from core.report import export
+from core.runs.engine import RunIO, RunRequest, execute
+from core.store.filters import Filter, from_query
+from core.store.groups import groups
+from core.store.index import index
+from core.store.listing import Selection
+from core.store.store import Store
+from core.studies import tables
+from core.studies.plan import read
+
+ITEMS = [
+    {"q": "Can a penguin fly?", "gold": "no", "domain": "birds", "by": "Ann"},
+    {"q": "Can an ostrich fly?", "gold": "no", "domain": "birds", "by": "Bob"},
+    {"q": "Can a robin fly?", "gold": "yes", "domain": "to'y$s", "by": "Ann"},
+]
+COLUMNS = {"question": "q", "answer": "gold"}
+
+
+def data_set() -> str:
+    folder = home.home() / "datasets"
+    folder.mkdir(exist_ok=True)
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, ITEMS)), encoding="utf-8")
+    return "file:items.jsonl"
+
+
+@pytest.fixture
+def run() -> str:
+    spec = AskSpec(model="control/fickle", dataset=data_set(), columns=COLUMNS, counterfactuals=2)
+    with Journal(home.journals() / "run.jsonl", new=True) as written:
+        request = RunRequest(entry.labs()["simulatability"], spec, "run")
+        asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    return "run"
+
+
+def test_a_column_is_a_facet_and_part_of_the_address(run: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        every = Selection(store)
+        assert sorted(every.extra_columns()) == ["by", "domain"]
+        assert set(every.facet("extra:domain")) == {"birds", "to'y$s"}
+        only = from_query({"extra:domain": ["to'y$s"]})
+        assert only.query() == {"extra:domain": ["to'y$s"]}
+        titles = {title for (title,) in every.by(only).found("select title from wanted")}
+        assert titles == {"Can a robin fly?"}
+        # A facet is counted under all filters but its own.
+        assert every.by(only).facet("extra:domain") == every.facet("extra:domain")
+        assert set(every.by(only).facet("extra:by")) == {"Ann"}
+        assert every.by(Filter(chosen={"extra:mood": ("good",)})).count() == 0
+        # Other people see neither the rows nor the names of their columns.
+        assert Selection(store, viewer="somebody").extra_columns() == []
+
+
+def test_rows_and_queries_are_written_to_files_with_the_columns(
+    run: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rows.parquet"
+    assert main(["rows", "--where", "run = 'run'", "-o", str(file)]) == 0
+    rows = pd.read_parquet(file)
+    assert f"{len(rows)} rows written" in capsys.readouterr().out
+    assert set(rows["extra.domain"]) == {"birds", "to'y$s"} and set(rows["extra.by"]) == {"Ann", "Bob"}
+    tried = rows[rows["observed"].notna()].iloc[0]
+    assert tried["explanation"] and len(json.loads(tried["calls"])) >= len(json.loads(tried["answers"])) > 0
+    found = tmp_path / "found.csv"
+    assert main(["query", 'select "case", name, value from extra_columns', "-o", str(found)]) == 0
+    assert len(pd.read_csv(found)) == 2 * len(ITEMS)
+    for refused, why in ((found, "already exists"), (tmp_path / "rows.xlsx", "should end in .csv, .parquet, .jsonl")):
+        with pytest.raises(SystemExit, match="2"):
+            main(["query", "select 1", "-o", str(refused)])
+        assert why in capsys.readouterr().err
+    assert len(pd.read_csv(found)) == 2 * len(ITEMS) and not (tmp_path / "rows.xlsx").exists()
+
+
+def test_a_study_s_table_has_a_row_for_each_value(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f"""
+        title = "Domains"
+        [[part]]
+        lab = "ask"
+        [part.spec]
+        model = "control/fickle"
+        dataset = "{data_set()}"
+        columns = {{ question = "q", answer = "gold" }}
+        counterfactuals = 2
+        [[table]]
+        rows = ["extra.domain"]
+        columns = ["extra.mood"]
+        metrics = ["precision"]
+        """,
+        encoding="utf-8",
+    )
+    assert main(["study", "run", str(study)]) == 0
+    read_study = read(study, entry.labs())
+    cases = tables.measured(read_study, entry.labs(), home.journals())
+    # A robot's runs are controls, which a table does not show.
+    shown = tables.rows(read_study, entry.labs(), cases.assign(control=False))
+    assert {row["row"] for row in shown if row["table"] != "Controls"} >= {"birds", "to'y$s"}
+
+
+def test_columns_of_a_damaged_journal_are_left_out(tmp_path: Path) -> None:
+    def lines() -> list[str]:
+        begun = {"title": "t", "number": 1, "of": 1, "columns": ["no", "mapping"]}
+        made = AskSpec(model="control/fickle", question="Can a robin fly?").model_dump(mode="json")
+        started = {"kind": "started", "run": "odd", "lab": "simulatability", "spec": made, "seed": 0, "schema": 3}
+        record = {"kind": "recorded", "run": "odd", "case": "one", "item": "case", "record": "begun", "data": begun}
+        return [json.dumps({**one, "at": "2026-01-01T00:00:00Z"}) for one in (started, record)]
+
+    (home.journals() / "odd.jsonl").write_text("\n".join(lines()) + "\n", encoding="utf-8")
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        assert index(store, home.journals()) == ["odd"]
+        assert Selection(store).extra_columns() == [] and Selection(store).count() == 1
+
+
+def test_groups_count_what_one_counts_by_hand(run: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        lab, every = entry.labs()["simulatability"], Selection(store)
+        found = {one.value: one for one in groups(every, lab, "extra:domain")}
+        rows = export.rows(every)
+        rows = rows[rows["rules"] == "repaired"]
+        for value, one in found.items():
+            ours = rows[rows["extra.domain"] == value]
+            counted = ours[(ours["counts"] == True) & ours["doubt"].isna()]  # noqa: E712  it may be null
+            kept = counted["outcome"].isin(lab.that_mean("kept"))
+            assert (one.rows, one.counted) == (len(ours), len(counted))
+            assert one.kept.value == (pytest.approx(kept.mean()) if len(counted) else None)
+        assert set(found) == {"birds", "to'y$s"} and sum(one.counted for one in found.values()) > 0
+        assert {one.value for one in groups(every, lab, "model")} == {"control/fickle"}
+        assert sum(one.rows for one in groups(every, lab, "outcome")) == every.count()
+        with pytest.raises(ValueError, match="cannot be grouped by 'mood'"):
+            groups(every, lab, "mood")

@@ -1,0 +1,42 @@
+"""Browse by groups, and with the columns of a person's own file."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from core import entry, home
+from core.journal import Journal
+from core.labs.ask.tasks import AskSpec
+from core.runs.engine import RunIO, RunRequest, execute
+from tests.pages.conftest import in_address, words
+
+ITEMS = [
+    {"question": "Can a penguin fly?", "answer": "no", "domain": "*birds*", "Model": "old"},
+    {"question": "Can an ostrich fly?", "answer": "no", "domain": "pets", "Model": "new"},
+]
+
+
+def test_groups_of_a_column_lead_to_their_rows_which_show_it(page: Callable[..., AppTest]) -> None:
+    folder = home.home() / "datasets"
+    folder.mkdir()
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, ITEMS)), encoding="utf-8")
+    spec = AskSpec(model="control/fickle", dataset="file:items.jsonl", counterfactuals=2)
+    with Journal(home.journals() / "run.jsonl", new=True) as written:
+        request = RunRequest(entry.labs()["simulatability"], spec, "run")
+        asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    app = page("browse", show="groups")
+    assert app.selectbox(key="group").value == "model" and list(app.dataframe[0].value["Model"]) == ["fickle"]
+    app.selectbox(key="group").set_value("extra:domain").run()
+    assert not app.exception and in_address(app, "group") == "extra:domain"
+    assert set(app.dataframe[0].value["domain"]) == {"*birds*", "pets"}
+    assert "came true, of the rows that count" in words(app)
+    app = page("browse", **{"extra:domain": "*birds*"})
+    rows = app.dataframe[0].value
+    assert set(rows["domain"]) == {"*birds*"} and set(rows["Model (your column)"]) == {"old"}
+    assert set(rows["Model"]) == {"fickle"}
+    # A group that no address should name is no reason to fail.
+    assert page("browse", show="groups", group="nonsense").selectbox(key="group").value == "model"
