@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from string import ascii_lowercase
 
 from ..text.reply import LETTERS
 from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open_question
@@ -29,25 +30,54 @@ from .yes_no import lead, simulated
 # Options that a question offers.
 
 
+class _Options:
+    """The options of a question, by their bare names, and the patterns of these names."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self.options = options
+        self.by_name = {name: option for option in reversed(options) if (name := _bare(option))}
+        self.names = one_of(self.by_name)
+        self._denied, self._mentioned = self.pattern("denied_option"), self.pattern("an_option")
+
+    def pattern(self, form: str, **parts: str) -> re.Pattern[str]:
+        return RE(form, names=self.names, **parts)
+
+    def at(self, letter: str) -> Sequence[str]:
+        """Return the option with this letter in a list; nothing if there is none."""
+        index = ord(letter.lower()) - ord("a")
+        return self.options[index : index + 1] if index >= 0 else ()
+
+    def mentioned(self, sentence: str) -> list[str]:
+        """Return the options that a sentence mentions as whole words, the longest if they overlap, without denied
+        ones.
+        """
+        said = self._denied.sub(" ", sentence.casefold())
+        return [self.by_name[name] for name in self._mentioned.findall(said)]
+
+
+def _bare(text: str) -> str:
+    between = re.search(r"\w(?:.*\w)?", text.translate(LETTERS).casefold(), re.DOTALL)
+    return between[0] if between else ""
+
+
 def choice(text: str, choices: Sequence[str]) -> str | None:
     """Return one of `choices`, which were offered as a), b), …, or "unknown"; None if there is no clear choice. If a
     letter and the option's words disagree, the words count.
     """
-    options = [*choices, UNKNOWN]
-    bare, names = _names(options)
-    named = RE("named_option", names=names)
+    offered, options = _Options(choices), _Options([*choices, UNKNOWN])
+    named = options.pattern("named_option")
 
     def first(text: str) -> Begins | None:
-        return _first_option(text, options, bare, named)
+        return _first_option(text, options, named)
 
-    words = without_open(RE.dollars.sub(r"\1", reply(text)), RE("an_option", names=_names(choices)[1]))
+    words = without_open(RE.dollars.sub(r"\1", reply(text)), offered.pattern("an_option"))
     words, accepted = _judged(_by_name(words, choices), options)
     statements = committed(words, first)
     if len(accepted) == 1 or not statements:
         statements += [Statement(option, 0, FIRM) for option in accepted]
     if statements:
         return settle(statements)
-    claimed = _option_claimed(words, options)
+    claimed = _option_claimed(words, offered, options)
     return None if claimed == UNKNOWN and BOTH in words else claimed
 
 
@@ -73,15 +103,14 @@ def _by_name(words: str, choices: Sequence[str]) -> str:
     return words[:at] + RE.option_place.sub(name, words[at:])
 
 
-def _judged(words: str, options: Sequence[str]) -> tuple[str, list[str]]:
+def _judged(words: str, of: _Options) -> tuple[str, list[str]]:
     """Return a reply without its list of options, if it goes through them one by one, and the options that the list
     accepts. Such a list has all options but two ("unknown" and the answer); it accepts none if it rejects none.
     """
-    bare, names = _names(options)
-    letters = "".join(chr(ord("a") + number) for number in range(min(len(options), 26)))
-    item = RE("judged_option", names=names, letters=f"[{letters}]")
+    options = of.options
+    item = of.pattern("judged_option", letters=f"[{ascii_lowercase[: len(options)]}]")
     found = list(islice(item.finditer(words), len(options) + 1))
-    told = [bare[one["n"].casefold()] if one["n"] else options[ord(one["l"].lower()) - ord("a")] for one in found]
+    told = [of.by_name[one["n"].casefold()] if one["n"] else of.at(one["l"])[0] for one in found]
     if len(told) < max(2, len(options) - 2) or len(set(told)) < len(told):
         return words, []
     end = RE.item_end.search(words, found[-1].end())
@@ -99,20 +128,8 @@ def _judged(words: str, options: Sequence[str]) -> tuple[str, list[str]]:
     return words, []
 
 
-def _bare(text: str) -> str:
-    between = re.search(r"\w(?:.*\w)?", text.translate(LETTERS).casefold(), re.DOTALL)
-    return between[0] if between else ""
-
-
-def _names(options: Sequence[str]) -> tuple[dict[str, str], str]:
-    """Return the options by their bare names, and a pattern of these names, longest first; it matches nothing if there
-    are none.
-    """
-    bare = {name: option for option in reversed(options) if (name := _bare(option))}
-    return bare, one_of(bare)
-
-
-def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], named: re.Pattern[str]) -> Begins | None:
+def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | None:
+    bare = of.by_name
     text = text[:_READ].lstrip()
     line, _, below = text.partition("\n")
     if _bare(line) in bare:
@@ -131,73 +148,56 @@ def _first_option(text: str, options: Sequence[str], bare: Mapping[str, str], na
         return None  # the options repeated, or a list
     if _bare(line[letter.end() :]) in bare:
         return Begins(bare[_bare(line[letter.end() :])], len(line))
-    index = int(letter["v"]) - 1 if letter["v"].isdigit() else ord(letter["v"].lower()) - ord("a")
-    return Begins(options[index], letter.end("v")) if 0 <= index < len(options) else None
+    lettered = of.at(chr(ord("a") + int(letter["v"]) - 1) if letter["v"].isdigit() else letter["v"])
+    return Begins(lettered[0], letter.end("v")) if lettered else None
 
 
 _READ = 2_000
 """Characters within which an option must begin and end."""
 
 
-def _option_claimed(text: str, options: Sequence[str]) -> str | None:
+def _option_claimed(text: str, offered: _Options, options: _Options) -> str | None:
     """Return the option of the last sentence that concludes; else "unknown" if a sentence says that it cannot be told;
     else the only letter or option that is mentioned.
     """
-    if declines(text) or all_named(text, [_bare(option) for option in options]):
+    if declines(text) or all_named(text, [_bare(option) for option in options.options]):
         return None
-
-    def mentions(text: str) -> bool:
-        return any(_mentioned([text], options[:-1]))
-
-    main = RE.option_aside.sub(lambda aside: " " if mentions(aside[0]) else aside[0], text)
-    text = main if mentions(main) else text
+    main = RE.option_aside.sub(lambda aside: " " if offered.mentioned(aside[0]) else aside[0], text)
+    text = main if offered.mentioned(main) else text
     parts = stated(text)
     concluding = [part[found.end() :] for part in parts if (found := RE.option_concludes.search(part))]
     concluding += [found[found.lastgroup or "a"] for part in parts if (found := RE.remains.search(part))]
-    named = _mentioned(concluding, options[:-1]), _mentioned([part[:_CLOSE] for part in concluding], options[:-1])
-    conclusions = [one for names, close in zip(*named, strict=True) if (one := only(names) or only(close))]
+    named = [only(offered.mentioned(part)) or only(offered.mentioned(part[:_CLOSE])) for part in concluding]
+    conclusions = [one for one in named if one]
     if concluding and not conclusions and (letter := RE.letter_left.fullmatch(concluding[-1])):
-        conclusions = [*options[:-1]][ord(letter[1].lower()) - ord("a") :][:1]
+        conclusions = [*offered.at(letter[1])]
     if conclusions:
         return conclusions[-1]
     if any(cannot_tell(part) is not None or is_silent(part) for part in parts):
         return None if _between_two(parts, options) else UNKNOWN
     if RE.contrasts.search(" ".join(parts[-2:])):
         last = RE.contrasts.split(parts[-1])[-1]
-        named_last = _mentioned([last, RE.option_quoted.sub(" ", last)], options[:-1])
-        contrasted = None if RE.option_negated.search(last) else only(named_last[0]) or only(named_last[1])
-        if contrasted:
+        contrasted = only(offered.mentioned(last)) or only(offered.mentioned(RE.option_quoted.sub(" ", last)))
+        if contrasted and not RE.option_negated.search(last):
             return contrasted
-    said = [match[1] or match[2] or match[3] for match in RE.letter_said.finditer(text)]
-    letters = {ord(letter.lower()) - ord("a") for letter in said if letter.isascii()}
-    if len(letters) == 1 and max(letters) < len(options):
-        return options[max(letters)]
-    return only(name for names in _mentioned(parts, options[:-1]) for name in names)
+    letters = {(said[1] or said[2] or said[3]).lower() for said in RE.letter_said.finditer(text)}
+    lettered = only(letter for letter in letters if letter.isascii())
+    if lettered and (option := options.at(lettered)):
+        return option[0]
+    return only(option for part in parts for option in offered.mentioned(part))
 
 
 _CLOSE = 20
 """Characters after a conclusion such as "is now" within which the chosen place is named, before a former one."""
 
 
-def _between_two(parts: Sequence[str], options: Sequence[str]) -> bool:
+def _between_two(parts: Sequence[str], options: _Options) -> bool:
     """Whether a sentence considers two options possible ("b or c, I can't tell"), which is more than not being able to
     tell.
     """
-    _, names = _names(options)
-    two = RE("two_options", names=names)
+    two = options.pattern("two_options")
     found = ((part, two.search(part)) for part in (without_open_question(part).casefold() for part in parts))
     return any(pair and not RE.option_negated.search(part, 0, pair.start()) for part, pair in found)
-
-
-def _mentioned(sentences: Sequence[str], choices: Sequence[str]) -> list[list[str]]:
-    """Return the choices that each sentence mentions as whole words, the longest if they overlap, leaving out denied
-    ones.
-    """
-    bare, names = _names(choices)
-    denied, mentioned = RE("denied_option", names=names), RE("an_option", names=names)
-    return [
-        [bare[match] for match in mentioned.findall(denied.sub(" ", sentence.casefold()))] for sentence in sentences
-    ]
 
 
 # One of two responses.

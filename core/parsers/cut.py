@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ..events import ModelAnswer, Rules
-from ..text.reply import without_thinking
+from ..text.reply import first_object, without_thinking
 
 REASON = "cut"
 """The reason in a `dropped` event for what depends on an answer that was cut; its detail is `ModelAnswer.cut_note`."""
@@ -24,18 +23,6 @@ def readable(
         return answer.text
     own = without_thinking(answer.text).strip(" \t\r\n")
     if json_schema is not None:
-        return answer.text if _closes(own) else None
+        return answer.text if first_object(own) is not None else None
     ended = own.rpartition("\n")[0] if lines else ""
     return ended if ended.strip() else None
-
-
-def _closes(text: str) -> bool:
-    """Whether `text` contains a complete JSON object, possibly in a code fence."""
-    start = text.find("{")
-    if start < 0:
-        return False
-    try:
-        json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return False
-    return True

@@ -8,7 +8,7 @@ mentioned counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from .cannot_tell import UNKNOWN, cannot_tell, declines, is_silent, without_open_question
 from .phrases import RE
@@ -26,6 +26,7 @@ from .statements import (
     sentences,
     settle,
     statements_in,
+    values,
     without_open,
 )
 from .yes_no import ALONE, TRUE_FALSE, YES_NO, plain
@@ -75,23 +76,24 @@ def _undeclined(text: str) -> str:
     return "\n".join(part for part in sentences(text) if not declines(part)) if declines(text) else text
 
 
+def _claimed(parts: Iterable[str], claims: Sequence[tuple[str, re.Pattern[str]]]) -> list[str]:
+    """Return what each of the sentences claims: the first value whose pattern it contains, if there is one."""
+    values = (next((value for value, says in claims if says.search(part)), None) for part in parts)
+    return [value for value in values if value]
+
+
 # Sentiment.
 
-_TONES = {"mixed": "neutral", "ambivalent": "neutral", "unclear": UNKNOWN, "undetermined": UNKNOWN}
-_TONES |= {name: name for name in ("positive", "negative", "neutral", UNKNOWN)}
-_NAMES = "|".join(_TONES)
-_first_tone = begins_with(
-    _TONES,
-    {"neg": "negative", "pos": "positive", "neu": "neutral", "👍": "positive", "👎": "negative"},
-    form="first_tone",
-)
+_TONES = values(positive="positive", negative="negative", neutral="neutral|mixed|ambivalent")
+_TONES |= values(unknown="unknown|unclear|undetermined")
+_first_tone = begins_with(_TONES, values(positive="pos|👍", negative="neg|👎", neutral="neu"), form="first_tone")
 
 
 def sentiment(text: str) -> str | None:
     """Return "positive", "negative", "neutral" (also for "mixed") or "unknown"; None if it is not clear."""
     words = RE.listed.sub("", without_open(reply(text), RE.polar))
     words = RE.leans.sub(lambda tone: f" is {tone['tone']}" if tone.start() else tone["tone"], words)
-    words = RE.label_no_other.sub(lambda tone: f" is {tone['tone'] or tone['only']}", words)
+    words = RE.label_no_other.sub(r" is \g<tone>\g<only>", words)
     words = RE.opposite.sub(
         lambda tone: f" is {'negative' if tone[tone.lastgroup or ''].lower() == 'positive' else 'positive'}", words
     )
@@ -133,14 +135,18 @@ def _tone_of(sentence: str) -> Statement | None:
 
 # Entailment.
 
-_VERDICTS = YES_NO | TRUE_FALSE | {
-    "entailment": "yes", "entailed": "yes", "entails": "yes", "correct": "yes", "supported": "yes",
-    "contradiction": "no", "contradicted": "no", "contradicts": "no", "not entailment": "no", "no entailment": "no",
-    "not entailed": "no", "not_entailment": "no", "non-entailment": "no", "non_entailment": "no", "not_entailed": "no",
-    "incorrect": "no", "not true": "no", "not supported": "no", "unsupported": "no",
-    "unknown": UNKNOWN, "neutral": UNKNOWN, "undetermined": UNKNOWN, "unclear": UNKNOWN,
-}  # fmt: skip
+_VERDICTS = (
+    YES_NO
+    | TRUE_FALSE
+    | values(
+        yes="entailment|entailed|entails|correct|supported",
+        no="contradiction|contradicted|contradicts|not entailment|no entailment|not entailed|not_entailment"
+        "|non-entailment|non_entailment|not_entailed|incorrect|not true|not supported|unsupported",
+        unknown="unknown|neutral|undetermined|unclear",
+    )
+)
 _word = begins_with(_VERDICTS, ALONE | {"right": "yes", "wrong": "no"})
+_VERDICT_CLAIMS = ((UNKNOWN, RE.claims_unknown), ("no", RE.claims_no), ("yes", RE.claims_yes))
 _OPTIONS = {"1": "yes", "2": "no", "3": UNKNOWN}
 
 
@@ -158,14 +164,11 @@ def _first_verdict(text: str) -> Begins | None:
     if word:
         is_unknown = word.value == "no" and RE.surely_unknown.search(sentences(text)[0])
         return Begins(UNKNOWN if is_unknown else word.value, end)
-    if number and _names_option(number) and not RE.numbers_follow.search(text):
+    # A number stands for an option in "2)", "option 2" and "2" alone, and for an amount in "2 men".
+    names_option = number and (number["mark"] or number["named"] or number["alone"] is not None)
+    if number and names_option and not RE.numbers_follow.search(text):
         return Begins(_OPTIONS[number["v"]], number.end("v"))
     return None
-
-
-def _names_option(number: re.Match[str]) -> bool:
-    """Whether a number stands for an option ("2)", "option 2", "2" alone) and not for an amount ("2 men")."""
-    return bool(number["mark"] or number["named"]) or number["alone"] is not None
 
 
 def _numbered(place: re.Match[str]) -> str:
@@ -183,22 +186,13 @@ def entailment(text: str) -> str | None:
 
 
 def _verdict_claimed(text: str) -> str | None:
-    if text.startswith("(both)"):
-        return None
-    verdicts = []
-    for sentence in map(without_open_question, stated(text)):
-        if cannot_tell(sentence) is not None or is_silent(sentence) or RE.neither.search(sentence):
-            verdicts.append(UNKNOWN)
-        elif RE.does_not.search(sentence) or RE.is_false.search(sentence):
-            verdicts.append("no")
-        elif RE.label_does.search(sentence):
-            verdicts.append("yes")
-        elif short := RE.it_does.fullmatch(sentence):
-            verdicts.append("no" if short["not"] else "yes")
+    verdicts = [] if text.startswith(BOTH) else _claimed(map(without_open_question, stated(text)), _VERDICT_CLAIMS)
     return verdicts[-1] if verdicts else None
 
 
 # Ability.
+
+_ABILITY_CLAIMS = (("no", RE.unable_to_answer), ("yes", RE.able_to_answer))
 
 
 def ability(text: str) -> str | None:
@@ -207,9 +201,4 @@ def ability(text: str) -> str | None:
 
 
 def _able(text: str) -> str | None:
-    for sentence in sentences(text):
-        if RE.unable_to_answer.search(sentence):
-            return "no"
-        if RE.able_to_answer.search(sentence):
-            return "yes"
-    return None
+    return next(iter(_claimed(sentences(text), _ABILITY_CLAIMS)), None)

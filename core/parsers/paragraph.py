@@ -126,7 +126,7 @@ def _html(text: str) -> str | None:
     between; None if there are no such paragraphs.
     """
     start = RE.block_start.search(text)
-    tags = list(RE.block_tag.finditer(text, start.start())) if start else []
+    tags = list(RE.block.finditer(text, start.start())) if start else []
     if len(tags) < 2 or "/" not in tags[-1][0][:4]:
         return None
     pieces = [text[before.end() : after.start()].strip() for before, after in pairwise(tags)]

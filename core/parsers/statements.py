@@ -251,13 +251,9 @@ def beyond_question(text: str) -> str:
     return text[question.end() :].lstrip() if question else text
 
 
-def _without_conclusion(line: str) -> str:
-    return RE.without_conclusion.sub("", line)
-
-
 def alone(line: str, first: First) -> Begins | None:
     """Return the answer of a line that contains nothing else ("So, no."); None otherwise."""
-    line = _without_conclusion(line)
+    line = RE.without_conclusion.sub("", line)
     begins = first(line)
     return begins if begins and not re.search(r"\w", RE.then.sub("", line[begins.end :])) else None
 
@@ -265,6 +261,11 @@ def alone(line: str, first: First) -> Begins | None:
 def one_of(names: Iterable[str]) -> str:
     """Return a regular expression of these names, longest first; it matches nothing if there are none."""
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
+
+
+def values(**names: str) -> dict[str, str]:
+    """Return the value that each name stands for; the names of a value are separated by "|"."""
+    return {name: value for value, joined in names.items() for name in joined.split("|")}
 
 
 def begins_with(values: Mapping[str, str], alone: Mapping[str, str] | None = None, form: str = "first_value") -> First:

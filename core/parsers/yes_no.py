@@ -22,6 +22,7 @@ from .statements import (
     sentences,
     settle,
     statements_in,
+    values,
     without_open,
 )
 
@@ -51,12 +52,12 @@ def lead(text: str) -> tuple[str, str] | None:
 
 
 _AGREES = begins_with(
-    dict.fromkeys(
-        ("correct", "right", "absolutely", "definitely", "certainly", "of course", "indeed", "exactly"), "yes"
-    )
-    | dict.fromkeys(("that's right", "that's correct", "that is right", "that is correct", "exactly"), "yes")
-    | dict.fromkeys(("absolutely not", "certainly not", "definitely not", "of course not", "not at all"), "no")
-    | dict.fromkeys(("incorrect", "wrong", "that's wrong", "that is wrong", "by no means"), "no"),
+    values(
+        yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
+        "|that is right|that is correct",
+        no="absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
+        "|that is wrong|by no means",
+    ),
     form="first_agreement",
 )
 """Agreement or denial without a yes or a no: "Absolutely not!"."""

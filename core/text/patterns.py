@@ -46,6 +46,7 @@ class Patterns:
 
     def __init__(self, table: Mapping[str, str]) -> None:
         self._table = table
+        self._texts: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
         if name not in self.__dict__["_table"]:
@@ -55,13 +56,17 @@ class Patterns:
 
     def __call__(self, name: str, **parts: str) -> re.Pattern[str]:
         """Return the pattern `name` in which each `{part}` stands for the regular expression that is given for it."""
-        return lazily(self._filled(self._table[name], parts), re.IGNORECASE | re.MULTILINE)
+        text = self._filled(name)
+        for part, expression in parts.items():
+            text = text.replace(f"{{{part}}}", expression)
+        return lazily(text, re.IGNORECASE | re.MULTILINE)
 
-    def _filled(self, written: str, parts: Mapping[str, str]) -> str:
-        joined = written.replace("\n  ", "").replace("\n", "|")
-        plain = _SYMBOL.sub(lambda symbol: _MEANS.get(symbol[0], symbol[0]), joined)
-        return re.sub(
-            r"\{([a-z_]+)\}",
-            lambda part: f"(?:{parts.get(part[1]) or self._filled(self._table[part[1]], parts)})",
-            plain,
-        )
+    def _filled(self, name: str) -> str:
+        """Return the regular expression of a pattern, in which only the parts that a caller gives are left open."""
+        if name not in self._table:
+            return f"{{{name}}}"
+        if name not in self._texts:
+            joined = self._table[name].replace("\n  ", "").replace("\n", "|")
+            plain = _SYMBOL.sub(lambda symbol: _MEANS.get(symbol[0], symbol[0]), joined)
+            self._texts[name] = re.sub(r"\{([a-z_]+)\}", lambda part: f"(?:{self._filled(part[1])})", plain)
+        return self._texts[name]

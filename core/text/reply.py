@@ -282,17 +282,20 @@ def _literal(text: str) -> Any:
     return None
 
 
+def first_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that begins at the first brace of `text`; None if there is none, or not all of it."""
+    try:
+        found: dict[str, Any] = json.JSONDecoder().raw_decode(text, text.find("{"))[0]
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
 def fields(text: str) -> dict[str, Any]:
     """Return the first JSON object in `text`, alone or among other words, with its keys in lower case; {} if there is
     none.
     """
-    start = text.find("{")
-    if start < 0:
-        return {}
-    try:
-        entries, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError):
-        entries = _literal(text.strip()) or {}
+    entries = first_object(text) or _literal(text.strip()) or {}
     return {str(key).lower().replace(" ", "_").replace("-", "_"): value for key, value in entries.items()}
 
 

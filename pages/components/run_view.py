@@ -211,18 +211,27 @@ def page(shown: Shown, menu: DeltaGenerator) -> None:
     actions(run, state, here=lab.path, place=menu)
 
 
-def watched(shown: Shown, step: Callable[[str], None] | None = None) -> None:
+def watched(shown: Shown, step: Callable[[str], None] | None = None, case_first: bool = False) -> None:
     """Draw the run. The browser follows a case in progress by itself, and has the page drawn again when more is to be
     seen around it. `step` is called with "next", "previous" or "close" if keys on the stage ask for the next or
-    previous row of a list, or for the list alone.
+    previous row of a list, or for the list alone. `case_first`: a reader came for one of several cases, so the run is
+    folded below it.
     """
     with PACE.drawing(session.tab()):
         # A list is above its cases. A single case is above what comes and goes, so that it does not move.
-        if shown.are_several:
+        if shown.are_several and not case_first:
             draw_around(shown)
         draw(shown, step)
         if not shown.are_several:
             draw_around(shown)
+        elif not case_first:
+            _run_table(shown)
+        else:
+            whole = st.expander(f"The whole run: {shown.state.planned} cases", key="whole-run", on_change="rerun")
+            if whole.open:
+                with whole:
+                    draw_around(shown)
+                    _run_table(shown)
 
 
 def load_run(run_id: str) -> tuple[Transcript, bool]:
@@ -308,8 +317,11 @@ def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
             page.extra_panel(view, goes_on)
     elif shown.active:
         far_on_stage([shown])
-    if shown.are_several and not shown.active:
-        page.run_table(shown.state, shown.run)
+
+
+def _run_table(shown: Shown) -> None:
+    if not shown.active:
+        shown.lab_page.run_table(shown.state, shown.run)
 
 
 def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:

@@ -150,11 +150,14 @@ def pager(found: Listed, what: str) -> None:
             )
 
 
+ONE = {"trials": "trial", "cases": "case", "runs without a case": "run without a case"}
+
+
 def _named(kinds: dict[str, int]) -> str:
     """Return what the list's rows are, with counts if there are several kinds."""
     names = {"trial": "trials", "case": "cases", "run": "runs without a case"}
     there = {names[kind]: count for kind, count in kinds.items() if count}
-    several = ", ".join(f"{count:,} {name}" for name, count in there.items())
+    several = ", ".join(f"{count:,} {name if count > 1 else ONE[name]}" for name, count in there.items())
     return f"rows: {several}" if len(there) > 1 else next(iter(there), "cases or trials")
 
 

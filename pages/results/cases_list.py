@@ -26,20 +26,25 @@ def draw(looked: Selection, found: Listed) -> None:
         table(looked, found, at)
         return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
-    with left:
+    st.html(opened_case.LIST_STAYS)
+    with left, st.container(key="beside"):
         table(looked, found, at)
+        verdict = st.container()
     with right:
-        ways = opened_case.step(places, at)
+        ways, menu = opened_case.step(places, at)
         # A link may open a row that is not on this page of the list.
         for row in looked.row(at).to_dict("records"):
             _row(row)
-        opened_case.draw(looked, at, ways)
+        opened_case.draw(looked, at, ways, menu, verdict)
 
 
 def _row(row: dict[Hashable, Any]) -> None:
-    """Draw the open row in full."""
-    with st.container(border=True, key="row"):
+    """Draw what a reader came for: what was asked, the explanation under test, what was expected and what came."""
+    with st.container(border=True, gap="xsmall", key="row"):
         st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
+        if isinstance(explanation := row["explanation"], str) and explanation.strip():
+            of = f" of its answer to “{shortened(row['title'], 100)}”" if row["trial"] and row["about"] else ""
+            st.markdown(plain(f"Its explanation{of}: {' '.join(explanation.split())}"))
         said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
         came = _outcome(row["outcome"], row["reason"], row["error"], row["status"])
         st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
@@ -95,7 +100,9 @@ def table(looked: Selection, found: Listed, at: RowPlace | None) -> None:
         shown,
         key,
         "Table of cases and trials: what was expected, what was said, and the outcome; a click opens one",
-        **opened_case.clickable(key, len(shown), lambda row, _: places[row]),
+        **opened_case.clickable(
+            key, len(shown), lambda row, _: places[row], opened_case.BESIDE if narrow else opened_case.HIGH
+        ),
         column_config={
             "": st.column_config.TextColumn(width=24),
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),

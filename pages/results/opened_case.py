@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.runs.library import RunNotFoundError
@@ -17,8 +18,8 @@ from pages.components.text import plain, shortened
 from pages.results import address
 from pages.results.facets import words
 
-HIGH = 560
-"""Height in pixels of a list with many rows."""
+HIGH, BESIDE = 560, 300
+"""Height in pixels of a list with many rows, alone and above the verdict on a row."""
 
 WIDTHS = (2, 3)
 """Relative widths of a list and the case beside it."""
@@ -27,14 +28,14 @@ ELSEWHERE = 20
 """Most cases of the same question that are listed."""
 
 
-def height(rows: int) -> int | Literal["auto"]:
-    """Return the height of a list with that many rows, at most HIGH."""
-    return HIGH if 36 * (rows + 1) > HIGH else "auto"
+def height(rows: int, most: int = HIGH) -> int | Literal["auto"]:
+    """Return the height of a list with that many rows, at most `most`."""
+    return most if 36 * (rows + 1) > most else "auto"
 
 
-def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None]) -> dict[str, Any]:
-    """Return the arguments of a list with that key and so many rows, of which a click on a cell opens the `place` of
-    its row and column.
+def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None], most: int = HIGH) -> dict[str, Any]:
+    """Return the arguments of a list with that key and number of rows, at most `most` pixels high: a click on a cell
+    opens the `place` of its row and column.
     """
 
     def take() -> None:
@@ -42,15 +43,25 @@ def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None])
             if found := place(row, column):
                 address.open_at(found)
 
-    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows)}
+    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
 
 
 Ways = Mapping[str, RowPlace | None]
 """The rows to which keys on the stage lead: the "next" and the "previous" one."""
 
 
-def step(places: list[RowPlace], at: RowPlace) -> Ways:
-    """Draw buttons to the next row, the previous one, and back to the list alone. Returns the rows for `draw`."""
+LIST_STAYS = """<style>
+@media (min-width: 1000px) {
+[data-testid="stColumn"]:has(.st-key-beside) {position: sticky; top: 4rem; align-self: flex-start}
+}
+</style>"""
+"""The list and the reader's verdict stay in view beside a long case."""
+
+
+def step(places: list[RowPlace], at: RowPlace) -> tuple[Ways, DeltaGenerator]:
+    """Draw buttons to the next row, the previous one, and back to the list alone. Returns the rows for `draw`, and the
+    place of the run's menu.
+    """
     here = places.index(at) if at in places else -1
     before = places[here - 1] if here > 0 else None
     after = places[here + 1] if 0 <= here < len(places) - 1 else (places[0] if here < 0 and places else None)
@@ -68,7 +79,8 @@ def step(places: list[RowPlace], at: RowPlace) -> Ways:
                 args=(place,),
             )
         close()
-    return {"next": after, "previous": before}
+        menu = st.container(width="content")
+    return {"next": after, "previous": before}, menu
 
 
 def close() -> None:
@@ -76,9 +88,16 @@ def close() -> None:
     st.button("Close", icon=":material/close:", type="tertiary", key="close", on_click=address.open_at, args=(None,))
 
 
-def draw(looked: Selection, at: RowPlace, ways: Ways | None = None) -> None:
+def draw(
+    looked: Selection,
+    at: RowPlace,
+    ways: Ways | None = None,
+    menu: DeltaGenerator | None = None,
+    verdict: DeltaGenerator | None = None,
+) -> None:
     """Draw the case of the row `at`, or report that its run is gone. Keys on the stage lead to `ways` and back to the
-    list.
+    list. The run's menu is drawn in the container `menu`, and the visitor's verdict in `verdict`; without them, below
+    the case.
     """
 
     def go(where: str) -> None:
@@ -94,14 +113,14 @@ def draw(looked: Selection, at: RowPlace, ways: Ways | None = None) -> None:
     if lab is None:
         st.error("No lab of this app made this run.", icon=":material/error:")
         return
-    menu = st.container()
     if not active:
         damage(at.run)
-    run_view.watched(run_view.Shown(lab, at.run, state, active), go)
+    run_view.watched(run_view.Shown(lab, at.run, state, active), go, case_first=bool(at.case))
     if not active:
-        labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)
+        with verdict or st.container():
+            labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)
         go_on(at.run, state)
-        actions(at.run, state, here="browse", place=menu)
+        actions(at.run, state, here="browse", place=menu or st.container())
     _elsewhere(looked, at)
 
 

@@ -39,8 +39,8 @@ def draw(looked: Selection, found: Listed) -> None:
     with left:
         _table(looked, ids, {}, at.run)
     with right:
-        ways = opened_case.step([RowPlace(run) for run in ids], RowPlace(at.run))
-        opened_case.draw(looked, at, ways)
+        ways, menu = opened_case.step([RowPlace(run) for run in ids], RowPlace(at.run))
+        opened_case.draw(looked, at, ways, menu)
 
 
 def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str) -> None:

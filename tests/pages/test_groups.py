@@ -40,3 +40,14 @@ def test_groups_of_a_column_lead_to_their_rows_which_show_it(page: Callable[...,
     assert set(rows["Model"]) == {"fickle"}
     # A group that no address should name is no reason to fail.
     assert page("browse", show="groups", group="nonsense").selectbox(key="group").value == "model"
+
+
+def test_beside_a_list_the_case_comes_first_and_its_run_is_folded(page: Callable[..., AppTest]) -> None:
+    spec = AskSpec(model="control/fickle", dataset="world", limit=2, counterfactuals=2)
+    with Journal(home.journals() / "run.jsonl", new=True) as written:
+        request = RunRequest(entry.labs()["simulatability"], spec, "run")
+        state = asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    case, begun = next(iter(state.cases.items()))
+    app = page("browse", run="run", case=case, trial="cf-01")
+    assert f"Its explanation of its answer to “{begun.title}”" in words(app)
+    assert [one.label for one in app.expander if "whole run" in one.label] == ["The whole run: 2 cases"]

@@ -11,57 +11,24 @@ from collections.abc import Iterator
 from itertools import islice
 
 from ...events import Rules
-from ...text.patterns import anycase
+from ...package_data import sibling_toml
+from ...text.patterns import Patterns
 from .functions.base import as_number
 
-_NUMBER = r"([-−–]?\s?\d{1,40}(?:\.\d{1,40})?)"
-_INTERVALS = (
-    anycase(
-        rf"(?:between|from)\s+(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-        rf"(?:about |around |approximately |roughly )?(?:x\s*=\s*)?{_NUMBER}"
-    ),
-    re.compile(rf"[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
-    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
-)
-_ABOVE = anycase(rf"(?:\bx\s*(?:>|>=|≥)|\babove|greater than|larger than|beyond|\bover)\s*(?:x\s*=\s*)?{_NUMBER}")
-_BELOW = anycase(rf"(?:\bx\s*(?:<|<=|≤)|\bbelow|less than|smaller than|\bunder)\s*(?:x\s*=\s*)?{_NUMBER}")
-_ODD = anycase(
-    r"corrupt|unexpected|differ|unusual|anomal|irregular|noisy|random|constant|replaced|deviat|special"
-    # "Except 0" leaves out a point, not an interval.
-    r"|except(?!\w{0,20}\s{1,9}(?:(?:at|for|when|where)\s{1,9})?(?:x\s?[=≠]\s?)?[-−–]?\d[\d.]{0,40}"
-    r"(?![\d.\s]{0,40}(?:<|≤|to\b)))"
-)
-_STRANGE = anycase(r"corrupt|replaced|random|\bnois(?:e(?![ -]?(?:free|less))|y)\b|anomal")
-_STEADY = anycase(
-    r"\bconstant\s{1,9}(?:slope|rate|gradient|growth|increase|decrease|increment|speed|step|spacing|difference|period"
-    r"|amplitude|frequency|variance|width|noise|ratio)"
-)
-"""Properties of a line or a wave: no constant part, and nothing odd."""
-
-_DENIAL = anycase(
-    r"\b(?:no(?! (?:more|larger|greater|less|longer|doubt)\b)|not(?! only\b)|without|never|nothing|none|neither|nor"
-    r"|cannot|free of|non(?=-))\b|n['’]t\b"
-)
-_INSTEAD = anycase(r"\b(?:rather than|instead of|as opposed to|unlike)\b|" + _DENIAL.pattern)
-"""What the updated rules also treat as a denial."""
-
-_CLAUSE_END = anycase(
-    r"([.;:!?](?=\s|$)|\n|,(?![^()\[\]]{0,100}[)\]])|\b(?:but|however|though|although|while|whereas|yet|except)\b"
-    r"|\band(?=\s+(?:is|are|has|have|it|there|the|carries|shows)\b))"
-)
-_SCOPE = anycase(r"\b(?:tested|probed|defined|sampled|examined|explored|checked|evaluated|valid)\b")
-_EVERYWHERE = anycase(r"\b(?:everywhere|throughout|all|every|any|whole|entire|full)\b")
+RE = Patterns(sibling_toml(__file__, "claims.toml"))
+_INTERVALS = (RE.between, RE.bracketed, RE.within_x)
+_FOR_X = (RE.clause_between, RE.for_x, RE.in_brackets, RE.within_x)
 
 
 def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired") -> str:
     """Return `text` without what it denies about `matter`: from each "no" or "not" to the end of its clause, if the
     clause names the matter there. The updated rules treat "rather than" and the like as denials too.
     """
-    denies = _DENIAL if rules == "paper" else _INSTEAD
+    denies = RE.denial if rules == "paper" else RE.instead
     if not denies.search(text):
         return text
     kept = []
-    for clause in _CLAUSE_END.split(text):
+    for clause in RE.clause_end.split(text):
         denial = denies.search(clause)
         kept.append(clause[: denial.start()] if denial and matter.search(clause, denial.start()) else clause)
     return "".join(kept)
@@ -69,18 +36,18 @@ def without_denials(text: str, matter: re.Pattern[str], rules: Rules = "repaired
 
 def without_steady(text: str) -> str:
     """Return `text` without phrases in which "constant" is not about values: "a constant slope" is a line's."""
-    return _STEADY.sub(" ", text)
+    return RE.steady.sub(" ", text)
 
 
 def intervals_called_odd(text: str) -> tuple[tuple[float, float], ...]:
     """Return the intervals whose values a text calls replaced or random. "Constant above 3" and "different below 0" are
     left out, because they may well be pieces of the function.
     """
-    return claimed_intervals(_spaced(text), odd=_STRANGE)
+    return claimed_intervals(_spaced(text), odd=RE.strange)
 
 
 def claimed_intervals(
-    text: str, rules: Rules = "repaired", odd: re.Pattern[str] = _ODD
+    text: str, rules: Rules = "repaired", odd: re.Pattern[str] = RE.odd
 ) -> tuple[tuple[float, float], ...]:
     """Return the intervals that a text says behave differently; open ends are infinite. Under the paper rules the text
     is the domain alone.
@@ -90,8 +57,8 @@ def claimed_intervals(
     """
     claimed: list[tuple[float, float]] = []
     text = text if rules == "paper" else without_steady(text)
-    for sentence in _SENTENCE_END.split(text):
-        said = without_denials(sentence, _ODD_OR_NOISE, rules)
+    for sentence in RE.sentence_end.split(text):
+        said = without_denials(sentence, RE.odd_or_noise, rules)
         if not odd.search(said):
             continue
         clauses = list(_of_claims(said))
@@ -104,32 +71,13 @@ def claimed_intervals(
     return tuple(dict.fromkeys(claimed))
 
 
-_SPACES = re.compile(r"[^\S\n]+")
 _LONGEST = 8_000
 """How many characters of a text are searched for intervals; a longer text describes nothing."""
 
 
 def _spaced(text: str) -> str:
     """Return a text as it is searched: without runs of spaces, and cut to the limit."""
-    return _SPACES.sub(" ", text[:_LONGEST])
-
-
-_SENTENCE_END = re.compile(r"(?<=[a-z\d)\]])[.;](?=\s|$)|\n")
-_FOR_X = (
-    anycase(
-        rf"(?:^|[,:])\s{{0,9}}(?:x\s)?(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+"
-        rf"(?:x\s*=\s*)?{_NUMBER}"
-    ),
-    anycase(
-        rf"\b(?:for|when|where|if|while|in|on|within|inside|across|over)\s+(?:the\s+)?"
-        rf"(?:interval|region|range|segment|stretch|values? of|inputs?)?\s*(?:x\s+)?(?:is\s+|in\s+|lies\s+)?"
-        rf"(?:between|from)\s+(?:x\s*=\s*)?{_NUMBER}\s+(?:and|to)\s+(?:x\s*=\s*)?{_NUMBER}"
-    ),
-    anycase(rf"(?:\b(?:in|within|inside|on)|∈)\s*(?:the\s+interval\s*)?[\[(]\s*{_NUMBER}\s*,\s*{_NUMBER}\s*[\])]"),
-    re.compile(rf"{_NUMBER}\s*(?:<|<=|≤)\s*x\s*(?:<|<=|≤)\s*{_NUMBER}"),
-)
-_OF_SIZE = anycase(r"\b(?:noise|errors?|amplitude|oscillat\w*|uniform(?:ly)?(?: distributed)?)\s*$")
-_OF_VALUES = anycase(r"\b(?:values?|outputs?|results?|noise|numbers?|oscillat\w*|rang(?:es|ing)|varies|y)\s*$")
+    return RE.spaces.sub(" ", text[:_LONGEST])
 
 
 def pieces(text: str) -> tuple[tuple[float, float], ...]:
@@ -138,12 +86,12 @@ def pieces(text: str) -> tuple[tuple[float, float], ...]:
     Denied stretches, ranges of outputs, the range that was examined, and the whole range are left out.
     """
     stretches: list[tuple[float, float]] = []
-    for sentence in _SENTENCE_END.split(_spaced(text)):
-        said = without_denials(sentence, _STRETCH)
+    for sentence in RE.sentence_end.split(_spaced(text)):
+        said = without_denials(sentence, RE.stretch)
         for start, end in _of_claims(said):
             for match in (match for pattern in _FOR_X for match in pattern.finditer(said, start, end)):
                 before = said[max(start, match.start() - _NEAR) : match.start()]
-                if not _OF_VALUES.search(before):
+                if not RE.of_values.search(before):
                     stretches += _matched(match.re, said, match.start(), match.end())
     return tuple(dict.fromkeys(stretches))
 
@@ -163,36 +111,32 @@ def speaks_of(text: str, low: float | None, high: float | None) -> bool:
     """
     first, last = float("-inf") if low is None else low, float("inf") if high is None else high
     ends = [end for end in (low, high) if end is not None]
-    sentences = _SENTENCE_END.split(_spaced(text))
-    said = "\n".join(without_denials(sentence, _STRETCH) for sentence in sentences)
+    sentences = RE.sentence_end.split(_spaced(text))
+    said = "\n".join(without_denials(sentence, RE.stretch) for sentence in sentences)
     named = [pair for pattern in _INTERVALS for pair in _matched(pattern, said, 0, len(said))]
     named += _half_open(said, 0, len(said))
     if any(max(begin, first) < min(end, last) for begin, end in named):
         return True
-    numbers = [_number(m[1]) for m in islice(re.finditer(_NUMBER, said), _MOST_PAIRS)]
+    numbers = [_number(m[0]) for m in islice(RE.number.finditer(said), _MOST_PAIRS)]
     return all(any(abs(number - end) <= 1 for number in numbers) for end in ends)
 
 
 def _half_open(said: str, start: int, end: int) -> Iterator[tuple[float, float]]:
     """Yield the half-open intervals: what is above a number, and what is below one."""
-    yield from ((_number(m[1]), float("inf")) for m in _ABOVE.finditer(said, start, end))
-    yield from ((float("-inf"), _number(m[1])) for m in _BELOW.finditer(said, start, end))
-
-
-_STRETCH = anycase(r"\b(?:between|from)\b|[\[(<≤]")
-_ODD_OR_NOISE = anycase(_ODD.pattern + "|noise")
+    yield from ((_number(m[1]), float("inf")) for m in RE.above.finditer(said, start, end))
+    yield from ((float("-inf"), _number(m[1])) for m in RE.below.finditer(said, start, end))
 
 
 def _of_claims(said: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of the clauses, without those that only say where someone looked and do not continue with
     "where …".
     """
-    ends = [*((stop.start(), stop.end()) for stop in _CLAUSE_END.finditer(said)), (len(said), len(said))]
+    ends = [*((stop.start(), stop.end()) for stop in RE.clause_end.finditer(said)), (len(said), len(said))]
     start = 0
     for end, following in ends:
         clause = said[start:end]
         goes_on = re.match(r"\s*(?:where|there|in which)\b", said[following:], re.I)
-        if goes_on or not _SCOPE.search(clause) or _ODD.search(clause):
+        if goes_on or not RE.scope.search(clause) or RE.odd.search(clause):
             yield start, end
         start = following
 
@@ -207,8 +151,8 @@ def _matched(
         low, high = sorted((_number(match[1]), _number(match[2])))
         observed = match[0].startswith("(") and _speaks_of(said, match.start(), match.end()) == "observations"
         # A corrupted part with two ends is at most 25 long, and none begins beyond ±100 (docs/measuring.md §4.1).
-        whole = (low <= -100 and high >= 100) or (high - low >= 99 and _EVERYWHERE.search(said, start, end))
-        of_size = rules == "repaired" and _OF_SIZE.search(said[max(start, match.start() - _NEAR) : match.start()])
+        whole = (low <= -100 and high >= 100) or (high - low >= 99 and RE.everywhere.search(said, start, end))
+        of_size = rules == "repaired" and RE.of_size.search(said[max(start, match.start() - _NEAR) : match.start()])
         if not observed and not whole and not of_size:
             yield low, high
 
@@ -217,21 +161,11 @@ def _number(text: str) -> float:
     return float(text.replace("−", "-").replace("–", "-").replace(" ", ""))
 
 
-_OF_INTERVAL = r"interval|\bbound|range\b|between|domain|region|segment|corrupt|anomal|coefficient|parameter"
-_OF_OBSERVATIONS = (
-    r"observ|\bpairs?\b|\b(?:out|in)puts?\b|\bsaw\b|\bseen\b|\bshow|\bgave\b|\bgives?\b|\breturn|\bpoints?\b|example"
-    r"|\be\.g\.|\bprobe|\bcalls?\b|\bdata\b"
-)
-_CUE = anycase(rf"(?P<interval>{_OF_INTERVAL})|(?P<observations>{_OF_OBSERVATIONS})")
-_BREAK = re.compile(r"(?<!e\.g)(?<!i\.e)[.;!?]\s|\n")
 _NEAR = 500
 """How many characters before and after a place are searched for what it is about."""
 
 _MOST_PAIRS = 200
 """The most pairs of numbers or texts that are read in one text, or in one clause."""
-
-_LIST_HEAD = re.compile(r"^([^\n]*:)[ \t]*\n(?:[ \t]*[-*•(\"'\d][^\n]*\n)*\Z", re.M)
-"""The line that introduces a list."""
 
 
 def _around(text: str, start: int, end: int) -> tuple[str, str]:
@@ -239,9 +173,9 @@ def _around(text: str, start: int, end: int) -> tuple[str, str]:
     items.
     """
     first = max(0, start - _NEAR)
-    begin = max((stop.end() for stop in _BREAK.finditer(text, first, start)), default=first)
-    head = _LIST_HEAD.search(text[max(0, begin - _NEAR) : begin])
-    return (head[1] if head else "") + text[begin:start], _BREAK.split(text[end : end + _NEAR], maxsplit=1)[0]
+    begin = max((stop.end() for stop in RE.clause_break.finditer(text, first, start)), default=first)
+    head = RE.list_head.search(text[max(0, begin - _NEAR) : begin])
+    return (head[1] if head else "") + text[begin:start], RE.clause_break.split(text[end : end + _NEAR], maxsplit=1)[0]
 
 
 def _speaks_of(text: str, start: int, end: int) -> str | None:
@@ -249,26 +183,21 @@ def _speaks_of(text: str, start: int, end: int) -> str | None:
     it.
     """
     before, after = _around(text, start, end)
-    if re.search(r"(?:\b(?:in|on|within|inside|outside|over|across|tested|probed|defined)|∈)\s*$", before, re.I):
+    if RE.ends_in.search(before):
         return "interval"
-    if re.match(rf"[^(]{{0,30}}(?:{_OF_INTERVAL})", after, re.I):
+    if RE.near_interval.match(after):
         return "interval"
-    cues = list(_CUE.finditer(before))
+    cues = list(RE.about.finditer(before))
     return cues[-1].lastgroup if cues else None
-
-
-_REPLACING = anycase(r"replac|substitut|swap|exchang|chang|convert")
-_OF_LETTERS = anycase(r"\bmap|\bturn|becom|shift|rotat|letter|vowel|consonant|character|digit|cipher|alphabet")
-_OF_CALLS = anycase(rf"\bf\s*\(|{_OF_OBSERVATIONS}|for instance|such as|\btest|\btried")
 
 
 def _is_rule(text: str, match: re.Match[str]) -> bool:
     """Whether an arrow between quoted texts says how letters change, and not what a call gave."""
     sentence = " ".join(_around(text, match.start(), match.end()))
-    if not match[0].startswith(("'", '"')) or _OF_CALLS.search(sentence):
+    if not match[0].startswith(("'", '"')) or RE.of_calls.search(sentence):
         return False
     short = len(match[1].strip("\"'")) <= 2
-    return bool(_REPLACING.search(sentence) or (short and _OF_LETTERS.search(sentence)))
+    return bool(RE.replacing.search(sentence) or (short and RE.of_letters.search(sentence)))
 
 
 def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -277,11 +206,9 @@ def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
 
     Intervals, and arrows that say which letters become which, are not such pairs.
     """
-    side = r"\"[^\"\n]*\"|'[^'\n]*'|[-−]?(?<!\d)\d{1,40}(?:\.\d{1,40})?(?:[eE][-+]?\d{1,9})?"
-    call = rf"\bf\(\s*({side})\s*\)\s*(?:=|==|≈|->|→|is|gives|returns)\s*({side})"
-    pairs = [(m[1], m[2]) for m in islice(re.finditer(call, text), _MOST_PAIRS)]
+    pairs = [(m[1], m[2]) for m in islice(RE.call.finditer(text), _MOST_PAIRS)]
     claimed = claimed_intervals(text)
-    for m in islice(re.finditer(rf"(?<![\w.])\(\s*({side})\s*,\s*({side})\s*\)", text), _MOST_PAIRS):
+    for m in islice(RE.pair.finditer(text), _MOST_PAIRS):
         numbers = as_number(m[1]) is not None and as_number(m[2]) is not None
         if numbers and (
             _speaks_of(text, m.start(), m.end()) == "interval"
@@ -289,6 +216,6 @@ def quoted_pairs(text: str) -> tuple[tuple[str, str], ...]:
         ):
             continue
         pairs.append((m[1], m[2]))
-    arrows = islice(re.finditer(rf"({side})\s*(?:->|→|=>|↦)\s*({side})", text), _MOST_PAIRS)
+    arrows = islice(RE.arrow.finditer(text), _MOST_PAIRS)
     pairs += [(m[1], m[2]) for m in arrows if not _is_rule(text, m)]
     return tuple(dict.fromkeys((a.strip("\"'"), b.strip("\"'")) for a, b in pairs))

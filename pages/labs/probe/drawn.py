@@ -200,8 +200,12 @@ def day_of(written: str) -> date:
         return datetime.now(UTC).date()
 
 
+RECORDED = "20261126-222333-find-b48edb3f5befb0d5"
+"""A recorded run in which a robot takes six points of a curve for a line; a class sees the points and draws."""
+
+
 def begin() -> None:
-    """Draw the button for the function of the day that the address names, or of today."""
+    """Draw the buttons for the function of the day that the address names, or of today."""
     asked = st.query_params.get("box", "")
     day = day_of(asked)
     words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
@@ -210,3 +214,4 @@ def begin() -> None:
     if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
         driver.start(LAB, sketch.spec_of_day(day), {})
     game_links.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")
+    game_links.to_a_class("Draw a robot's function with a class", run=RECORDED)

@@ -21,7 +21,9 @@ from core.rooms import rooms as module
 from core.rooms.cards import SKETCH, found_again, refs, sampled, source
 from core.rooms.room import Impossible, Room
 from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFound, Rooms
+from core.rooms.sketches import SketchCard
 from core.server.quotas import QuotaExceededError
+from pages.labs.probe.drawn import RECORDED
 from tests.conftest import WITHOUT_ENCODER
 
 
@@ -265,6 +267,12 @@ def test_functions_of_numbers_are_drawn_and_others_keep_their_cards() -> None:
     # Anybody could generate the function from its seed.
     titles = {one.title for one in found} | {card.title for one in found for card in one.cards}
     assert titles == {"A numeric function", "A string function"}
+
+
+def test_in_the_recorded_function_for_drawing_there_is_something_to_find() -> None:
+    (card,) = source(RECORDED, "", entry.labs(), (home.recordings(),)).cards
+    assert isinstance(card, SketchCard) and card.who.is_robot and card.title == "A numeric function"
+    assert (card.parts, card.baselines()) == (16, {"Joining the points": 10, "Its own code": 2})
 
 
 def test_the_function_of_a_day_is_the_same_for_every_class() -> None:
