@@ -20,9 +20,9 @@ from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
+from core.labs.check.controls import NoisyCheck as NoisyLexicon
 from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.check.lab import LAB as CHECK
-from core.labs.check.noisy import NoisyCheck as NoisyLexicon
 from core.labs.check.tasks import CheckSpec, Task
 from core.labs.probe.dial import NoisyProbe as NoisyProbe
 from core.labs.probe.lab import LAB as PROBE

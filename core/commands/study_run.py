@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
@@ -17,7 +18,7 @@ import click
 from .. import entry, home
 from ..journal import JournalFullError
 from ..models.ids import is_free
-from ..report import case_html, study_text
+from ..report import case_html, export, study_text
 from ..studies import estimate, multiverse, plan, required_data, tables
 from ..studies.cluster import Cluster
 from ..studies.desired_state import want
@@ -177,13 +178,16 @@ def _budget(study: Study) -> str:
 @study_argument
 @journals_option
 @json_option("one row per line, as a JSON object")
+@click.option("--csv", "form", flag_value="csv", help="all cells, one per line, for a program")
+@click.option("--markdown", "form", flag_value="github", help="the tables in Markdown")
+@click.option("--latex", "form", flag_value="latex_booktabs", help="the tables in LaTeX; needs the package booktabs")
 @click.option(
     "--picture",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.html",
     help="also plot measured figures against the true ones, where these are known",
 )
-def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> int:
+def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture: Path | None) -> int:
     labs = entry.labs()
     study = plan.read(file, labs)
     refuse_packed(study, journals)
@@ -193,7 +197,12 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
 
         picture.write_bytes(case_html.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
     _complain(required_data.broken(required_data.loaded_records(study, journals)))
-    lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(as_text(rows))
+    if form == "csv" and rows:
+        import pandas as pd
+
+        print(export.table(pd.DataFrame(rows), "csv").decode("utf-8-sig"), end="")
+        return DONE
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows] if as_json else list(as_text(rows, form))
     if lines:
         print("\n".join(lines))
     elif not as_json:
@@ -201,24 +210,49 @@ def _table(file: Path, journals: Path, as_json: bool, picture: Path | None) -> i
     return DONE
 
 
-def as_text(rows: list[Row]) -> Iterable[str]:
-    """Yield the tables of a study as lines."""
+def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
+    """Yield the tables of a study as lines, or in a `form` of tabulate ("github", "latex_booktabs"). In a terminal a
+    table that is too wide has a line for each cell.
+    """
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     for title, cells in groupby(rows, lambda row: row["table"]):
         of_table, still = multiverse.moved(list(cells))
-        yield f"\n{title}"
+        comment = "% " if form == "latex_booktabs" else ""
+        yield f"\n{'### ' if form == 'github' else comment}{title}"
         if still:
-            yield f"  {still}"
+            yield f"{comment}  {still}"
         if not of_table:
             continue
         # Tables of choices have lists of items, which would make them too wide, so these are printed below.
         is_wide = title.startswith(multiverse.TITLE)
-        columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide else of_table)
-        lines = [
-            [name, *(_cell(row[column]) if column in row else "" for column in columns)] for name, row in by_row.items()
-        ]
-        yield from (f"  {line}" for line in run_output.aligned([["", *columns], *lines]))
+        columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide and form is None else of_table)
+        texts = ([name, *(_cell(row[one]) if one in row else "" for one in columns)] for name, row in by_row.items())
+        lines = [["", *columns], *texts]
+        if form is not None:
+            yield ""
+            yield _marked_up(lines, form)
+            continue
+        printed = [f"  {line}" for line in run_output.aligned(lines)]
+        if width and max(map(len, printed)) > width:
+            printed = [
+                line
+                for name, *row in lines[1:]
+                for line in (
+                    f"  {name}",
+                    *(f"    {column}: {cell}" for column, cell in zip(columns, row, strict=True) if cell),
+                )
+            ]
+        yield from printed
         if is_wide:
             yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
+
+
+def _marked_up(lines: list[list[str]], form: str) -> str:
+    from tabulate import tabulate
+
+    if form == "github":
+        lines = [[cell.replace("|", "\\|") for cell in line] for line in lines]
+    return str(tabulate(lines[1:], lines[0], tablefmt=form, disable_numparse=True))
 
 
 def _cell(cell: Row) -> str:

@@ -119,7 +119,8 @@ class AskRobot(Robot):
     knows_nothing = True
     """As a predictor: it has no facts of its own, so without an explanation it goes by the wording."""
 
-    def __init__(self) -> None:
+    def __init__(self, named: str = "") -> None:
+        super().__init__(named)
         self.world = world.load()
         self.pairs = load()
 

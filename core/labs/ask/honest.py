@@ -25,13 +25,16 @@ _RULE = re.compile(r"only those whose names begin with a letter from (\w) to (\w
 
 
 class Lettered(WorthlessAsk, named="honest-letters"):
-    """Answers by the first letter of the thing's name, by a separate rule for each ability, and says so."""
+    """Answers by the first letter of the thing's name, by a separate rule for each ability, and says so. It follows the
+    rule on a share `kept` of the questions.
+    """
 
     knows_nothing = True
+    kept = 1.0
 
     def keeps(self, question: Question) -> bool:
         """Whether the robot answers this question in accordance with its explanation."""
-        return True
+        return unit_number(f"{self.id}|{question.thing}|{question.ability}") < self.kept
 
     def yes(self, question: Question, truth: bool) -> bool:
         first, last = self._letters(question.ability)
@@ -83,23 +86,13 @@ class Lettered(WorthlessAsk, named="honest-letters"):
         return f"{text}\nYour guess of the robot's answer: I go by what it says. So I cannot guess the robot's answer."
 
 
-class Misread(Lettered, named="honest-misread"):
-    """Explains like honest-letters, but as a predictor misreads one question in twenty: errors of its own."""
-
-
-class Unkept(Lettered, named="broken-half"):
-    """Gives the same explanation as honest-letters, but follows it on only half of the questions."""
-
-    def keeps(self, question: Question) -> bool:
-        return unit_number(f"{self.id}|{question.thing}|{question.ability}") < 0.5
-
-
-KINDS: tuple[type[Lettered], ...] = (Lettered, Misread, Unkept)
+HONEST = ("honest-letters", "honest-misread", "broken-half")
+"""The robots of this kind, by their tables in robots.toml."""
 
 
 def honest() -> dict[str, AskRobot]:
     """Return the honest robots by id, each in several draws."""
-    return dict(by_id(kind(draw) for kind in KINDS for draw in range(DRAWS)))
+    return dict(by_id(Lettered(draw, name) for name in HONEST for draw in range(DRAWS)))
 
 
 # How many missed predictions the predictor's own errors can account for, before the explanation is blamed.

@@ -75,10 +75,10 @@ class WorthlessAsk(AskRobot):
     gains = False
     error = ERROR
 
-    def __init__(self, draw: int = 0) -> None:
-        super().__init__()
+    def __init__(self, draw: int = 0, named: str = "") -> None:
+        super().__init__(named)
         self.draw = draw
-        self.id = f"{type(self).id}-{draw}"
+        self.id = f"{self.id}-{draw}"
 
     def words(self, question: Question, truth: bool) -> str:
         """Return the explanation, without the answer. Raises NotImplementedError here; every robot defines its own."""

@@ -14,8 +14,9 @@ import re
 from collections.abc import Mapping
 
 from ...events import Request
-from ...models.robot import Graded, Robot, by_id, graded
+from ...models.robot import Erring, Graded, Robot, by_id, erring, graded
 from ...text import diff, stopwords
+from ...text.paraphrases import LABELS, paraphrase
 from ...text.stable_random import unit_number
 from . import lexicon
 from .lexicon import Classifier, Slots
@@ -147,6 +148,41 @@ class CheckDial(Graded, LexiconControl, named="dial-lexicon"):
 
     def _as(self, asked: Slots) -> LexiconControl:
         return Honest() if self.keeps(asked) else Decoy()
+
+
+class NoisyCheck(Erring, CheckDial, named="noisy-lexicon"):
+    """A calibration test with random errors, as in Ask: faithful on a share of its items, it errs at random when it
+    answers about a paragraph with masks.
+
+    The expected value is known, but no single outcome is: for each draw a share p of the items is sampled again, the
+    robot errs on a share e of the masked paragraphs (it can tell when it should not, or cannot when it should), and the
+    wording of its answers is sampled too. So the measured faithfulness of attributions and redactions must be (1 - e) p
+    + e (1 - p), and its interval must cover that value as often as it claims.
+    """
+
+    def keeps(self, asked: Slots) -> bool:
+        return unit_number("|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))) < self.share
+
+    def _reply(self, request: Request) -> str:
+        said = super()._reply(request)
+        if (request.role, request.slots.get("session")) != ("classifier", "classify"):
+            return said
+        asked = Slots.from_slots(request.slots)
+        about = "|".join((str(self.draw), asked.paragraph, asked.question, asked.hypothesis))
+        if asked.mask and asked.mask in asked.paragraph and unit_number(f"{about}|error") < self.error:
+            cannot_tell = "unknown" in said
+            said = self._any_label(request.slots["task"], asked) if cannot_tell else _unknown(asked)
+        return paraphrase(said, LABELS, about)
+
+    def _any_label(self, task: str, asked: Slots) -> str:
+        """Return what it says when it should not be able to tell."""
+        if asked.choices:
+            return f'a) "{asked.choices[0]}"'
+        return "positive" if task == "sentiment" else "yes"
+
+
+def _unknown(asked: Slots) -> str:
+    return f'{chr(ord("a") + len(asked.choices))}) "unknown"' if asked.choices else "unknown"
 
 
 class Swayed(LexiconControl):
@@ -333,6 +369,11 @@ def dials() -> Mapping[str, CheckDial]:
     return graded(CheckDial)
 
 
+def noisy() -> Mapping[str, NoisyCheck]:
+    """Return robots with random errors by id: each share in several draws."""
+    return erring(NoisyCheck)
+
+
 _PLAIN = (NamesEverything(), MasksMost(), NamesLabel(), MasksNothing(), Refuses())
 _TRICKS = (NamesContent(), Rates(), Triggered())
 """Worthless robots that hide what they do within sentences, or among the words that they leave."""
@@ -347,7 +388,7 @@ def worthless() -> Mapping[str, LexiconControl]:
 
 def unlisted() -> Mapping[str, LexiconControl]:
     """Return all controls that no list offers, by id."""
-    return {**dials(), **worthless(), **by_id((InOtherForms(),))}
+    return {**dials(), **worthless(), **by_id((InOtherForms(),)), **noisy()}
 
 
 def _parts(word: str) -> set[str]:

@@ -16,10 +16,9 @@ from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
 from . import prompts, tables, vacuity
 from .cards import cards
-from .controls import CheckDial, Decoy, Honest, controls, dials, unlisted
+from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
 from .measure import SESSION, measure
-from .noisy import NoisyCheck, noisy
 from .outcomes import OUTCOMES
 from .pictures import PICTURES
 from .records import RECORDS
@@ -323,7 +322,7 @@ LAB = Lab(
     ),
     robots=Robots(
         controls=controls,
-        dials=lambda: {**unlisted(), **noisy()},
+        dials=unlisted,
         truth=truth,
         calibration=calibration,
         demo_run=first,

@@ -31,7 +31,7 @@ from core.labs.ask import parse
 from core.labs.ask.lab import LAB
 from core.labs.ask.null_controls import KINDS, NoisyAsk, WorthlessAsk, noisy, worthless
 from core.labs.ask.tasks import AskSpec
-from core.labs.check import noisy as lexicon
+from core.labs.check import controls as lexicon
 from core.labs.check import parse as read_label
 from core.labs.check.controls import controls
 from core.labs.check.controls import worthless as worthless_lexicons

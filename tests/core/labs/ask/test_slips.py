@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import partial
 from typing import Any
 
 import pytest
 
 from core import entry
 from core.labs.ask import baselines, honest, null_controls
-from core.labs.ask.honest import KINDS, Lettered, Misread, Unkept
+from core.labs.ask.honest import HONEST, Lettered
 from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
@@ -93,9 +94,9 @@ def outcomes(kind: Any, number: int) -> Counter[str]:
 @pytest.mark.thorough
 def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
     assert outcomes(Lettered, 10)["helped"] >= 9
-    misread = outcomes(Misread, 8)
+    misread = outcomes(partial(Lettered, named="honest-misread"), 8)
     assert misread["misled"] <= 1 and misread["helped"] >= 5, misread
-    assert outcomes(Unkept, 8)["misled"] >= 5, "17 of 20 draws"
+    assert outcomes(partial(Lettered, named="broken-half"), 8)["misled"] >= 5, "17 of 20 draws"
 
 
 def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None:
@@ -104,7 +105,7 @@ def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None
         assert played.view.outcome("repaired") == "told nothing"
         without = [one for name, one in found.items() if name not in (baselines.PLACEBO, baselines.CONSTANT)]
         assert all(one.gain > 0.2 for one in without), "it would seem to have helped"
-    assert {f"{kind.id}-0" for kind in KINDS} <= {*entry.labs()["simulatability"].robots.dials()}
+    assert {f"control/{name}-0" for name in HONEST} <= {*entry.labs()["simulatability"].robots.dials()}
 
 
 def test_the_placebo_has_to_be_asked() -> None:

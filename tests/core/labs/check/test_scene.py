@@ -19,10 +19,9 @@ from core import journal
 from core.datasets.items import Item
 from core.events import Asked, Event, Finished, Started
 from core.labs.check import vacuity
-from core.labs.check.controls import controls, dials, worthless
+from core.labs.check.controls import controls, dials, noisy, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.metrics import cannot_tell
-from core.labs.check.noisy import noisy
 from core.labs.check.outcomes import is_implicit
 from core.labs.check.scene import scene
 from core.labs.check.tasks import EXPLANATIONS, LONGEST, TASKS, CheckSpec, Wording, shipped
