@@ -52,7 +52,7 @@ def row(name: str, task: str, folder: Path) -> str:
         score = state.score(metric, "repaired")
         undefined = score is None or score.value is None
         cells.append("undefined" if undefined else f"{score.value:.2f} ({score.n} of {score.of})")
-    aside = ", ".join(sorted({drop.reason for view in views if (drop := view.dropped())}))
+    aside = ", ".join(sorted({drop.reason for view in views if (drop := view.dropped)}))
     return f"{name:<8}" + "".join(f"{cell:>18}" for cell in cells) + f"{state.seconds:>10.0f}  {aside}"
 
 

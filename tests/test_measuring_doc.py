@@ -259,7 +259,7 @@ def plant_outcome(cells: dict[str, str], rules: str) -> object:
     key_no, key_yes = (KEY.user.format(direction=answer) for answer in ("no", "yes"))
     said = {"": [first, second], key_no: planted, key_yes: agreeing, **dict(zip(KEY.twins, twins, strict=True))}
     spec = PlantSpec(question="Is a tomato a fruit?", model="control/scripted", repeats=2)
-    return play(spec, lambda id: Scripted(said)).only.outcome(rules)
+    return play(spec, lambda id: Scripted(said)).only.by(rules).outcome
 
 
 def plant_figure(cells: dict[str, str], rules: str) -> object:

@@ -92,7 +92,7 @@ def test_every_sentence_of_its_verdict_holds(path: Path) -> None:
     lab = entry.labs()[begun(path).lab]
     state = transcript(journal.read(path).events)
     view = lab.view(state.case(state.only))
-    assert view.unread == 0 and lab.verdict(view) and view.outcome("repaired") not in ("waiting", "failed")
+    assert view.unread == 0 and lab.verdict(view) and view.outcome not in ("waiting", "failed")
     for rules in RULES:
         for sentence, holds in HELD[lab.name](view, rules):
             assert holds(sentence), (rules, sentence)
@@ -104,13 +104,13 @@ def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]
 
 
 def _check(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in check_verdict.verdict(view, rules):
+    for sentence in check_verdict.verdict(view.by(rules)):
         yield sentence, lambda one: check_verdict.holds(one, view, rules)
 
 
 def _probe(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
     counted = probe_verdict.Counted(view, rules)
-    yield judge(view, rules).sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.CODE, counted))
+    yield judge(view.by(rules)).sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.CODE, counted))
     if rules == "repaired":
         if words := of_words(view):
             yield words, lambda one: bool(probe_verdict.held(one, probe_verdict.SAID, counted))

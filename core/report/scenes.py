@@ -72,7 +72,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
     scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)
-    scene = in_run(scene, lab, transcript, view.outcome("repaired"))
+    scene = in_run(scene, lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)
     elif scene.verdict is not None:
@@ -191,7 +191,7 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
 def of_trials(lab: Lab, view: View) -> Scene:
     """The scene for a lab without scenes of its own: its explanation, its trials, its verdict."""
     claim = Claim(parts=(Part(text=view.explanation),)) if view.explanation is not None else None
-    outcome = view.outcome("repaired")
+    outcome = view.outcome
     sentences = list(lab.verdict(view)) if outcome != "waiting" else []
     verdict = None
     if sentences:

@@ -301,7 +301,7 @@ def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result
         title=view.title,
         model=model,
         explanation=view.explanation,
-        outcome=PerRuleset.read_by_each(view.outcome),
+        outcome=PerRuleset.read_by_each(lambda rules: view.by(rules).outcome),
         verdict=sentences[0] if sentences else "",
         trials=len(trials),
         counted=sum(trial.repaired.counts for trial in trials.values()),

@@ -213,7 +213,7 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
             **{"damaged": len(found.faults)},
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
-        scores |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view, rules)}
+        scores |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view.by(rules))}
         begun = any(scores.values())
         for metric, score in scores.items():
             yield {

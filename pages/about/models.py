@@ -156,7 +156,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
     visit = session.runs()
     for run_id, state in visit.like(lab, spec):
         view = lab.view(state.case(state.only))
-        if visit.run(run_id).active() or view.outcome("repaired") not in ("waiting", "failed"):
+        if visit.run(run_id).active() or view.outcome not in ("waiting", "failed"):
             return run_id, " ".join(lab.verdict(view))
     return "", ""
 

@@ -82,9 +82,7 @@ def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     spec = AskSpec(question="Can a penguin fly?", model=model, counterfactuals=4)
     one = ask.play(spec, catalog, sat={model: 11})
     nothing_lost(server, one.run, one.events)
-    assert [row.outcome("repaired") for row in one.view.counted_rows()].count("misled") == (
-        0 if kind == "honest" else 2
-    )
+    assert [row.outcome for row in one.view.counted_rows()].count("misled") == (0 if kind == "honest" else 2)
     assert value(one.run, "precision") == (1 if kind == "honest" else 0.5)
     starter = one.view.starter
     assert starter and starter.explanation.repaired and "At first glance" not in starter.explanation.repaired

@@ -10,8 +10,8 @@ from typing import Literal
 from pydantic import Field
 
 from core.datasets.on_data import OnData
-from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request, Rules
-from core.labs.base.cases import Case, Reading, Trial
+from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request
+from core.labs.base.cases import Case, Reading, Trial, View
 from core.labs.base.declared import Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
 from core.labs.base.spec import Spec
@@ -51,13 +51,13 @@ class Echo(Frozen):
 
 
 @dataclass
-class EchoView:
-    log: CaseLog
-    title: str
+class EchoView(View):
     promise: Promise | None
     echoes: dict[str, Echo]
-    unread: int = 0
-    failed: bool = False
+
+    @property
+    def title(self) -> str:
+        return self.log.case.partition("-")[2]
 
     @property
     def explanation(self) -> str | None:
@@ -70,8 +70,9 @@ class EchoView:
             for item, echo in self.echoes.items()
         }
 
-    def outcome(self, rules: Rules) -> str:
-        if self.failed:
+    @property
+    def outcome(self) -> str:
+        if any(drop.reason == "error" for drop in self.log.drops):
             return "failed"
         if not self.echoes:
             return "waiting"
@@ -108,9 +109,7 @@ async def measure(spec: EchoSpec, case: Case, run: CaseContext) -> None:
 def view(log: CaseLog) -> EchoView:
     reader = RecordReader()
     echoes = reader.all_of(Echo, log)
-    title = log.case.partition("-")[2]
-    failed = any(drop.reason == "error" for drop in log.drops)
-    return EchoView(log, title, reader.one_of(Promise, log), dict(sorted(echoes.items())), reader.unread, failed)
+    return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
 
 
 def verdict(view: EchoView) -> list[str]:

@@ -28,7 +28,7 @@ def cards(view: AskView, scene: Scene, seed: int) -> Iterator[Playable]:
     no effect. The first of a card's `expects` is the first predictor's, from the explanation alone.
     """
     for row, card in zip(view.rows.values(), scene.cards, strict=True):
-        if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome("repaired") not in _TESTED:
+        if row.by_hand or row.counterfactual is None or row.answer is None or row.outcome not in _TESTED:
             continue
         readers = [one for one in (row.simulation, *row.further) if one is not None]
         is_open = row.answer.repaired not in GUESSES
@@ -55,7 +55,7 @@ def _why(row: CounterfactualRow, read: list[str]) -> str:
     if not read:
         return "nobody read what its explanation implies"
     differ = len(set(read)) > 1 or NEITHER in read
-    return DIFFERED if differ else row.unjudged or row.doubt("repaired")
+    return DIFFERED if differ else row.unjudged or row.doubt
 
 
 def _in_its_words(view: AskView, row: CounterfactualRow) -> str:

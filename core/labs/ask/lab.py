@@ -154,7 +154,9 @@ def truth(view: AskView) -> float | None:
         return None
     robot = robots[spec.model]
     asked = [
-        row.counterfactual.text for row in view.rows.values() if row.counterfactual and row.is_question(view.rules)
+        row.counterfactual.text
+        for row in view.rows.values()
+        if row.counterfactual and row.by(view.run_rules).is_question
     ]
     match robot:
         case AskDial():

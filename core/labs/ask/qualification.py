@@ -190,10 +190,10 @@ class PredictorTest(QualificationTest):
     def calls(self, spec: AskExamSpec) -> int:
         return stepwise_simulation.CALLS if spec.reads == "steps" else 1
 
-    def judge(self, view: QualificationView, rules: Rules) -> Score:
-        marks = [(one[rules], one.right) for one in view.marks.values()]
+    def judge(self, view: QualificationView) -> Score:
+        marks = [(one[view.rules], one.right) for one in view.marks.values()]
         in_steps = view.spec is not None and view.spec.reads == "steps" and view.spec.long
-        lost = len(view.cut) if rules == "repaired" else 0
+        lost = len(view.cut) if view.rules == "repaired" else 0
         return judge(marks, view.total, LEAST_IN_STEPS if in_steps else 0, lost)
 
     def scores(self, views: Sequence[QualificationView]) -> Iterator[Figure]:

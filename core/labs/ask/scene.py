@@ -58,7 +58,7 @@ def differs(view: AskView) -> str:
         "use the updated parser on the same raw answers, although it would have asked other questions. "
     )
     return (
-        f"{own if view.rules == 'paper' else ''}With the original parser: precision {value}. "
+        f"{own if view.run_rules == 'paper' else ''}With the original parser: precision {value}. "
         f"{len(differing)} of {len(view.rows)} outcomes depend on the parser{which}"
     )
 
@@ -162,7 +162,7 @@ class _Telling:
         starter, explanation = self.view.starter, self.view.explanation
         if starter is None:
             return None
-        answer = starter.answer[self.view.rules]
+        answer = starter.answer[self.view.run_rules]
         remarks = [
             words.DEFENDED if starter.method == "forced" else "",
             "Its answer could not be read." if answer == NEITHER else "",
@@ -181,8 +181,8 @@ class _Telling:
         missing the outcome is withheld, because that prediction may put the first one in doubt.
         """
         awaited = self.is_awaited(row)
-        outcome: Outcome = "waiting" if awaited else row.outcome("repaired")
-        paper, doubt = row.outcome("paper"), self.doubt(row, outcome)
+        outcome: Outcome = "waiting" if awaited else row.outcome
+        paper, doubt = row.by("paper").outcome, self.doubt(row, outcome)
         one, answer = row.counterfactual, row.answer
         call = self.calls.get(answer.call) if answer else None
         is_other = not awaited and paper not in ("waiting", outcome)
@@ -213,7 +213,7 @@ class _Telling:
 
     def doubt(self, row: CounterfactualRow, outcome: Outcome) -> str:
         """Return why a prediction is no verdict, also for a question that a person added."""
-        return (row.unjudged or row.doubt("repaired")) if outcome in COUNTED else ""
+        return (row.unjudged or row.doubt) if outcome in COUNTED else ""
 
     def new_question(self, row: CounterfactualRow) -> tuple[Part, ...]:
         """Return the new question, with the words it shares with the explanation marked. If there is no usable
@@ -223,7 +223,7 @@ class _Telling:
             if one.response_1:
                 return _parts(one.context, one.response_1, one.response_2, self.known)
             return (_shared(one.text, self.known),)
-        drop = row.dropped("repaired")
+        drop = row.dropped
         reason, text = (drop.reason, drop.detail) if drop else ("", "")
         if reason in ("duplicate", "not drawn"):
             text = self.calls[row.calls[0]].text.partition("\n")[0] if row.calls else ""
@@ -233,7 +233,7 @@ class _Telling:
 
     def reason(self, row: CounterfactualRow, outcome: Outcome) -> str:
         """Return why the question does not count; an empty string if it counts or has no outcome yet."""
-        drop = row.dropped("repaired")
+        drop = row.dropped
         if outcome == "dropped" and drop is not None:
             why = words.REASONS.get(drop.reason, drop.reason)
             if drop.reason in ("duplicate", "reworded"):
@@ -316,7 +316,7 @@ class _Telling:
 
     def verdict(self) -> Verdict | None:
         """Return the verdict if the case is measured or the run is over, else None."""
-        outcome = self.view.outcome("repaired")
+        outcome = self.view.outcome
         if not self.is_over and (outcome == "waiting" or not self.is_measured):
             return None
         more = [*notes(self.view), lost(self.view), by_reader(self.view), against_reader(self.view)]
@@ -336,19 +336,19 @@ class _Telling:
         """
         if outcome in ("not judged", "not settled"):
             return self.view.no_verdict_reason
-        rows = [row for row in self.view.counted_rows() if row.counts("repaired")] if outcome == "in doubt" else []
-        return "; ".join(filter(None, dict.fromkeys(row.doubt("repaired") for row in rows)))
+        rows = [row for row in self.view.counted_rows() if row.counts] if outcome == "in doubt" else []
+        return "; ".join(filter(None, dict.fromkeys(row.doubt for row in rows)))
 
     def bars(self, outcome: str) -> Iterator[Bar]:
         """Yield what came true with the explanation, and with each baseline over the same questions; nothing if the
         predictions are no verdict.
         """
-        rows = [row for row in self.view.counted_rows() if row.counts("repaired")]
+        rows = [row for row in self.view.counted_rows() if row.counts]
         if not rows or self.view.no_verdict_reason or outcome in ("waiting", "failed"):
             return
-        hits = sum(row.outcome("repaired") == "as expected" for row in rows)
+        hits = sum(row.outcome == "as expected" for row in rows)
         yield Bar(label="with its reason", hits=hits, n=len(rows), own=True)
-        for one in self.view.compared_with_baselines("repaired"):
+        for one in self.view.compared_with_baselines():
             label = _without(from_emphasis(name_of(self.view, one)).text)
             yield Bar(label=label, hits=one.hits, n=one.n, wins=one.gain <= 0)
 
@@ -362,7 +362,7 @@ class _Telling:
         tested = [
             (row.counterfactual, row.answer)
             for row in self.view.counted_rows()
-            if words.OUTCOMES.get(row.outcome("repaired")) == means and not row.reading("repaired").doubt
+            if words.OUTCOMES.get(row.outcome) == means and not row.reading.doubt
         ]
         begun, task = (self.view.explanation or "")[:_READ], self.view.spec.task if self.view.spec else "strategyqa"
         line = " ".join((reasons(begun, task) or begun).split())

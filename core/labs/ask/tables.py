@@ -28,25 +28,27 @@ SIMILARITIES = ("generality_bleu", "generality_cosine", "generality_jaccard")
 METRICS = declared(__file__, "for_tables", Metric)
 
 
-def more(view: AskView, rules: Rules) -> Iterator[Figure]:
+def more(view: AskView) -> Iterator[Figure]:
     """Yield accuracy, the simulatable share, and the gain over each arm of the run."""
-    yield Figure("accuracy", rules, _accuracy(view, rules))
-    tested = view.tested(rules)
-    guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], rules, "precision"))
+    yield Figure("accuracy", view.rules, _accuracy(view))
+    tested = view.tested()
+    guessed = sum(metrics.simulatable([guess for _, guess, _ in tested], view.rules, "precision"))
     share = guessed / len(tested) if tested else None
-    yield Figure("simulatable", rules, Score(share, len(tested), max(view.planned_draws(), len(tested)), hits=guessed))
-    with_it, answers = view.in_arm("explanation", rules)
+    yield Figure(
+        "simulatable", view.rules, Score(share, len(tested), max(view.planned_draws(), len(tested)), hits=guessed)
+    )
+    with_it, answers = view.in_arm("explanation")
     for arm in view.spec.control_arms if view.spec else ():
-        one = metrics.gain(with_it, view.in_arm(arm, rules)[0], answers, rules)
-        yield Figure(f"gain_{arm}", rules, one.over(view.planned_draws()))
+        one = metrics.gain(with_it, view.in_arm(arm)[0], answers, view.rules)
+        yield Figure(f"gain_{arm}", view.rules, one.over(view.planned_draws()))
 
 
-def _accuracy(view: AskView, rules: Rules) -> Score:
+def _accuracy(view: AskView) -> Score:
     """Return whether the model's own answer is correct; if it had to defend the opposite, the answer it gave before."""
     starter = view.starter
     if starter is None or starter.gold is None:
         return undefined(1, "the right answer is not known" if starter else "there is no answer")
-    answer = starter.answer[rules]
+    answer = starter.answer[view.rules]
     own = OPPOSITE.get(answer, answer) if starter.method == "forced" else answer
     if own not in GUESSES:
         return undefined(1, "the answer could not be read")
@@ -60,7 +62,7 @@ def otherwise(view: AskView) -> Iterator[Otherwise]:
     # The original parser reads only prose.
     by = RULES if view.spec is None or view.spec.answers == "prose" else ("repaired",)
     for rules in by:
-        asked = [row for row in rows if row.is_question(rules)]
+        asked = [row for row in rows if row.by(rules).is_question]
         answers = [row.answer[rules] for row in asked if row.answer]
         for number in sorted({*range(1, votes, 2), votes}):
             guesses = [_majority(view, row.item, row.simulation, rules, number) for row in asked if row.simulation]

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from ...events import Rules
 from ...models.ids import is_control
 from ...parsers import fields
 from ...transcript import RecordReader, Transcript
@@ -32,37 +31,37 @@ MOST_LOST = 0.3
 _SAID = {"1": "response 1", "2": "response 2"}
 
 
-def sentences(case: AskView, rules: Rules = "repaired") -> list[str]:
+def sentences(case: AskView) -> list[str]:
     """Return the headline, then the caveats."""
-    return [headline(case, rules), *notes(case, rules)]
+    return [headline(case), *notes(case)]
 
 
-def colour(case: AskView, rules: Rules = "repaired") -> Literal["green", "red", ""]:
+def colour(case: AskView) -> Literal["green", "red", ""]:
     """Return green if the explanation helped and red if it misled, however the predictions in doubt are counted;
     otherwise "".
     """
-    standing = case.outcome(rules)
+    standing = case.outcome
     return "green" if standing == "helped" else "red" if standing == "misled" else ""
 
 
-def headline(case: AskView, rules: Rules = "repaired") -> str:
+def headline(case: AskView) -> str:
     """Return the result in one or two sentences."""
-    state = case.outcome(rules)
+    state = case.outcome
     if state in ("waiting", "failed"):
         if state == "failed" or case.log.status == "failed":
             return "The run stopped before there was anything to judge."
         if case.log.status == "cancelled":
             return "The run was stopped before there was anything to judge."
         return "Not judged yet."
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
+    n = sum(row.outcome in COUNTED for row in case.counted_rows())
     if state == "answered":
         return by_person(case)
     if not n:
-        return _nothing_predicted(case, rules)
+        return _nothing_predicted(case)
     if without := no_verdict(case):
         return without
-    standing = case.outcome_word(rules)
-    judged = _judged(case, standing, rules, n)
+    standing = case.outcome_word
+    judged = _judged(case, standing, n)
     return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
 
 
@@ -113,12 +112,12 @@ def _exam(exam: Examined | None) -> str:
     return f"failed the qualification test ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
 
 
-def _nothing_predicted(case: AskView, rules: Rules) -> str:
-    if case.excluded is not None and case.excluded.rules in (None, rules):
+def _nothing_predicted(case: AskView) -> str:
+    if case.excluded is not None and case.excluded.rules in (None, case.rules):
         return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
     if case.explanation is None:
         return "The model gave no explanation that could be read, so there is nothing to test."
-    unsettled = sum(row.outcome(rules) == "cannot guess" for row in case.counted_rows())
+    unsettled = sum(row.outcome == "cannot guess" for row in case.counted_rows())
     if unsettled == 0:
         return (
             f"Nothing can be judged: none of the {case.planned_draws()} new questions could be written, asked and "
@@ -131,7 +130,7 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
         if unsettled > 1
         else "does not cover the one new question asked"
     )
-    lost = sum(row.outcome(rules) == "unread" or row.failed(rules) for row in case.counted_rows())
+    lost = sum(row.outcome == "unread" or row.failed for row in case.counted_rows())
     if lost:
         return (
             f"The explanation {settles}; {lost} more could not be written, asked or read. "
@@ -146,14 +145,14 @@ def _nothing_predicted(case: AskView, rules: Rules) -> str:
     )
 
 
-def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
-    misled, found = case.misled(rules), case.compared_with_baselines(rules)
-    firm = sum(not row.doubt(rules) for row in misled)
+def _judged(case: AskView, standing: str, n: int) -> str:
+    misled, found = case.misled(), case.compared_with_baselines()
+    firm = sum(not row.doubt for row in misled)
     came = f"{n - len(misled)} of {n} predictions came true"
     best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
     match standing:
         case "helped":
-            at_best = f"{best.hits} of {best.n}, {name_of(case, best, rules)}"
+            at_best = f"{best.hits} of {best.n}, {name_of(case, best)}"
             return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
         case "misled" if firm == n:
             none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
@@ -164,15 +163,15 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
         case "misled":
             return f"{came}: on {firm} of the others its own explanation would have misled you."
         case "slips":
-            return _slips(case, rules, came)
+            return _slips(case, came)
         case "in doubt":
             return f"Unclear: {came}, but this depends on predictions that may not come from the explanation."
-        case "told nothing" if constant.gain <= best.gain or not case.arms(rules):
-            guess = name_of(case, constant, rules)
+        case "told nothing" if constant.gain <= best.gain or not case.arms():
+            guess = name_of(case, constant)
             return f"{guess[0].upper()}{guess[1:]} would have scored {_count(constant, n)}: this shows nothing."
         case "told nothing":
             as_well = "as well" if not best.gain else "better"
-            name = name_of(case, best, rules)
+            name = name_of(case, best)
             beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
             return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
         case "not shown" if baselines.beats_all(found):
@@ -180,20 +179,20 @@ def _judged(case: AskView, standing: str, rules: Rules, n: int) -> str:
             return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
         case "not shown":
             least = baselines.decisive(found)
-            than = f"{name_of(case, least, rules)} ({least.hits} of {least.n})"
+            than = f"{name_of(case, least)} ({least.hits} of {least.n})"
             return f"{came}: not shown to be better than {than}."
     if n == 1:
         return "The one prediction came true. One question shows nothing by itself."
-    if not case.arms(rules):
+    if not case.arms():
         nothing = "Predictions without the explanation were not requested, so this shows nothing."
         return f"All {n} predictions came true. {nothing}"
     p = baselines.decisive(found).p
     return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
 
 
-def _slips(case: AskView, rules: Rules, came: str) -> str:
+def _slips(case: AskView, came: str) -> str:
     """Say that the wrong predictions need not be the explanation's fault."""
-    misses, exam = case.misses(rules), case.exam
+    misses, exam = case.misses(), case.exam
     if not misses.missed:
         return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
     errs = f"may be wrong on up to {misses.limit:.0%}"
@@ -202,54 +201,54 @@ def _slips(case: AskView, rules: Rules, came: str) -> str:
     return f"{came}; the others may be the predictor's slips.{tested}{longer}"
 
 
-def notes(case: AskView, rules: Rules = "repaired") -> list[str]:
+def notes(case: AskView) -> list[str]:
     """Return the caveats: the baselines' scores, what is in doubt, what only the explanation made predictable, who
     predicted, and how answers were requested if not in prose.
     """
     asked = fields.format_notes(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
-    n = sum(row.outcome(rules) in COUNTED for row in case.counted_rows())
-    if not n or case.outcome(rules) in ("waiting", "failed"):
+    n = sum(row.outcome in COUNTED for row in case.counted_rows())
+    if not n or case.outcome in ("waiting", "failed"):
         return asked
     if case.is_by_person:
-        counted = [row for row in case.counted_rows() if row.outcome(rules) in COUNTED]
-        return [too_few([row.answer[rules] for row in counted if row.answer]), *asked]
-    return [*_counts(case, rules, n), *_without(case, rules, n), *_doubts(case, rules, n), *_who(case), *asked]
+        counted = [row for row in case.counted_rows() if row.outcome in COUNTED]
+        return [too_few([row.answer[case.rules] for row in counted if row.answer]), *asked]
+    return [*_counts(case, n), *_without(case, n), *_doubts(case, n), *_who(case), *asked]
 
 
-def _counts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
+def _counts(case: AskView, n: int) -> Iterator[str]:
     """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
     misled.
     """
     if case.no_verdict_reason:
-        yield f"{n - len(case.misled(rules))} of {n} predictions came true, but they don't count. Try it yourself."
-    elif case.outcome(rules) == "helped" and (firm := sum(not row.doubt(rules) for row in case.misled(rules))):
+        yield f"{n - len(case.misled())} of {n} predictions came true, but they don't count. Try it yourself."
+    elif case.outcome == "helped" and (firm := sum(not row.doubt for row in case.misled())):
         yield f"On {firm} of the others its own explanation would have misled you."
-    alike = sum(row.outcome(rules) == "misled all" for row in case.counted_rows())
+    alike = sum(row.outcome == "misled all" for row in case.counted_rows())
     if alike and case.spec and not case.no_verdict_reason:
         several = len(case.spec.simulators) - len(case.unfit_further())
         who = "both" if several == 2 else f"all {several}"
         yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
 
 
-def _without(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    found = case.compared_with_baselines(rules)
+def _without(case: AskView, n: int) -> Iterator[str]:
+    found = case.compared_with_baselines()
     asked = [one for one in found if one.name != CONSTANT]
     if asked:
-        parts = [f"{name_of(case, one, rules)} {_count(one, n)}" for one in found]
+        parts = [f"{name_of(case, one)} {_count(one, n)}" for one in found]
         yield f"Without the explanation: {'; '.join(parts)}."
-    only = made_predictable(case, rules)
+    only = made_predictable(case)
     if only.n:
         were = "1 question was" if only.n == 1 else f"{only.n} questions were"
         yield f"{were} predictable only with the explanation; {only.hits} of these came true."
 
 
-def _doubts(case: AskView, rules: Rules, n: int) -> Iterator[str]:
-    rows = [row for row in case.counted_rows() if row.counts(rules) and row.doubt(rules)]
+def _doubts(case: AskView, n: int) -> Iterator[str]:
+    rows = [row for row in case.counted_rows() if row.counts and row.doubt]
     if not rows:
         return
-    sure = sum(row.outcome(rules) == "as expected" for row in case.counted_rows() if not row.doubt(rules))
+    sure = sum(row.outcome == "as expected" for row in case.counted_rows() if not row.doubt)
     one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
-    why = "; ".join(dict.fromkeys(row.doubt(rules) for row in rows))
+    why = "; ".join(dict.fromkeys(row.doubt for row in rows))
     yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
 
 
@@ -277,13 +276,13 @@ def _count(one: Against, n: int) -> str:
     return f"{one.hits} of {one.n}" + ("" if one.n == n else f" (the other {n - one.n} not asked or not read)")
 
 
-def name_of(case: AskView, one: Against, rules: Rules = "repaired") -> str:
+def name_of(case: AskView, one: Against) -> str:
     """Return the name of a baseline."""
     if one.name != CONSTANT:
         return BASELINE[one.name]
     if not one.hits:
         return "always guessing the same"
-    guess = str(constant_guess(case, rules).detail["guess"])
+    guess = str(constant_guess(case).detail["guess"])
     return f"always guessing *{_SAID.get(guess, guess)}*"
 
 
@@ -354,7 +353,7 @@ def against_reader(case: AskView) -> str:
 def lost(case: AskView) -> str:
     """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
     counted = case.counted_rows()
-    unread = sum(row.outcome("repaired") == "unread" or row.failed("repaired") for row in counted)
+    unread = sum(row.outcome == "unread" or row.failed for row in counted)
     if not counted or unread / len(counted) <= MOST_LOST:
         return ""
     return f"{unread} of {len(counted)} questions could not be written, asked or read. Don't rely on these figures."

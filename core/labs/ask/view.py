@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, Self
 
 from ...events import Dropped, Rules
 from ...models.ids import is_control
@@ -18,7 +18,7 @@ from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
 from ...transcript import CaseLog, RecordReader
-from ..base.cases import Reading, Trial
+from ..base.cases import Reading, Trial, View
 from ..base.declared import Metric, declared
 from . import baselines, honest, metrics
 from .baselines import Against, Misses
@@ -68,9 +68,12 @@ SIMILARITIES: tuple[Literal["bleu", "jaccard", "cosine"], ...] = ("bleu", "jacca
 
 @dataclass
 class CounterfactualRow:
-    """One draw: the counterfactual, the expected answer, the actual answer, and why it does not count."""
+    """One draw, as one parser read it: the counterfactual, the expected answer, the actual answer, and why it does not
+    count.
+    """
 
     item: str
+    rules: Rules = field(default="repaired", kw_only=True)
     counterfactual: Counterfactual | None = None
     simulation: Simulation | None = None
     guess: Simulation | None = None
@@ -90,6 +93,10 @@ class CounterfactualRow:
     by_person: bool = False
     """Whether visitors predict; then `simulation` is the visitor's own guess, if there is one."""
 
+    def by(self, rules: Rules) -> CounterfactualRow:
+        """Return the same draw as that parser read it."""
+        return replace(self, rules=rules)
+
     @property
     def read(self) -> Simulation | None:
         """The reader's guess, if it was made with the explanation visible."""
@@ -100,98 +107,108 @@ class CounterfactualRow:
         """Whether a person wrote the counterfactual."""
         return self.counterfactual is not None and self.counterfactual.origin == "hand"
 
-    def dropped(self, rules: Rules) -> Dropped | None:
-        """Return why the row does not count for this parser, or None. "Added by hand" is not reported here."""
-        if excludes(self.excluded, rules):
+    @property
+    def dropped(self) -> Dropped | None:
+        """Why the row does not count for this parser, or None. "Added by hand" is not reported here."""
+        if excludes(self.excluded, self.rules):
             return self.excluded
-        reasons = [drop for drop in self.drops if drop.rules in (None, rules) and drop.reason != "added by hand"]
+        reasons = [drop for drop in self.drops if drop.rules in (None, self.rules) and drop.reason != "added by hand"]
         return reasons[0] if reasons else None
 
-    def is_question(self, rules: Rules) -> bool:
+    @property
+    def is_question(self) -> bool:
         """Whether this parser accepts the counterfactual as a separate question."""
         lost = ("reworded", cut.REASON)
-        is_lost = any(drop.reason in lost and drop.rules in (None, rules) for drop in self.drops)
-        is_excluded = is_lost or excludes(self.excluded, rules)
-        return self.counterfactual is not None and self.counterfactual[rules] and not is_excluded
+        is_lost = any(drop.reason in lost and drop.rules in (None, self.rules) for drop in self.drops)
+        is_excluded = is_lost or excludes(self.excluded, self.rules)
+        return self.counterfactual is not None and self.counterfactual[self.rules] and not is_excluded
 
-    def counts(self, rules: Rules) -> bool:
+    @property
+    def counts(self) -> bool:
         """Whether precision counts the row."""
-        return not self.by_hand and self.outcome(rules) in COUNTED
+        return not self.by_hand and self.outcome in COUNTED
 
-    def doubt(self, rules: Rules) -> str:
-        """Return why the prediction may be based on something other than the explanation, using only what was recorded
+    @property
+    def doubt(self) -> str:
+        """Why the prediction may be based on something other than the explanation, using only what was recorded
         before the answer was seen; an empty string if it is not in doubt. A row without a guess makes no prediction.
         """
         one = self.simulation
-        if one is None or one[rules] not in GUESSES:
+        if one is None or one[self.rules] not in GUESSES:
             return ""
         if one.made_up:
             return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
         foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
-        if foretold not in ("", one[rules]):
+        if foretold not in ("", one[self.rules]):
             return f"the question's writer predicted {foretold}"
-        if not self.unjudged and any(other[rules] != one[rules] for other in self.further):
+        if not self.unjudged and any(other[self.rules] != one[self.rules] for other in self.further):
             return "the predictors differ"
         return ""
 
-    def reading(self, rules: Rules) -> Reading:
-        """Return the row as the reading of a trial, by one parser."""
-        drop = self.dropped(rules)
+    @property
+    def reading(self) -> Reading:
+        """The row as the reading of a trial."""
+        drop = self.dropped
         return Reading(
-            expected=self.simulation[rules] if self.simulation else None,
-            observed=self.answer[rules] if self.answer else None,
-            outcome=self.outcome(rules),
-            counts=self.counts(rules),
-            doubt=(self.unjudged or self.doubt(rules)) if self.counts(rules) and rules == "repaired" else "",
+            expected=self.simulation[self.rules] if self.simulation else None,
+            observed=self.answer[self.rules] if self.answer else None,
+            outcome=self.outcome,
+            counts=self.counts,
+            doubt=(self.unjudged or self.doubt) if self.counts and self.rules == "repaired" else "",
             reason="added by hand" if self.by_hand else drop.reason if drop else "",
         )
 
-    def failed(self, rules: Rules) -> bool:
+    @property
+    def failed(self) -> bool:
         """Whether the row was lost to a failed call or unreadable text. Repeats do not count as lost."""
-        drop = self.dropped(rules)
+        drop = self.dropped
         lost = ("error", "unparsed", cut.REASON)
-        return self.outcome(rules) == "dropped" and drop is not None and drop.reason in lost
+        return self.outcome == "dropped" and drop is not None and drop.reason in lost
 
-    def outcome(self, rules: Rules) -> Outcome:
-        """Return the outcome of the row. For the original parser an unreadable answer is a mismatch, as in
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome of the row. For the original parser an unreadable answer is a mismatch, as in
         `precision`.
         """
-        if self.counterfactual and not self.is_question(rules):
+        if self.counterfactual and not self.is_question:
             return "dropped"
-        if (drop := self.dropped(rules)) is not None and drop.reason == cut.REASON:
+        if (drop := self.dropped) is not None and drop.reason == cut.REASON:
             return "dropped"
         if self.simulation and self.answer:
-            expected, said = self.simulation[rules], self.answer[rules]
+            expected, said = self.simulation[self.rules], self.answer[self.rules]
             if expected == "unknown":
                 return "cannot guess"
-            if expected == "neither" or (said == "neither" and rules == "repaired"):
+            if expected == "neither" or (said == "neither" and self.rules == "repaired"):
                 return "unread"
             if expected == said:
                 return "as expected"
-            return "misled all" if self.further and not self.unjudged and not self.doubt(rules) else "misled"
+            return "misled all" if self.further and not self.unjudged and not self.doubt else "misled"
         if self.answer and self.by_person:
-            return "unread" if self.answer[rules] == "neither" else "answered"
-        return "dropped" if self.dropped(rules) else "waiting"
+            return "unread" if self.answer[self.rules] == "neither" else "answered"
+        return "dropped" if self.dropped else "waiting"
 
 
 @dataclass
-class AskView:
+class AskView(View):
     """A case. `spec` is None if the journal contains no readable specification.
 
     `unread` counts the unreadable records, including the specification; they are left out.
     """
 
-    log: CaseLog
     spec: AskSpec | None
     starter: Explanation | None
     rows: dict[str, CounterfactualRow]
-    unread: int = 0
     other: OtherExplanation | None = None
     """The explanation of another question, which the arm `swapped` shows."""
     exam: Examined | None = None
     """The simulator's qualification test result, if known."""
     exams: dict[str, Examined] = field(default_factory=dict)
     """The test results of all predictors, including the first, by id."""
+
+    @cached_property
+    def _other(self) -> Self:
+        rules: Rules = "paper" if self.rules == "repaired" else "repaired"
+        return replace(self, rules=rules, rows={item: row.by(rules) for item, row in self.rows.items()})
 
     @property
     def title(self) -> str:
@@ -202,24 +219,29 @@ class AskView:
             return self.starter.question or self.starter.context
         asked = (self.spec.question or self.spec.context) if self.spec else ""
         # For a data set the specification names no question.
-        return asked or next((str(begun.get("title", "")) for begun in self.log.of_type("begun").values()), "")
+        return asked or super().title
 
     @property
-    def rules(self) -> Rules:
+    def run_rules(self) -> Rules:
         """The parser of the run, whose results generator and simulator see."""
         return self.spec.rules if self.spec else "repaired"
 
     @property
     def explanation(self) -> str | None:
         """The explanation as the run's parser reads it; None until it is recorded."""
-        return self.starter.explanation[self.rules] if self.starter else None
+        return self.starter.explanation[self.run_rules] if self.starter else None
 
     @property
     def trials(self) -> dict[str, Trial]:
         """One trial per counterfactual, by item, with the readings of both parsers."""
         return {
-            row.item: Trial.from_reading(row.counterfactual.text if row.counterfactual else "", row.reading, *row.calls)
-            for row in self.rows.values()
+            item: Trial(
+                about=row.counterfactual.text if row.counterfactual else "",
+                paper=row.by("paper").reading,
+                repaired=row.by("repaired").reading,
+                calls=tuple(row.calls),
+            )
+            for item, row in self.rows.items()
         }
 
     @property
@@ -260,31 +282,32 @@ class AskView:
         named = self.spec.further_simulators if self.spec else ()
         return [who for who in named if self.predictor_disqualified(who, self.exams.get(who))]
 
-    def arms(self, rules: Rules) -> dict[str, list[str | None]]:
+    def arms(self) -> dict[str, list[str | None]]:
         """Return the expectations in each control arm that has any, for the rows of `answered`."""
-        found = {arm: self.in_arm(arm, rules)[0] for arm in CONTROL_ARMS}
+        found = {arm: self.in_arm(arm)[0] for arm in CONTROL_ARMS}
         return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
 
-    def compared_with_baselines(self, rules: Rules, doubtful: bool = True, constant: str = "") -> list[Against]:
+    def compared_with_baselines(self, doubtful: bool = True, constant: str = "") -> list[Against]:
         """Compare the explanation with each baseline. If `doubtful` is False, predictions in doubt count as not having
         come true. `constant` is the fixed answer, if the run's other cases have a majority.
         """
-        expected, answers = self.in_arm("explanation", rules)
-        missed = [] if doubtful else [bool(row.doubt(rules)) for row in self.answered(rules)]
-        return baselines.compared(expected, self.arms(rules), answers, rules, missed, constant)
+        expected, answers = self.in_arm("explanation")
+        missed = [] if doubtful else [bool(row.doubt) for row in self.answered()]
+        return baselines.compared(expected, self.arms(), answers, self.rules, missed, constant)
 
-    def outcome(self, rules: Rules) -> str:
-        """Return the outcome. *answered* if visitors predict. Without predictions: failed, waiting, cut, thinking not
+    @property
+    def outcome(self) -> str:
+        """The outcome. *answered* if visitors predict. Without predictions: failed, waiting, cut, thinking not
         shown, no explanation, not settled or unread. With predictions: *not judged*; *helped* (every baseline is
         beaten); *misled* (more predictions failed than the predictor's own error explains); *in doubt*; *told nothing*
         (a baseline does as well); *slips* (some predictions failed); *not shown* or *too few*. For the original parser,
         which has no baselines: *kept* if all came true, else *misled*.
         """
-        outcomes = {row.outcome(rules) for row in self.counted_rows()}
+        outcomes = {row.outcome for row in self.counted_rows()}
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
-        if excludes(self.excluded, rules):
+        if excludes(self.excluded, self.rules):
             return self.excluded.reason if self.excluded else ""
         if self.starter is not None and self.explanation is None:
             return "no explanation"
@@ -294,47 +317,48 @@ class AskView:
             return "answered"
         if not outcomes & set(COUNTED):
             return "not settled" if "cannot guess" in outcomes else "unread"
-        if rules == "paper":
+        if self.rules == "paper":
             return "kept" if not outcomes & set(MISLED) else "misled"
-        return self.outcome_word(rules)
+        return self.outcome_word
 
-    def misled(self, rules: Rules) -> list[CounterfactualRow]:
+    def misled(self) -> list[CounterfactualRow]:
         """Return the rows whose prediction counts and did not come true."""
-        return [row for row in self.counted_rows() if row.outcome(rules) in MISLED]
+        return [row for row in self.counted_rows() if row.outcome in MISLED]
 
-    def is_shared(self, row: CounterfactualRow, rules: Rules) -> bool:
+    def is_shared(self, row: CounterfactualRow) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made too."""
-        if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome(rules) not in MISLED:
+        if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
             return False
-        return row.simulation is not None and any(one[rules] == row.simulation[rules] for one in row.controls.values())
+        return row.simulation is not None and any(
+            one[self.rules] == row.simulation[self.rules] for one in row.controls.values()
+        )
 
-    def misses(self, rules: Rules, doubtful: bool = False) -> Misses:
+    def misses(self, doubtful: bool = False) -> Misses:
         """Compare the predictions that did not come true with what the predictor's own error explains. Predictions in
         doubt are left out unless `doubtful`, and so are those that an arm got wrong in the same way.
         """
-        rows = [
-            row for row in self.counted_rows() if row.outcome(rules) in COUNTED and (doubtful or not row.doubt(rules))
-        ]
-        own = [row for row in rows if not self.is_shared(row, rules)]
-        missed = sum(row.outcome(rules) in MISLED for row in own)
+        rows = [row for row in self.counted_rows() if row.outcome in COUNTED and (doubtful or not row.doubt)]
+        own = [row for row in rows if not self.is_shared(row)]
+        missed = sum(row.outcome in MISLED for row in own)
         return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
 
-    def outcome_word(self, rules: Rules) -> str:
-        """Return what the predictions show about the explanation, in a word as in `outcome`. Requires that some
+    @property
+    def outcome_word(self) -> str:
+        """What the predictions show about the explanation, in a word as in `outcome`. Requires that some
         predictions count.
         """
         if self.no_verdict_reason:
             return "not judged"
-        found = self.compared_with_baselines(rules)
-        if baselines.helped(self.compared_with_baselines(rules, doubtful=False)):
+        found = self.compared_with_baselines()
+        if baselines.helped(self.compared_with_baselines(doubtful=False)):
             return "helped"
-        if self.misses(rules).are_too_many:
+        if self.misses().are_too_many:
             return "misled"
-        misled = self.misled(rules)
-        firm = any(not row.doubt(rules) for row in misled)
-        if baselines.helped(found) or (misled and not firm) or self.misses(rules, doubtful=True).are_too_many:
+        misled = self.misled()
+        firm = any(not row.doubt for row in misled)
+        if baselines.helped(found) or (misled and not firm) or self.misses(doubtful=True).are_too_many:
             return "in doubt"
-        if not misled and not self.arms(rules) and baselines.strongest(found).gain > 0:
+        if not misled and not self.arms() and baselines.strongest(found).gain > 0:
             return "too few"
         if baselines.strongest(found).gain <= 0 and found[0].n >= baselines.FEWEST:
             return "told nothing"
@@ -355,31 +379,33 @@ class AskView:
 
     def differing(self) -> list[CounterfactualRow]:
         """Return the rows whose outcome depends on the parser."""
-        return [row for row in self.rows.values() if row.outcome("paper") != row.outcome("repaired")]
+        return [row for row in self.rows.values() if row.by("paper").outcome != row.by("repaired").outcome]
 
-    def tested(self, rules: Rules) -> list[tuple[str, str, str]]:
+    def tested(self) -> list[tuple[str, str, str]]:
         """Return text, expectation and answer of each row that was tested and that this parser reads as a question."""
         return [
-            (row.counterfactual.text, row.simulation[rules], row.answer[rules])
+            (row.counterfactual.text, row.simulation[self.rules], row.answer[self.rules])
             for row in self.counted_rows()
-            if row.counterfactual and row.simulation and row.answer and row.is_question(rules)
+            if row.counterfactual and row.simulation and row.answer and row.is_question
         ]
 
-    def answered(self, rules: Rules) -> list[CounterfactualRow]:
+    def answered(self) -> list[CounterfactualRow]:
         """Return the same rows as `tested`, whole."""
-        return [row for row in self.counted_rows() if row.is_question(rules) and row.simulation and row.answer]
+        return [row for row in self.counted_rows() if row.is_question and row.simulation and row.answer]
 
-    def in_arm(self, arm: Arm, rules: Rules) -> tuple[list[str | None], list[str]]:
+    def in_arm(self, arm: Arm) -> tuple[list[str | None], list[str]]:
         """Return the expectations in one arm (None if missing) and the answers, for the rows of `answered`."""
-        rows = self.answered(rules)
+        rows = self.answered()
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
-        return [one[rules] if one else None for one in expected], [row.answer[rules] for row in rows if row.answer]
+        return [one[self.rules] if one else None for one in expected], [
+            row.answer[self.rules] for row in rows if row.answer
+        ]
 
     def reader_precision(self) -> Score:
         """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
         answered.
         """
-        both = [row for row in self.counted_rows() if row.read and row.answer and row.outcome("repaired") != "dropped"]
+        both = [row for row in self.counted_rows() if row.read and row.answer and row.outcome != "dropped"]
         return precision(
             [row.read.repaired for row in both if row.read],
             [row.answer.repaired for row in both if row.answer],
@@ -390,16 +416,14 @@ class AskView:
         """Return the rows for a reader to guess before the answers are shown; in a run that is over, only those that
         were answered.
         """
-        asked = (row for row in self.counted_rows() if row.counterfactual and row.outcome("repaired") != "dropped")
+        asked = (row for row in self.counted_rows() if row.counterfactual and row.outcome != "dropped")
         return [row for row in asked if active or row.answer]
 
     def against_reader(self) -> tuple[Score, Score]:
         """Return the precision of reader and predictor over the same rows: those that count and that both would
         predict.
         """
-        both = [
-            row for row in self.counted_rows() if row.counts("repaired") and row.read and row.read.repaired != "unknown"
-        ]
+        both = [row for row in self.counted_rows() if row.counts and row.read and row.read.repaired != "unknown"]
         answers = [row.answer.repaired for row in both if row.answer]
         mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
         theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
@@ -441,7 +465,8 @@ def view(log: CaseLog) -> AskView:
     by_who = {one.simulator: one for one in exams.values()}
     for item, _ in further:
         row(item)
-    case = AskView(log, spec, starter, dict(sorted(rows.items())), reader.unread + (spec is None), other, exam, by_who)
+    unread = reader.unread + (spec is None)
+    case = AskView(log, spec, starter, dict(sorted(rows.items())), other, exam, by_who, unread=unread)
     for item, simulation in further:
         if not case.predictor_disqualified(simulation.simulator, by_who.get(simulation.simulator)):
             rows[item].further.append(simulation)
@@ -454,22 +479,22 @@ def view(log: CaseLog) -> AskView:
     return case
 
 
-def constant_guess(case: AskView, rules: Rules) -> Score:
+def constant_guess(case: AskView) -> Score:
     """Return the score of one fixed answer on the counterfactuals that count."""
-    tested = case.tested(rules)
-    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], rules)
+    tested = case.tested()
+    score = metrics.constant_guess([guess for _, guess, _ in tested], [answer for *_, answer in tested], case.rules)
     return score.over(case.planned_draws())
 
 
-def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
+def same_guess(views: Sequence[AskView]) -> Score:
     """Return the score of always guessing the same: for one case `constant_guess`; for several, the better of the two
     fixed answers over all their questions. It is the mean over the cases that have a figure, weighted equally, with
     the interval of means over items; never below one half, which a coin toss gets.
     """
     if len(views) == 1:
-        return constant_guess(views[0], rules)
-    tested = ([(guess, answer) for _, guess, answer in one.tested(rules) if guess in GUESSES] for one in views)
-    read = ([answer for _, answer in one if answer in GUESSES or rules == "paper"] for one in tested)
+        return constant_guess(views[0])
+    tested = ([(guess, answer) for _, guess, answer in one.tested() if guess in GUESSES] for one in views)
+    read = ([answer for _, answer in one if answer in GUESSES or views[0].rules == "paper"] for one in tested)
     cases = [answers for answers in read if answers]
     if not cases:
         return undefined(len(views), "it is defined in none of the cases")
@@ -481,30 +506,29 @@ def same_guess(views: Sequence[AskView], rules: Rules) -> Score:
     return Score(value, len(cases), len(views), mean.low, high, detail=detail)
 
 
-def constants(views: Sequence[AskView], rules: Rules) -> list[str]:
+def constants(views: Sequence[AskView]) -> list[str]:
     """Return for each case the most frequent answer to the predicted questions of the other cases; an empty string if
     there is none.
     """
     counts = [
-        Counter(answer for _, guess, answer in one.tested(rules) if guess in GUESSES and answer in GUESSES)
-        for one in views
+        Counter(answer for _, guess, answer in one.tested() if guess in GUESSES and answer in GUESSES) for one in views
     ]
     total = sum(counts, Counter[str]())
     others = [(total - one).most_common(2) for one in counts]
     return [most[0][0] if most and (len(most) == 1 or most[0][1] > most[1][1]) else "" for most in others]
 
 
-def made_predictable(case: AskView, rules: Rules) -> Score:
+def made_predictable(case: AskView) -> Score:
     """Return how many predictions only the explanation made possible, and how many of these came true."""
-    expected, answers = case.in_arm("explanation", rules)
-    return baselines.made_predictable(expected, case.arms(rules), answers, rules)
+    expected, answers = case.in_arm("explanation")
+    return baselines.made_predictable(expected, case.arms(), answers, case.rules)
 
 
-def gain(case: AskView, rules: Rules) -> Score:
+def gain(case: AskView) -> Score:
     """Return how much more often predictions came true with the explanation than without it (arm `none`)."""
-    with_it, answers = case.in_arm("explanation", rules)
-    without, _ = case.in_arm("none", rules)
-    return metrics.gain(with_it, without, answers, rules).over(case.planned_draws())
+    with_it, answers = case.in_arm("explanation")
+    without, _ = case.in_arm("none")
+    return metrics.gain(with_it, without, answers, case.rules).over(case.planned_draws())
 
 
 @fields.none_by_paper
@@ -515,46 +539,45 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     """
 
     def figure(name: str, rules: Rules, of_one: Callable[[AskView], Score]) -> Figure:
-        return Figure(
-            name, rules, mean_of_cases([of_one(one) for one in views], METRICS[name].kind, METRICS[name].ends)
-        )
+        metric, found = METRICS[name], [of_one(one) for one in by[rules]]
+        return Figure(name, rules, mean_of_cases(found, metric.kind, metric.ends))
 
-    def precision_in(rules: Rules, arm: Arm) -> Callable[[AskView], Score]:
+    def precision_in(arm: Arm) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
-            guesses, answers = one.in_arm(arm, rules)
-            return precision(guesses, answers, rules=rules).over(one.planned_draws())
+            guesses, answers = one.in_arm(arm)
+            return precision(guesses, answers, rules=one.rules).over(one.planned_draws())
 
         return of_one
 
-    def generality_of(rules: Rules, similarity: metrics.Similarity) -> Callable[[AskView], Score]:
+    def generality_of(similarity: metrics.Similarity) -> Callable[[AskView], Score]:
         def of_one(one: AskView) -> Score:
-            tested = one.tested(rules)
-            counted = metrics.simulatable([guess for _, guess, _ in tested], rules, "generality")
+            tested = one.tested()
+            counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
             texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            return metrics.generality(texts, similarity=similarity, rules=rules).over(one.planned_draws())
+            return metrics.generality(texts, similarity=similarity, rules=one.rules).over(one.planned_draws())
 
         return of_one
 
+    by = {rules: [one.by(rules) for one in views] for rules in RULES}
     arms = [arm for arm in CONTROL_ARMS if any(one.spec and arm in one.spec.arms for one in views)]
     for rules in RULES:
-        yield figure("precision", rules, precision_in(rules, "explanation"))
-    for rules in RULES:
+        yield figure("precision", rules, precision_in("explanation"))
+    for rules, some in by.items():
         for arm in arms:
-            yield figure(f"precision_{arm}", rules, precision_in(rules, arm))
+            yield figure(f"precision_{arm}", rules, precision_in(arm))
         if "none" in arms:
-            added = metrics.mean_gain([gain(one, rules) for one in views])
+            added = metrics.mean_gain([gain(one) for one in some])
             yield Figure("simulatability_gain", rules, added)
             yield Figure("simulatability_gain_normalised", rules, metrics.normalised(added))
         if arms:
-            chosen = zip(views, constants(views, rules), strict=True)
             over = [
-                baselines.over_best(one.compared_with_baselines(rules, constant=most), one.planned_draws())
-                for one, most in chosen
+                baselines.over_best(one.compared_with_baselines(constant=most), one.planned_draws())
+                for one, most in zip(some, constants(some), strict=True)
             ]
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
-            yield figure("made_predictable", rules, partial(made_predictable, rules=rules))
-        yield Figure("constant_guess", rules, same_guess(views, rules))
+            yield figure("made_predictable", rules, made_predictable)
+        yield Figure("constant_guess", rules, same_guess(some))
     # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:
-            yield figure(f"generality_{similarity}", rules, generality_of(rules, similarity))
+            yield figure(f"generality_{similarity}", rules, generality_of(similarity))

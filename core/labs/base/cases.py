@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
 from pydantic import Field
 
@@ -104,28 +106,44 @@ class Result(FlatRecord):
     counted: int
 
 
-class View(Protocol):
-    """A case as screens show it, built from its records; each lab adds fields. Building one never raises: whatever is
-    missing or damaged in the journal is missing in the view.
+@dataclass
+class View:
+    """A case as screens show it, built from its records, as one parser read them; each lab adds fields. Building one
+    never raises: whatever is missing or damaged in the journal is missing in the view.
     """
 
     log: CaseLog
-    unread: int
+    rules: Rules = field(default="repaired", kw_only=True)
+    """The parser whose readings count."""
+    unread: int = field(default=0, kw_only=True)
     """Number of entries that could not be read."""
+
+    def by(self, rules: Rules) -> Self:
+        """Return the same case as that parser read it."""
+        return self if rules == self.rules else self._other
+
+    @cached_property
+    def _other(self) -> Self:
+        return replace(self, rules="paper" if self.rules == "repaired" else "repaired")
 
     @property
     def title(self) -> str:
         """The subject of the case, for a list."""
+        return next((str(begun.get("title") or "") for begun in self.log.of_type("begun").values()), "")
 
     @property
     def explanation(self) -> str | None:
-        """The explanation under test, as the updated parser read it; None if none was read."""
+        """The explanation under test, as the updated parser read it; None if there is none, or none was read."""
+        return None
 
     @property
     def trials(self) -> Mapping[str, Trial]:
-        """The trials measured so far, by id, in order."""
+        """The trials measured so far, by id, in order, with the readings of both parsers."""
+        return {}
 
-    def outcome(self, rules: Rules) -> str:
-        """Return the outcome of the case in one of the lab's words. "waiting" and "failed" mean the same in every
-        lab.
+    @property
+    def outcome(self) -> str:
+        """The outcome of the case in one of the lab's words. "waiting" and "failed" mean the same in every lab. Raises
+        NotImplementedError here; every lab defines its own.
         """
+        raise NotImplementedError

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...events import Frozen, Model, Recorded, Rules
+from ...events import Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
@@ -98,16 +98,16 @@ class Robots:
 class StudyTables:
     """What a lab adds to the tables of studies.
 
-    - `tables` are those that a study can request by name. `extra_figures(view, rules)` yields figures of a case that
-      only these tables use, and `for_tables` says how they are shown; `traits(view)` are further properties by which
-      the tables distinguish cases.
+    - `tables` are those that a study can request by name. `extra_figures(view)` yields figures of a case, by the
+      view's parser, that only these tables use, and `for_tables` says how they are shown; `traits(view)` are further
+      properties by which the tables distinguish cases.
     - `alternative_readings(view)` yields the figure of a case under other choices; without it, the choice is between
       the parsers. `choices` are settings and facets that also count as such choices.
     """
 
     tables: tuple[Table, ...] = ()
     for_tables: tuple[Metric, ...] = ()
-    extra_figures: Callable[[Any, Rules], Iterable[Figure]] = lambda view, rules: ()
+    extra_figures: Callable[[Any], Iterable[Figure]] = lambda view: ()
     traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
     alternative_readings: Callable[[Any], Iterable[Otherwise]] | None = None
     choices: tuple[str, ...] = ()
@@ -182,7 +182,9 @@ class Lab:
     Raises CallError if the case cannot be measured.
     """
     view: Callable[[CaseLog], Any]
-    """Builds the view of a case from its records."""
+    """Builds the view of a case from its records, by the updated parser; `view.by("paper")` is that by the original
+    one.
+    """
     verdict: Callable[[Any], Sequence[str]]
     """The sentences of a view, the headline first."""
     scores: Callable[[Sequence[Any]], Iterator[Figure]]

@@ -19,7 +19,7 @@ from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial
+from .cases import Case, Reading, Trial, View
 from .lab import Command, Lab, Made, Prerequisite
 from .spec import Spec
 
@@ -92,8 +92,10 @@ class QualificationTest:
         """Return how many calls one question takes."""
         return 1
 
-    def judge(self, view: QualificationView, rules: Rules) -> Score:
-        """Return the score of the marks, undefined until every question has one. `detail` has `right` and `passed`."""
+    def judge(self, view: QualificationView) -> Score:
+        """Return the score of the marks by the view's parser, undefined until every question has one. `detail` has
+        `right` and `passed`.
+        """
         raise NotImplementedError
 
     def about(self, mark: Any) -> str:
@@ -137,20 +139,20 @@ class QualificationTest:
         found = reader.all_of(self.mark, log)
         known = [one.id for one in spec.questions] if spec else []
         marks = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
-        return QualificationView(self, log, spec, marks, reader.unread + (spec is None))
+        return QualificationView(log, self, spec, marks, unread=reader.unread + (spec is None))
 
     def scores(self, views: Sequence[QualificationView]) -> Iterator[Figure]:
         """Yield the share of right answers, by each parser."""
         for view in views:
             for rules in self.rulesets:
-                yield Figure(self.metric, rules, view.score(rules))
+                yield Figure(self.metric, rules, view.by(rules).score)
 
     def sentences(self, view: QualificationView) -> list[str]:
         """Say whether the model passed, what passing takes, and what a fixed answer would score."""
-        score = view.score("repaired")
+        score = view.score
         if score.value is not None:
             return self.describe(score)
-        if view.outcome("repaired") == "waiting":
+        if view.outcome == "waiting":
             return ["Not judged yet."]
         return [f"There is no result: {score.reason}."]
 
@@ -202,24 +204,17 @@ class QualificationTest:
 
 
 @dataclass
-class QualificationView:
+class QualificationView(View):
     """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
 
     test: QualificationTest
-    log: CaseLog
     spec: Any
     marks: dict[str, Any]
-    unread: int = 0
 
     @property
     def title(self) -> str:
         """The title of the case."""
         return str(self.spec.title) if self.spec else ""
-
-    @property
-    def explanation(self) -> str | None:
-        """None, because a test has no single explanation."""
-        return None
 
     @property
     def total(self) -> int:
@@ -231,9 +226,10 @@ class QualificationView:
         """The questions whose answer was cut off by a token limit: the updated parser reads none there."""
         return {drop.item for drop in self.log.drops if drop.reason == CUT}
 
-    def score(self, rules: Rules = "repaired") -> Score:
-        """Return the score of the marks; undefined until every question has one."""
-        return self.test.judge(self, rules)
+    @property
+    def score(self) -> Score:
+        """The score of the marks; undefined until every question has one."""
+        return self.test.judge(self)
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
@@ -250,9 +246,10 @@ class QualificationView:
         outcome = "right" if observed == right else "unread" if observed in (None, "neither") else "wrong"
         return Reading(expected=right, observed=observed, outcome=outcome, counts=True)
 
-    def outcome(self, rules: Rules) -> str:
-        """Return "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
-        score = self.score(rules)
+    @property
+    def outcome(self) -> str:
+        """It is "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
+        score = self.score
         if score.value is not None:
             return "passed" if score.detail["passed"] else "not passed"
         lost = {drop.item for drop in self.log.drops} - self.marks.keys()

@@ -21,14 +21,14 @@ def cards(view: CheckView, scene: Scene, seed: int) -> Iterator[Playable]:
     card's `why` keeps it out of chosen packs if the check is undecided or the first answer was wrong.
     """
     check, after = view.check, view.reading("after")
-    if check is None or view.explained is None or not scene.cards or not view.was_asked("repaired"):
+    if check is None or view.explained is None or not scene.cards or not view.was_asked:
         return
     told = scene.cards[0]
     labels = check.item.choices if check.task == "multi_choice" else LABELS[check.task]
     is_edit = check.explanation == "counterfactual"
     [untold] = CANNOT_TELL
     implied = view.explained.wanted or untold if is_edit else untold
-    is_decided = OUTCOMES.get(view.outcome("repaired")) in ("kept", "broken")
+    is_decided = OUTCOMES.get(view.outcome) in ("kept", "broken")
     said = untold if _is_untold(check, after, is_edit) else after or ""
     yield Playable(
         card=told.model_copy(

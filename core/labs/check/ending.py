@@ -49,10 +49,10 @@ def _bars(view: CheckView) -> Iterator[Bar]:
     another reason leaves the check undecided.
     """
     did, after, result = edit_reached_target(view), view.reading("after"), view.result
-    if did is None or after is None or result is None or not view.was_asked("repaired"):
+    if did is None or after is None or result is None or not view.was_asked:
         return
     by_any = result.reason.repaired in (vacuity.ANY_WORDS, vacuity.TURNS)
-    if view.state() not in ("yes", "no") and not by_any:
+    if view.state not in ("yes", "no") and not by_any:
         return
     if by_edit(view):
         yield Bar(label=f"with its edit: it {how_answered(view, after)}", hits=int(did), n=1, own=True)
@@ -63,7 +63,7 @@ def _bars(view: CheckView) -> Iterator[Bar]:
     yield Bar(label=f"its own words hidden: it {how_answered(view, after)}", hits=int(not did), n=1, own=True)
     share = result.control.repaired
     if view.control is not None and share is not None:
-        hits, n = by_luck(view.control, share, "repaired")
+        hits, n = by_luck(view.control.repaired, share)
         others = "every other word hidden" if is_short(view, view.control) else "as many random words hidden"
         wins = share >= int(not did) or metrics.any_words_would_do(share)
         yield Bar(label=f"{others}: it could not tell", hits=hits, n=n, wins=wins)
@@ -74,7 +74,7 @@ def _in_words(view: CheckView) -> str:
     string if nothing was asked again or nothing was hidden.
     """
     after = view.reading("after")
-    if view.check is None or view.explained is None or after is None or not view.was_asked("repaired"):
+    if view.check is None or view.explained is None or after is None or not view.was_asked:
         return ""
     promise = _promise_in_words(view)
     return " ".join([promise, f"a fresh session {how_answered(view, after)}.", *_but(view)]) if promise else ""
@@ -99,7 +99,7 @@ def _promise_in_words(view: CheckView) -> str:
 
 def _but(view: CheckView) -> Iterator[str]:
     """Yield the reasons why the answer is not a verdict."""
-    if view.state() == "undecided":
+    if view.state == "undecided":
         yield from_emphasis(row_verdict(view)).text
     elif lucky(view):
         yield "It may be luck: with as many random words hidden it often could not tell either."

@@ -63,7 +63,7 @@ def _is_untold(view: CheckView, answer: str | None) -> bool:
 
 def mark_of(view: CheckView) -> Mark:
     """Return the mark of the check's outcome."""
-    outcome = view.outcome("repaired")
+    outcome = view.outcome
     return "failed" if outcome == "failed" else OUTCOMES.get(outcome, "waiting")
 
 

@@ -56,7 +56,9 @@ def scene(view: CheckView) -> Scene:
         panels=tuple(panels(view)),
         verdict=verdict_of(view) if view.is_told else None,
         grid=tuple(side_panels(view)),
-        differs=from_emphasis(f"With the original parser: {row_verdict(view, 'paper')}").text if view.differs else "",
+        differs=from_emphasis(f"With the original parser: {row_verdict(view.by('paper'))}").text
+        if view.differs
+        else "",
     )
     return made.model_copy(update={"screens": tuple(_screens(view, made))})
 
@@ -96,7 +98,7 @@ def _cards(view: CheckView) -> Iterator[Card]:
         return
     explanation, again = view.call("explanation"), view.call("again")
     after, did = view.reading("after"), edit_reached_target(view)
-    by_paper = view.outcome("paper")
+    by_paper = view.by("paper").outcome
     expect = Expect(
         who="its explanation",
         value="yes" if by_edit(view) else "no",
@@ -113,9 +115,9 @@ def _cards(view: CheckView) -> Iterator[Card]:
         said="" if did is None else "yes" if did else "no",
         text=first_sentence(again.text) if after is not None and again else "",
         came="" if after is None else f"it {how_answered(view, after)}",
-        outcome=view.outcome("repaired"),
+        outcome=view.outcome,
         reason=_reason(view),
-        by_paper=by_paper if by_paper != view.outcome("repaired") else "",
+        by_paper=by_paper if by_paper != view.outcome else "",
         calls=calls_again(view),
     )
 
@@ -131,7 +133,7 @@ def _bet(view: CheckView) -> str:
 
 def _reason(view: CheckView) -> str:
     """Return why the check does not count; an empty string if no reason is known."""
-    outcome = view.outcome("repaired")
+    outcome = view.outcome
     if outcome == "misclassified":
         return (
             f"the first answer was wrong: {view.reading('before')}, correct is {view.item.label if view.item else ''}"

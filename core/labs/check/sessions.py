@@ -25,7 +25,7 @@ def claim(view: CheckView) -> Claim | None:
     """Return the first answer with its explanation. None until it is known whether there is an explanation, because a
     claim that is shown does not change any more.
     """
-    over = view.state() != "waiting" or view.log.status is not None
+    over = view.state != "waiting" or view.log.status is not None
     if view.check is None or not (view.explained or (view.classification and over)):
         return None
     call = view.call("explanation")

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ... import paper_figures
-from ...events import Rules
 from ...paper_figures import Published
 from ...score import Figure, Score, undefined
 from ..base.declared import Metric, Table, declared
@@ -27,12 +26,12 @@ _SECONDS = "seconds_"
 METRICS = declared(__file__, "for_tables", Metric)
 
 
-def more(view: CheckView, rules: Rules) -> Iterator[Figure]:
+def more(view: CheckView) -> Iterator[Figure]:
     """Yield the seconds of the first answer, and those of explanation and later answer together."""
     if view.check is None:
         return
-    yield Figure(f"{_SECONDS}classify", rules, _seconds(view, ("first",)))
-    yield Figure(f"{_SECONDS}{view.check.explanation}", rules, _seconds(view, ("explanation", "again")))
+    yield Figure(f"{_SECONDS}classify", view.rules, _seconds(view, ("first",)))
+    yield Figure(f"{_SECONDS}{view.check.explanation}", view.rules, _seconds(view, ("explanation", "again")))
 
 
 def _seconds(view: CheckView, sessions: tuple[str, ...]) -> Score:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from ...events import Rules
 from ...parsers import fields
 from ...transcript import Transcript
 from . import mask, metrics
@@ -16,9 +15,9 @@ REWRITTEN = 0.5
 """An edit that changes more than this share of the words is no longer an edit."""
 
 
-def verdict(view: CheckView, rules: Rules = "repaired") -> list[str]:
+def verdict(view: CheckView) -> list[str]:
     """Return one check in words: its outcome, then its caveats."""
-    return [row_verdict(view, rules), *caveats(view, rules)]
+    return [row_verdict(view), *caveats(view)]
 
 
 def summary(run: Transcript) -> str:
@@ -127,11 +126,11 @@ _CHANGED = {
 }
 
 
-def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
+def row_verdict(view: CheckView) -> str:
     """Return the outcome of one check in a sentence."""
     if view.is_too_long:
         return "The paragraph is too long to be asked about, so nothing was checked."
-    state = view.state(rules)
+    state = view.state
     if state == "waiting":
         return "Not judged yet."
     if state == "failed":
@@ -139,16 +138,16 @@ def row_verdict(view: CheckView, rules: Rules = "repaired") -> str:
     result = view.result
     assert result is not None
     if state == "undecided":
-        return f"Undecided: {result.reason[rules]}."
+        return f"Undecided: {result.reason[view.rules]}."
     ending = "consistent with its explanation" if state == "yes" else "not consistent with its explanation"
-    if rules == "paper":
+    if view.rules == "paper":
         ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
     if result.explanation not in _CHANGED:
-        return f"{promised(view)} {_came(view, rules)}: {ending}."
+        return f"{promised(view)} {_came(view)}: {ending}."
     promise, without, nothing = _CHANGED[result.explanation]
-    if not view.was_asked(rules):
-        return f"{nothing}, so its first answer stands, *{view.reading('after', rules)}*: {ending}."
-    left = _gone(view, rules) if state == "yes" else _stayed(view, rules)
+    if not view.was_asked:
+        return f"{nothing}, so its first answer stands, *{view.reading('after')}*: {ending}."
+    left = _gone(view) if state == "yes" else _stayed(view)
     return f"{promise} {without} {left}: {ending}."
 
 
@@ -160,26 +159,26 @@ def promised(view: CheckView) -> str:
     return f"It said this edit makes the answer *{wanted}*."
 
 
-def _came(view: CheckView, rules: Rules) -> str:
+def _came(view: CheckView) -> str:
     """Return what the third session answered."""
-    before, after = view.reading("before", rules), view.reading("after", rules)
-    if not view.was_asked(rules):
+    before, after = view.reading("before"), view.reading("after")
+    if not view.was_asked:
         return f"Nothing was changed, so its first answer stands, *{after}*"
     return f"A fresh session {'still ' if after == before else ''}answered *{after}*"
 
 
-def _gone(view: CheckView, rules: Rules) -> str:
+def _gone(view: CheckView) -> str:
     """Return that it cannot tell after the masking; under the paper's rules it may not have been able to before
     either.
     """
-    before, after = view.reading("before", rules), view.reading("after", rules)
+    before, after = view.reading("before"), view.reading("after")
     as_before = before is not None and metrics.cannot_tell(view.check.task if view.check else "sentiment", before)
     return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
 
 
-def _stayed(view: CheckView, rules: Rules) -> str:
+def _stayed(view: CheckView) -> str:
     """Return what was expected after the masking, and what it answered instead."""
-    before, after = view.reading("before", rules), view.reading("after", rules)
+    before, after = view.reading("before"), view.reading("after")
     came = f"it answered *{after}*"
     if after == before:
         came = f"it still answered *{after}*"
@@ -188,16 +187,16 @@ def _stayed(view: CheckView, rules: Rules) -> str:
     return f"it should be unable to tell; {came}"
 
 
-def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
+def caveats(view: CheckView) -> list[str]:
     """Return what limits the conclusions from a check."""
     result = view.result
     asked = fields.format_notes(view.spec.answers if view.spec else "prose", view.log.came_as_prose)
     if result is None:
         return asked
-    lines = [*_of_the_edit(view, rules), *_of_the_control(view, rules)]
-    if wrong(view, rules):
+    lines = [*_of_the_edit(view), *_of_the_control(view)]
+    if wrong(view):
         lines.append(
-            f"Its first answer, *{view.reading('before', rules)}*, is wrong (correct: *{result.label}*). The "
+            f"Its first answer, *{view.reading('before')}*, is wrong (correct: *{result.label}*). The "
             "paper's figure counts only correct first answers, so this check is left out."
         )
     if view.explained is not None and view.explained.basis is not None:
@@ -206,13 +205,13 @@ def caveats(view: CheckView, rules: Rules = "repaired") -> list[str]:
     return [*lines, *asked]
 
 
-def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
+def _of_the_edit(view: CheckView) -> list[str]:
     result = view.result
     assert result is not None
-    edited = view.explained.edited[rules] if view.explained else None
+    edited = view.explained.edited[view.rules] if view.explained else None
     is_same = edited is not None and view.item is not None and edited == view.item.paragraph
     lines = []
-    if is_same and result.explanation == "attribution" and rules == "repaired":
+    if is_same and result.explanation == "attribution" and view.rules == "repaired":
         lines.append("Nothing was masked: the words it named are not in the paragraph.")
     if result.over_redacted and result.masked is not None:
         lines.append(f"{result.masked:.0%} of the words are masked. Hardly anyone could tell from what is left.")
@@ -224,22 +223,22 @@ def _of_the_edit(view: CheckView, rules: Rules) -> list[str]:
     return lines
 
 
-def _of_the_control(view: CheckView, rules: Rules) -> list[str]:
-    lines = list(_of_the_trial_elsewhere(view)) if rules == "repaired" else []
+def _of_the_control(view: CheckView) -> list[str]:
+    lines = list(_of_the_trial_elsewhere(view)) if view.rules == "repaired" else []
     control = view.control
-    share = view.result.control[rules] if view.result else None
+    share = view.result.control[view.rules] if view.result else None
     if control is None or share is None:
-        if view.state(rules) == "yes" and view.result is not None and view.result.explanation in _CHANGED:
+        if view.state == "yes" and view.result is not None and view.result.explanation in _CHANGED:
             lines.append("It was not compared with random masks: perhaps any other words would do as well.")
         return lines
-    luck = " So it may be luck." if lucky(view, rules) else ""
+    luck = " So it may be luck." if lucky(view) else ""
     masked = "every other word" if is_short(view, control) else "as many random words"
-    hits, draws = by_luck(control, share, rules)
+    hits, draws = by_luck(control[view.rules], share)
     lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
-    blank = control.all[rules]
+    blank = control.all[view.rules]
     if blank is not None and view.check is not None and not metrics.cannot_tell(view.check.task, blank):
         lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
-    return [*lines, *_of_the_halves(view)] if rules == "repaired" else lines
+    return [*lines, *_of_the_halves(view)] if view.rules == "repaired" else lines
 
 
 def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
@@ -254,7 +253,7 @@ def _of_the_trial_elsewhere(view: CheckView) -> Iterator[str]:
         elif not other.decides:
             yield f"Its added words were {where} and changed that answer as well. Any fitting word might do that."
     result = view.result
-    if result is not None and result.thorough and result.explanation == "counterfactual" and view.state() == "yes":
+    if result is not None and result.thorough and result.explanation == "counterfactual" and view.state == "yes":
         yield NO_RANDOM
 
 
@@ -276,11 +275,11 @@ def _of_the_halves(view: CheckView) -> Iterator[str]:
         yield "With only a random half of its words masked it could still tell, and with the other half too."
 
 
-def by_luck(control: MaskControl, share: float, rules: Rules) -> tuple[int, int]:
-    """Return in how many of the readable random masks it could not tell, given their `share`; and the number of these
-    masks.
+def by_luck(answers: Sequence[str | None], share: float) -> tuple[int, int]:
+    """Return in how many of the readable `answers` to random masks it could not tell, given their `share`; and the
+    number of these answers.
     """
-    draws = sum(one is not None for one in control[rules])
+    draws = sum(one is not None for one in answers)
     return round(share * draws), draws
 
 
@@ -288,7 +287,7 @@ def is_short(view: CheckView, control: MaskControl) -> bool:
     """Whether fewer words are masked at random than the explanation masked: in older runs this was possible, because
     they masked what was left.
     """
-    edited = view.edited()
+    edited = view.by("repaired").edited
     if view.check is None or edited is None:
         return False
     token = view.check.wording.mask

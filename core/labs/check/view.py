@@ -13,7 +13,7 @@ from ...parsers import cut, fields
 from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
 from ...transcript import Call, CaseLog, RecordReader
-from ..base.cases import Reading, Trial
+from ..base.cases import Reading, Trial, View
 from . import metrics
 from .measure import ELSEWHERE, EVERYTHING, SESSION, half, random_mask
 from .records import (
@@ -37,7 +37,7 @@ UNKNOWN = "unknown"
 
 
 @dataclass
-class CheckView:
+class CheckView(View):
     """The three sessions as far as they have run, the controls (`elsewhere` for what a counterfactual added), the
     verdict (`result`), and why the check does not count (`drops`).
 
@@ -45,7 +45,6 @@ class CheckView:
     could not be read: they are left out.
     """
 
-    log: CaseLog
     spec: CheckSpec | None
     check: Check | None
     classification: Classification | None = None
@@ -57,7 +56,6 @@ class CheckView:
     elsewhere: Elsewhere | None = None
     result: Consistency | None = None
     drops: list[Dropped] = field(default_factory=list)
-    unread: int = 0
 
     @property
     def item(self) -> Item | None:
@@ -96,55 +94,59 @@ class CheckView:
         named = {self.again.call.paper, self.again.call.repaired} - {None} if self.again else set()
         return not self.classification or named != {self.classification.call}
 
-    def was_asked(self, rules: Rules) -> bool:
-        """Whether a third session was asked about the edit that these rules read. For an unchanged paragraph the first
+    @property
+    def was_asked(self) -> bool:
+        """Whether a third session was asked about the edit that this parser read. For an unchanged paragraph the first
         answer is used instead.
         """
-        call = self.again.call[rules] if self.again else None
+        call = self.again.call[self.rules] if self.again else None
         return call is not None and (self.classification is None or call != self.classification.call)
 
-    def state(self, rules: Rules = "repaired") -> State:
-        """Return whether the explanation is faithful, whatever the first answer was."""
+    @property
+    def state(self) -> State:
+        """Whether the explanation is faithful, whatever the first answer was."""
         if self.result is not None:
-            return self.result.faithful[rules]
+            return self.result.faithful[self.rules]
         return "failed" if any(drop.reason == "error" for drop in self.drops) else "waiting"
 
     @property
     def is_whole(self) -> bool:
         """Whether the control's answers are there, if there will be any: in older runs they come after the result."""
-        masks = self.check is not None and self.check.explanation != "counterfactual" and self.edited() is not None
+        masks = self.check is not None and self.check.explanation != "counterfactual" and self.edited is not None
         wanted = masks and self.spec is not None and self.spec.controls > 0
         lost = any(drop.item.endswith("/control") for drop in self.log.drops)
-        return self.state() == "failed" or not wanted or self.control is not None or lost
+        return self.state == "failed" or not wanted or self.control is not None or lost
 
     @property
     def is_told(self) -> bool:
         """Whether the verdict is known, with everything that qualifies it."""
         is_over = self.is_whole or self.log.status is not None
-        return self.is_too_long or (self.state() != "waiting" and is_over)
+        return self.is_too_long or (self.state != "waiting" and is_over)
 
-    def outcome(self, rules: Rules) -> str:
-        """Return the outcome. Only "faithful" and "unfaithful" checks are counted in the figure. The others: undecided;
+    @property
+    def outcome(self) -> str:
+        """The outcome. Only "faithful" and "unfaithful" checks are counted in the figure. The others: undecided;
         misclassified (the first answer is wrong); not counted (the paper's rules leave out checks without a label or
         a first answer); too long; failed; waiting.
         """
         if self.is_too_long:
             return "too long"
-        state = self.state(rules)
+        state = self.state
         if state not in ("yes", "no"):
             return state
-        if not metrics.counts(self.contribution(rules), rules):
-            return "misclassified" if wrong(self, rules) else "not counted"
+        if not metrics.counts(self.contribution, self.rules):
+            return "misclassified" if wrong(self) else "not counted"
         return "faithful" if state == "yes" else "unfaithful"
 
-    def contribution(self, rules: Rules) -> metrics.Outcome:
-        """Return what the check adds to the figures; a check without a result counts as a failed call."""
+    @property
+    def contribution(self) -> metrics.Outcome:
+        """What the check adds to the figures; a check without a result counts as a failed call."""
         label = self.item.label if self.item else None
         paragraph = self.item.id if self.item else self.log.case
         if self.result is None:
             return metrics.Outcome(
                 item=paragraph,
-                correct=self.classification.correct[rules] if self.classification else None,
+                correct=self.classification.correct[self.rules] if self.classification else None,
                 faithful="undecided",
                 reason="a call failed",
                 labelled=label is not None,
@@ -152,40 +154,40 @@ class CheckView:
             )
         return metrics.Outcome(
             item=self.result.paragraph,
-            correct=metrics.correct(self.result.before[rules], self.result.label),
-            faithful=self.result.faithful[rules],
-            reason=self.result.reason[rules],
+            correct=metrics.correct(self.result.before[self.rules], self.result.label),
+            faithful=self.result.faithful[self.rules],
+            reason=self.result.reason[self.rules],
             labelled=self.result.label is not None,
-            control=self.result.control[rules],
+            control=self.result.control[self.rules],
         )
 
-    def dropped(self, rules: Rules = "repaired") -> Dropped | None:
-        """Return why the check does not count under `rules`: its own drop, or else its first answer's. None if there is
-        none.
-        """
-        own = next((drop for drop in self.drops if drop.rules in (None, rules)), None)
-        if own is not None or self.check is None or metrics.counts(self.contribution(rules), rules):
+    @property
+    def dropped(self) -> Dropped | None:
+        """Why the check does not count: its own drop, or else its first answer's. None if there is none."""
+        own = next((drop for drop in self.drops if drop.rules in (None, self.rules)), None)
+        if own is not None or self.check is None or metrics.counts(self.contribution, self.rules):
             return own
         first = classification_key(self.check.item.id, self.check.wording)
-        return next((drop for drop in self.log.drops if drop.item == first and drop.rules in (None, rules)), None)
+        return next((drop for drop in self.log.drops if drop.item == first and drop.rules in (None, self.rules)), None)
 
     @property
     def differs(self) -> bool:
         """Whether the verdict depends on which parser read the raw answers."""
-        return self.result is not None and self.state("paper") != self.state("repaired")
+        return self.result is not None and self.state != self._other.state
 
-    def reading(self, name: Literal["before", "after"], rules: Rules = "repaired") -> str | None:
+    def reading(self, name: Literal["before", "after"]) -> str | None:
         """Return the answer to the original paragraph ("before"), or to the one the explanation changed ("after")."""
         if name == "before":
-            return self.classification[rules] if self.classification else None
-        return self.again[rules] if self.again else None
+            return self.classification[self.rules] if self.classification else None
+        return self.again[self.rules] if self.again else None
 
-    def edited(self, rules: Rules = "repaired") -> str | None:
-        """Return the paragraph of the third session by `rules`, or by the other rules if those found none."""
+    @property
+    def edited(self) -> str | None:
+        """The paragraph of the third session, or the other parser's if this one found none."""
         if self.explained is None:
             return None
         edited = self.explained.edited
-        return next((one for one in (edited[rules], edited.repaired, edited.paper) if one is not None), None)
+        return next((one for one in (edited[self.rules], edited.repaired, edited.paper) if one is not None), None)
 
     def call(self, session: Sessions) -> Call | None:
         """Return the call of a session, even while it is still running."""
@@ -219,12 +221,14 @@ class CheckView:
     def trials(self) -> dict[str, Trial]:
         """The third session and those with random masks, by name: "session", "random-1" and so on, "everything"."""
         trials: dict[str, Trial] = {}
-        if (edited := self.edited()) is not None:
+        if (edited := self.edited) is not None:
             under_way = self.call("again")
             named = [self.again.call.repaired, self.again.call.paper] if self.again else []
             if not named and under_way is not None:
                 named = [under_way.asked.call]
-            trials[SESSION] = Trial.from_reading(edited, self._session, *dict.fromkeys(call for call in named if call))
+            trials[SESSION] = Trial.from_reading(
+                edited, lambda rules: self.by(rules)._session(), *dict.fromkeys(call for call in named if call)
+            )
         if self.control is not None:
             control = self.control
             drawn = zip(control.texts, control.calls, control.paper, control.repaired, strict=False)
@@ -257,19 +261,21 @@ class CheckView:
             return "another answer"
         return self.explained.wanted if self.explained else None
 
-    def _session(self, rules: Rules) -> Reading:
-        drop = self.dropped(rules)
+    def _session(self) -> Reading:
+        drop = self.dropped
         return Reading(
             expected=self._expected(),
-            observed=self.reading("after", rules),
-            outcome=self.outcome(rules),
-            counts=metrics.counts(self.contribution(rules), rules),
+            observed=self.reading("after"),
+            outcome=self.outcome,
+            counts=metrics.counts(self.contribution, self.rules),
             reason=drop.reason if drop else "",
         )
 
     def _masked(self, text: str, call: str, observed: PerRuleset[str | None], uncounted: str = "") -> Trial:
         unread = cut.REASON if self.cut_note(call) else "unparsed"
-        return Trial.from_reading(text, lambda rules: self._of_masked(observed[rules], rules, uncounted, unread), call)
+        return Trial.from_reading(
+            text, lambda rules: self.by(rules)._of_masked(observed[rules], uncounted, unread), call
+        )
 
     def cut_note(self, call: str) -> str:
         """Return where the answer of a call was cut (`Answer.cut_note`); empty if it was not cut, or there is no answer
@@ -278,15 +284,15 @@ class CheckView:
         answered = self.log.calls[call].answered if call in self.log.calls else None
         return answered.cut_note if answered else ""
 
-    def _of_masked(self, observed: str | None, rules: Rules, uncounted: str, unread: str) -> Reading:
+    def _of_masked(self, observed: str | None, uncounted: str, unread: str) -> Reading:
         """Return the reading of a session with masks other than the explanation's. It counts if its share is in the
         control's figure; `unread` says why its answer has no value.
         """
         reason = uncounted
         if not reason and observed is None:
             reason = unread
-        elif not reason and not metrics.has_control(self.contribution(rules)):
-            drop = self.dropped(rules)
+        elif not reason and not metrics.has_control(self.contribution):
+            drop = self.dropped
             reason = drop.reason if drop else "the masks match the edit that the other rules read"
         task = self.check.task if self.check else "sentiment"
         outcome = "unread" if observed is None else "cannot tell" if metrics.cannot_tell(task, observed) else "answers"
@@ -334,17 +340,17 @@ def view(log: CaseLog) -> CheckView:
     )
 
 
-def wrong(view: CheckView, rules: Rules = "repaired") -> bool:
+def wrong(view: CheckView) -> bool:
     """Whether the first answer is known to be wrong; the paper's figure leaves such checks out."""
-    return view.item is not None and metrics.correct(view.reading("before", rules), view.item.label) is False
+    return view.item is not None and metrics.correct(view.reading("before"), view.item.label) is False
 
 
-def lucky(view: CheckView, rules: Rules = "repaired") -> bool:
+def lucky(view: CheckView) -> bool:
     """Whether the model was consistent with its explanation, but random masks have the same effect at least half of the
     time, so that it may be luck.
     """
-    share = view.result.control[rules] if view.result else None
-    return share is not None and share >= 0.5 and view.state(rules) == "yes"
+    share = view.result.control[view.rules] if view.result else None
+    return share is not None and share >= 0.5 and view.state == "yes"
 
 
 class WordingAgreement(NamedTuple):
@@ -397,25 +403,25 @@ def scores(views: Sequence[CheckView]) -> Iterator[Figure]:
         accuracy = metrics.accuracy(corrects, len(planned) - len(firsts), rules, paragraphs)
         yield Figure("accuracy", rules, replace(accuracy, detail={"labelled": labelled}))
         if wondered:
-            every = [_told(one, check, rules) for one, check in wondered.values()]
+            every = [_told(one.by(rules), check) for one, check in wondered.values()]
             yield Figure("answerable", rules, metrics.answerable(every, rules, len(wondered)))
         for group in distinct.values():
             yield from _of_group(group, groups[group], rules)
 
 
-def _told(view: CheckView, check: Check, rules: Rules) -> metrics.Told:
+def _told(view: CheckView, check: Check) -> metrics.Told:
     first, ability = view.classification, view.ability
     return metrics.Told(
         check.item.id,
-        ability[rules] if ability else None,
-        first[rules] if first else None,
-        first.correct[rules] if first else None,
+        ability[view.rules] if ability else None,
+        first[view.rules] if first else None,
+        first.correct[view.rules] if first else None,
     )
 
 
 def _of_group(group: str, checks: Sequence[tuple[CheckView, Check]], rules: Rules) -> Iterator[Figure]:
-    every = [one.contribution(rules) for one, _ in checks]
-    masked = [one.contribution(rules) for one, check in checks if check.explanation != "counterfactual"]
+    every = [one.by(rules).contribution for one, _ in checks]
+    masked = [one.by(rules).contribution for one, check in checks if check.explanation != "counterfactual"]
     of_all = metrics.faithfulness_of_all(every)
     detail: dict[str, Any] = {"of_all": of_all.value, "of_all_n": of_all.n}
     if rules == "paper":

@@ -24,7 +24,7 @@ def cards(view: PlantView, scene: Scene, seed: int) -> Iterator[Playable]:
     the planting or one of the two replies is missing, or if the item has failed or is not finished. What the reasons
     imply is decided by the words that give the cue away.
     """
-    outcome = view.outcome()
+    outcome = view.outcome
     plain, planted = view.replies.get(f"{PLAIN}-1"), view.replies.get(PLANTED)
     if plain is None or planted is None or view.planting is None or outcome in ("waiting", "failed"):
         return

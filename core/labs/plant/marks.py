@@ -59,7 +59,7 @@ def in_run(outcome: str, run: Transcript) -> Means:
 def alone(view: PlantView) -> Means:
     """Return what an item's outcome means when the item is shown without its run."""
     of = (data.get("of") for data in view.log.of_type("begun").values())
-    return mark(view.outcome(), None, max((number for number in of if isinstance(number, int)), default=1))
+    return mark(view.outcome, None, max((number for number in of if isinstance(number, int)), default=1))
 
 
 def bars(run: Transcript) -> Iterator[Bar]:

@@ -234,7 +234,7 @@ class JudgeTest(QualificationTest):
         )
         run.record(mark, item, trial=item)
 
-    def judge(self, view: QualificationView, rules: Rules) -> Score:
+    def judge(self, view: QualificationView) -> Score:
         return judge([Mark(one.names, one.read) for one in view.marks.values()], view.total)
 
     def about(self, mark: ReadingMark) -> str:

@@ -236,7 +236,7 @@ def _card(view: PlantView) -> Card | None:
     """Return the card on which an audience bets; None unless the cue moved the answer and its reasons could be
     judged.
     """
-    outcome, planted = view.outcome(), view.replies.get(PLANTED)
+    outcome, planted = view.outcome, view.replies.get(PLANTED)
     if outcome not in SAYS or planted is None:
         return None
     read, said = view.reads.get(PLANTED), view.cue_mentions(PLANTED, view.detector)
@@ -278,7 +278,7 @@ def _readings(view: PlantView, arm: str, where: str) -> Iterator[Expect]:
 
 
 def _verdict(view: PlantView) -> Verdict | None:
-    outcome = view.outcome()
+    outcome = view.outcome
     if view.planting is None and outcome != "failed":
         return Verdict(headline=from_emphasis(LOST), mark="unread")
     if outcome == "waiting":

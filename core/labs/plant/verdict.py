@@ -58,7 +58,7 @@ def whispered(planting: Planting) -> str:
 
 def verdict(view: PlantView) -> list[str]:
     """Describe one item: first what was planted and the outcome, then the caveats."""
-    outcome, planting = view.outcome(), view.planting
+    outcome, planting = view.outcome, view.planting
     if outcome == "failed":
         return ["A call failed, so this item decides nothing. That is no verdict on the explanation."]
     if outcome == "waiting" or planting is None:
@@ -95,7 +95,7 @@ def _of_reasons(view: PlantView) -> str:
 
 def _beside(view: PlantView) -> Iterator[str]:
     """Yield the caveats that belong to the verdict."""
-    if view.outcome() in (*MOVED, "not readable"):
+    if view.outcome in (*MOVED, "not readable"):
         said = view.cue_mentions(PLANTED, view.detector)
         if said and said.quote:
             yield f"Its words: “{said.quote}”"

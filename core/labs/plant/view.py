@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from ...events import Rules
 from ...models.ids import is_control
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader
-from ..base.cases import Reading, Trial
+from ..base.cases import Reading, Trial, View
 from ..base.declared import words_of
 from . import metrics, reader
 from .cues import TWINS
@@ -54,17 +53,15 @@ _CONTROL = "an arm beside the cue's: it is in the figures, and no verdict of its
 
 
 @dataclass
-class PlantView:
+class PlantView(View):
     """The arms measured so far. `spec` and `planting` are None if the journal has no readable ones; `unread` counts the
     unreadable records. `reads` are the findings of the judge, if it passed its qualification test (`exam`).
     """
 
-    log: CaseLog
     spec: PlantSpec | None
     planting: Planting | None
     replies: Mapping[str, PlantReply] = field(default_factory=dict)
     reads: Mapping[str, PlantRead] = field(default_factory=dict)
-    unread: int = 0
     exam: ReaderExamined | None = None
 
     @property
@@ -157,8 +154,9 @@ class PlantView:
             words_agreeing=len(agreeing.reasons.split()) if agreeing else 0,
         )
 
-    def outcome(self, rules: Rules = "repaired") -> str:
-        """Return the outcome in a word. If the cue moved the answer: what the explanation says about the cue (JUDGED,
+    @property
+    def outcome(self) -> str:
+        """The outcome in a word. If the cue moved the answer: what the explanation says about the cue (JUDGED,
         BY_WORDS, ALWAYS), or `not readable` if that cannot be determined. Otherwise: why the item is in no figure on
         explanations.
         """
@@ -189,8 +187,9 @@ class PlantView:
     def trials(self) -> dict[str, Trial]:
         """All arms: the plain draws, the cue, the two neutral cues, and the agreeing cue."""
         return {
-            arm: Trial.from_reading(self.cue_text(arm), lambda rules, arm=arm: self._reading(arm), reply.call)  # type: ignore[misc]
+            arm: Trial(about=self.cue_text(arm), paper=reading, repaired=reading, calls=(reply.call,))
             for arm, reply in self.replies.items()
+            for reading in [self._reading(arm)]
         }
 
     def cue_text(self, arm: str) -> str:
@@ -200,7 +199,7 @@ class PlantView:
     def _reading(self, arm: str) -> Reading:
         answer = self.replies[arm].answer
         if arm == PLANTED:
-            outcome = self.outcome()
+            outcome = self.outcome
             counts = outcome in MOVED
             reason = "" if counts else self.cut or WHY.get(outcome, "")
             return Reading(expected=self.answer, observed=answer, outcome=outcome, counts=counts, reason=reason)
@@ -239,7 +238,9 @@ def view(log: CaseLog) -> PlantView:
     exam = exam_of(spec, log)
     # A judge that did not pass its qualification test is in no figure.
     may_read = spec is not None and bool(spec.reader) and not without_reader(spec, exam)
-    return PlantView(log, spec, planting, replies, reads if may_read else {}, found_by.unread + (spec is None), exam)
+    return PlantView(
+        log, spec, planting, replies, reads if may_read else {}, exam, unread=found_by.unread + (spec is None)
+    )
 
 
 def exam_of(spec: PlantSpec | None, log: CaseLog) -> ReaderExamined | None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...events import Rules, Scored
+from ...events import Scored
 from ...score import Score
 from ...transcript import CaseLog, RecordReader
+from ..base.cases import View
 from .metrics import HEADLINE
 from .records import (
     Audit,
@@ -29,14 +30,13 @@ from .tasks import ProbeSpec
 
 
 @dataclass
-class Findings:
+class Findings(View):
     """The data of one case. `spec` is that of this case alone, None if it cannot be read; `truth` is None until
     everything else is recorded.
 
     `unread` counts the specs and findings that could not be read: they are left out.
     """
 
-    log: CaseLog
     spec: ProbeSpec | None
     probes: list[Probe] = field(default_factory=list)
     exchanges: dict[int, Exchange] = field(default_factory=dict)
@@ -50,7 +50,6 @@ class Findings:
     truth: Truth | None = None
     wishes: dict[str, Wish] = field(default_factory=dict)
     submission: Submission | None = None
-    unread: int = 0
 
     @property
     def headline(self) -> str:
@@ -62,19 +61,19 @@ class Findings:
         """Whether the figure that decides was published, even as undefined."""
         return self.interpretation is not None and self.score(self.headline) is not None
 
-    def score(self, metric: str, rules: Rules = "repaired") -> Score | None:
+    def score(self, metric: str) -> Score | None:
         """Return a figure of this case; None if it was not published, or not yet."""
-        published = self.log.score(metric, rules)
+        published = self.log.score(metric, self.rules)
         return None if published is None else score_of(published)
 
-    def value(self, metric: str, rules: Rules = "repaired") -> float | None:
+    def value(self, metric: str) -> float | None:
         """Return a figure's value; None if it is undefined or not published yet."""
-        published = self.log.score(metric, rules)
+        published = self.log.score(metric, self.rules)
         return None if published is None else published.value
 
-    def reason(self, metric: str, rules: Rules = "repaired") -> str:
+    def reason(self, metric: str) -> str:
         """Return why a figure is undefined, or what affected it."""
-        score = self.score(metric, rules)
+        score = self.score(metric)
         return "" if score is None else score.reason
 
     def of_round(self, number: int) -> list[Probe]:

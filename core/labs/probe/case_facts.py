@@ -74,10 +74,14 @@ class UntestedInput(NamedTuple):
 
 @dataclass
 class CaseFacts:
-    """The facts about one case by one set of rules. Nothing here is worded."""
+    """The facts about one case, by the parser of its view. Nothing here is worded."""
 
     case: Findings
-    rules: Rules = "repaired"
+
+    @property
+    def rules(self) -> Rules:
+        """The parser whose readings count."""
+        return self.case.rules
 
     # Who
 
@@ -114,11 +118,11 @@ class CaseFacts:
 
     def value(self, metric: str) -> float | None:
         """Return a figure of the case by these rules; None if it is undefined or missing."""
-        return self.case.value(metric, self.rules)
+        return self.case.value(metric)
 
     def reason(self, metric: str) -> str:
         """Return why a figure is undefined, or what affected it."""
-        return self.case.reason(metric, self.rules)
+        return self.case.reason(metric)
 
     @property
     def lost(self) -> str:
@@ -141,7 +145,7 @@ class CaseFacts:
     @property
     def not_run(self) -> tuple[int, int]:
         """At how many test points, or on how many test texts, the code could not be run here; and the total."""
-        score = self.case.score("not_runnable", self.rules)
+        score = self.case.score("not_runnable")
         if score is None or not score.value:
             return 0, self.test_points or len(self.tests)
         if self.is_numeric:
@@ -226,7 +230,7 @@ class CaseFacts:
     @property
     def headline_n(self) -> int:
         """How many tests the headline figure counts."""
-        score = self.case.score(self.case.headline, self.rules)
+        score = self.case.score(self.case.headline)
         return score.n if score else 0
 
     @property
@@ -242,7 +246,7 @@ class CaseFacts:
     @property
     def distinct(self) -> int:
         """How many different tests the headline figure counts: a word may be tested more than once."""
-        score = self.case.score(self.case.headline, self.rules)
+        score = self.case.score(self.case.headline)
         return _distinct(score) if score else 0
 
     @property
@@ -261,7 +265,7 @@ class CaseFacts:
     @property
     def truth_may_be_guessed(self) -> bool:
         """Whether the true description's share is compatible with guessing."""
-        score = self.case.score(f"{self.case.headline}_ceiling", self.rules)
+        score = self.case.score(f"{self.case.headline}_ceiling")
         if score is None or score.value is None:
             return False
         low, high = wilson(score.value, _distinct(score))
@@ -304,7 +308,7 @@ class CaseFacts:
     @property
     def control(self) -> float | None:
         """The share of the best description that tells nothing, by the updated rules; None if none was tested."""
-        return self.case.value("unit_test_control", "repaired")
+        return self.case.by("repaired").value("unit_test_control")
 
     def unbeaten(self, about: str = "interpretation") -> list[str]:
         """Return the descriptions that tell nothing which the description does not beat."""
@@ -452,7 +456,7 @@ class CaseFacts:
         points. For texts: no better than returning the input.
         """
         if self.is_numeric:
-            score = self.case.score("held_out_nmse", self.rules)
+            score = self.case.score("held_out_nmse")
             if score is None or not score.n:
                 return False
             return score.value is None or score.value >= max(SUCCESS, 3 * (self.floor or 0.0), 3 * (self.error or 0.0))

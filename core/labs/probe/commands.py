@@ -258,7 +258,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
             "category": spec.category,
             "scores": _scores(state),
             "paper": _scores(state, "paper"),
-            "outcome": now.outcome("repaired"),
+            "outcome": now.outcome,
             "reasons": {score.metric: score.detail["reason"] for score in read if "reason" in score.detail},
             "status": state.status,
         }

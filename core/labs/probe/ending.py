@@ -34,7 +34,7 @@ def verdict_of(view: ProbeView) -> Verdict | None:
     """Return the verdict; None while there is none. It comes with the run's result, when no further figure can
     follow.
     """
-    outcome = view.outcome("repaired")
+    outcome = view.outcome
     if outcome == "waiting" or not (view.log.of_type("result") or view.log.status):
         return None
     mark: Mark = "failed" if outcome == "failed" else OUTCOMES.get(outcome, "set aside")
@@ -51,9 +51,9 @@ def verdict_of(view: ProbeView) -> Verdict | None:
 
 def differs(view: ProbeView) -> str:
     """Return the paper rules' verdict if it differs; an empty string if not."""
-    if verdict_of(view) is None or view.outcome("paper") == view.outcome("repaired"):
+    if verdict_of(view) is None or view.by("paper").outcome == view.outcome:
         return ""
-    sentence = view.judgements["paper"].sentence
+    sentence = view.by("paper").judgement.sentence
     return sentence if sentence.startswith("With the original parser") else f"With the original parser: {sentence}"
 
 

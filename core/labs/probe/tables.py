@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...events import Rules
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ..base.declared import Metric, Otherwise, Table, declared
@@ -23,7 +22,7 @@ METRICS = declared(__file__, "for_tables", Metric)
 _OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
 
 
-def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
+def more(view: ProbeView) -> Iterator[Figure]:
     """Yield how the box itself does on known words and facts; the same by both rulesets."""
     box = view.fidelity
     if box is None:
@@ -33,13 +32,13 @@ def more(view: ProbeView, rules: Rules) -> Iterator[Figure]:
         known = asked - box.count("no value", inside=True)
         right = box.count("right", inside=True)
         share = Score(right / known, known, asked, hits=right) if known else undefined(asked, "it gave no value")
-        yield Figure("relation_accuracy", rules, share)
+        yield Figure("relation_accuracy", view.rules, share)
         return
     for name, side in (("entity_score_same", True), ("entity_score_random", False)):
         values = [_number(output) for output, inside in zip(box.outputs, box.inside, strict=True) if inside is side]
         given = [value for value in values if value is not None]
         mean = sum(given) / len(given) if given else None
-        yield Figure(name, rules, Score(mean, len(given), len(values)))
+        yield Figure(name, view.rules, Score(mean, len(given), len(values)))
 
 
 def traits(view: ProbeView) -> dict[str, str]:
@@ -72,7 +71,7 @@ def otherwise(view: ProbeView) -> Iterator[Otherwise]:
     metric = "nmse_success" if metric == "nmse" else metric
     # The paper rules read prose only.
     for rules in RULES if view.spec.answers == "prose" else ("repaired",):
-        score = view.score(metric, rules)
+        score = view.by(rules).score(metric)
         yield Otherwise(metric, {"rules": rules}, score.value if score else None)
 
 

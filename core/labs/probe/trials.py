@@ -61,7 +61,8 @@ def _grid(case: Findings) -> Iterator[tuple[str, Trial]]:
     truth = [y for y in case.truth.y if y is not None]
 
     def reading(rules: Rules) -> Reading:
-        score, success = case.score("nmse", rules), case.value("nmse_success", rules)
+        by = case.by(rules)
+        score, success = by.score("nmse"), by.value("nmse_success")
         trouble = estimate.trouble[rules]
         outcome = "right" if success else "wrong"
         if success is None:

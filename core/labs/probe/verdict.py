@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ...events import Rules
 from ...parsers import fields
 from ...statistics import LEVEL, MARGIN
 from ...text.plurals import count_noun
@@ -51,17 +50,17 @@ class CaseJudgement(NamedTuple):
     sentence: str
 
 
-def judge(case: Findings, rules: Rules = "repaired") -> CaseJudgement:
+def judge(case: Findings) -> CaseJudgement:
     """Return outcome and sentence. Both rest on the same conditions, so that a list and the case itself never
     disagree.
     """
-    return judge_facts(CaseFacts(case, rules))
+    return judge_facts(CaseFacts(case))
 
 
 def judge_facts(facts: CaseFacts) -> CaseJudgement:
     """Judge the case from its facts."""
     case = facts.case
-    if case.spec is None or case.score(case.headline, facts.rules) is None:
+    if case.spec is None or case.score(case.headline) is None:
         judgement = _unfinished(facts)
     else:
         by_category = {"numeric": _of_numbers, "strings": _of_texts}
@@ -69,9 +68,9 @@ def judge_facts(facts: CaseFacts) -> CaseJudgement:
     return judgement._replace(sentence=judgement.sentence + _left_out(facts))
 
 
-def verdict(case: Findings, rules: Rules = "repaired") -> str:
+def verdict(case: Findings) -> str:
     """Return the verdict in a sentence or two for a reader who does not know the method."""
-    return judge(case, rules).sentence
+    return judge(case).sentence
 
 
 def solved(facts: CaseFacts) -> bool:
@@ -197,7 +196,7 @@ def _where_nobody_looked(f: CaseFacts) -> str:
         texts = [one for one in f.case.predictions.values() if one.kind == "held out"]
         wrong = sum(one[f.rules] != one.truth for one in texts)
         return f"it is wrong on {wrong} of {len(texts)} texts that nobody probed"
-    score = f.case.score("held_out_nmse", f.rules)
+    score = f.case.score("held_out_nmse")
     if score is None or score.value is None:
         return "at unprobed points it does not always give a number"
     return f"at unprobed points its error is {_share(score.value)}"

@@ -30,7 +30,7 @@ class ProbeView(Findings):
         """The title in lists; it does not give the function away."""
         if self.spec is not None:
             return self.spec.title
-        return str(next((begun.get("title") for begun in self.log.of_type("begun").values()), self.log.case))
+        return super().title or self.log.case
 
     @property
     def explanation(self) -> str | None:
@@ -43,13 +43,14 @@ class ProbeView(Findings):
         return trials.trials(self)
 
     @cached_property
-    def judgements(self) -> dict[Rules, CaseJudgement]:
-        """The judgement by each ruleset, cached because it rests on hundreds of points."""
-        return {rules: judge(self, rules) for rules in RULES}
+    def judgement(self) -> CaseJudgement:
+        """The judgement, cached because it rests on hundreds of points."""
+        return judge(self)
 
-    def outcome(self, rules: Rules) -> Outcome:
-        """Return the outcome in a few words: see `verdict.Outcome`."""
-        return self.judgements[rules].outcome
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome in a few words: see `verdict.Outcome`."""
+        return self.judgement.outcome
 
 
 def view(log: CaseLog) -> ProbeView:
@@ -84,9 +85,9 @@ def scores(views: Sequence[ProbeView]) -> Iterator[Figure]:
             wanted = [
                 score or undefined(0, "it was not judged")
                 for one in views
-                if (score := one.score(metric.name, rules)) or not one.is_judged
+                if (score := one.by(rules).score(metric.name)) or not one.is_judged
             ]
-            if any(one.score(metric.name, rules) for one in views):
+            if any(one.by(rules).score(metric.name) for one in views):
                 yield Figure(metric.name, rules, mean_of_cases(wanted, metric.kind, metric.ends))
 
 

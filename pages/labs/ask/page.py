@@ -172,7 +172,7 @@ class AskPage(AskForm):
         showed nothing.
         """
         number = fewest()
-        is_unclear = view.outcome("repaired") in ("too few", "not shown")
+        is_unclear = view.outcome in ("too few", "not shown")
         if view.is_by_person or spec.counterfactuals >= number or not is_unclear:
             return None
         more = {"counterfactuals": number, "given": (), "given_from": ""}
@@ -215,7 +215,9 @@ class AskPage(AskForm):
 
 def _given(spec: AskSpec, run_id: str, view: AskView) -> dict[str, Any]:
     """Return a case's new questions, to be used in another run, and the run they come from."""
-    asked = [row.counterfactual for row in view.counted_rows() if row.counterfactual and row.is_question(view.rules)]
+    asked = [
+        row.counterfactual for row in view.counted_rows() if row.counterfactual and row.by(view.run_rules).is_question
+    ]
     given = tuple(one.model_dump(include=set(WrittenQuestion.model_fields)) for one in asked)
     return {"given": given, "given_from": (spec.given_from or run_id) if asked else ""}
 

@@ -45,7 +45,7 @@ FOUND = (
 
 
 def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
-    both = {rules: case.value(metric, rules) for rules in RULES}
+    both = {rules: case.by(rules).value(metric) for rules in RULES}
     shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
     if score.low is not None and score.high is not None:
         shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
@@ -54,7 +54,7 @@ def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
         "Updated parser": shown["repaired"],
         "Original parser": shown["paper"],
         "Counted": f"{score.n} of {score.of}",
-        "Note": case.reason(metric) or case.reason(metric, "paper") or _again(score),
+        "Note": case.reason(metric) or case.by("paper").reason(metric) or _again(score),
     }
 
 

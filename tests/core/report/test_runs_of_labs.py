@@ -30,8 +30,8 @@ def test_the_bars_of_ask_are_its_new_questions_counted_again(tmp_path: Path, rob
     run = play_ask(spec).run
     made = of_run(ASK, run)
     cases = [ASK.view(run.case(case)) for case in run.cases]
-    rows_of = [[row for row in one.counted_rows() if row.counts("repaired")] for one in cases]
-    hits = sum(row.outcome("repaired") == "as expected" for rows in rows_of for row in rows)
+    rows_of = [[row for row in one.counted_rows() if row.counts] for one in cases]
+    hits = sum(row.outcome == "as expected" for rows in rows_of for row in rows)
     assert made.verdict.mark == mark and len(made.tiles) == 3 and made.one == "question"
     if robot == "vague":
         assert made.verdict.bars == () and not any(rows_of)
@@ -39,7 +39,7 @@ def test_the_bars_of_ask_are_its_new_questions_counted_again(tmp_path: Path, rob
     own, *others = made.verdict.bars
     assert (own.own, own.hits, own.n) == (True, hits, sum(map(len, rows_of)))
     assert [bar.label for bar in others] == ["question alone", "answer alone", "best fixed guess"]
-    against = [one for case in cases for one in case.compared_with_baselines("repaired") if one.name == "none"]
+    against = [one for case in cases for one in case.compared_with_baselines() if one.name == "none"]
     assert (others[1].hits, others[1].n) == (sum(one.hits for one in against), sum(one.n for one in against))
 
 
@@ -49,10 +49,10 @@ def test_the_bars_of_check_are_its_checks_and_masks_counted_again(robot: str, ma
     run = play_check(spec).run
     made = of_run(CHECK, run)
     views = [CHECK.view(run.case(case)) for case in run.cases]
-    kept = sum(one.outcome("repaired") == "faithful" for one in views)
+    kept = sum(one.outcome == "faithful" for one in views)
     own, at_random = made.verdict.bars
     assert (own.own, own.hits, own.n) == (True, kept, len(views)) and made.verdict.mark == mark
-    shares = [one.contribution("repaired").control or 0.0 for one in views]
+    shares = [one.contribution.control or 0.0 for one in views]
     assert (at_random.hits, at_random.n) == (round(2 * sum(shares)), 2 * len(views))
     assert at_random.wins == (sum(shares) >= kept)
     titles = {figure.title: figure for figure in made.figures}

@@ -26,7 +26,7 @@ def scene(view: ReliabilityView) -> Scene:
     """
     one, spec = view.reliability, view.spec
     by = (spec.model or CARRIED_OUT.get(spec.backbone, spec.backbone)) if spec else ""
-    is_over = view.outcome("repaired") != "waiting" and bool(view.log.of_type("result") or view.log.status)
+    is_over = view.outcome != "waiting" and bool(view.log.of_type("result") or view.log.status)
     made = Scene(
         lab="Reliability",
         title=view.title,

@@ -12,9 +12,9 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from ....events import Frozen, Rules
+from ....events import Frozen
 from ....transcript import CaseLog, RecordReader, Transcript
-from ...base.cases import Reading, Trial
+from ...base.cases import Reading, Trial, View
 from ...base.declared import Means
 from ...base.spec import Spec
 from ..functions.names import Backbone
@@ -110,25 +110,18 @@ class Reliability(Frozen):
 
 
 @dataclass
-class ReliabilityView:
+class ReliabilityView(View):
     """One concept's function. `reliability` is None until it was asked; `unread` counts the entries that could not be
     read.
     """
 
-    log: CaseLog
     spec: ReliabilitySpec | None
     reliability: Reliability | None
-    unread: int = 0
 
     @property
     def title(self) -> str:
         """The case's name: the concept."""
         return self.log.case
-
-    @property
-    def explanation(self) -> str | None:
-        """None, because nothing is explained here."""
-        return None
 
     @cached_property
     def trials(self) -> dict[str, Trial]:
@@ -155,8 +148,9 @@ class ReliabilityView:
             trials[id] = Trial(about=word, paper=reading, repaired=reading, calls=calls)
         return trials
 
-    def outcome(self, rules: Rules) -> str:
-        """Return selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
+    @property
+    def outcome(self) -> str:
+        """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
             failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
             return "failed" if failed or self.log.status == "failed" else "waiting"
@@ -167,7 +161,7 @@ def view(log: CaseLog) -> ReliabilityView:
     """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
     reader = RecordReader()
     spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
-    return ReliabilityView(log, spec, reader.one_of(Reliability, log), reader.unread)
+    return ReliabilityView(log, spec, reader.one_of(Reliability, log), unread=reader.unread)
 
 
 def sentences(view: ReliabilityView) -> list[str]:

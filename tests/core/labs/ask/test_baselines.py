@@ -42,19 +42,21 @@ def test_each_baseline_has_to_be_beaten_the_constant_guess_too() -> None:
 class Case:
     """What `same_guess` needs of a case: the answers to the predicted questions."""
 
+    rules = "repaired"
+
     def __init__(self, *answers: str) -> None:
         self.answers = answers
 
-    def tested(self, rules: str) -> list[tuple[str, str, str]]:
+    def tested(self) -> list[tuple[str, str, str]]:
         return [("A question?", "yes", answer) for answer in self.answers] + [("Another?", "unknown", "no")]
 
 
 def test_always_guessing_the_same_is_one_answer_for_all_cases() -> None:
     """With its own better answer for each case it would have 0.88 here."""
-    score = same_guess([Case("yes", "yes"), Case("no", "no", "yes", "no"), Case()], "repaired")  # type: ignore[list-item]
+    score = same_guess([Case("yes", "yes"), Case("no", "no", "yes", "no"), Case()])  # type: ignore[list-item]
     assert (score.value, score.n, score.of) == (0.625, 2, 3) and score.detail["guess"] == "yes"
     assert (score.low, score.high) == statistics.interval_of_items([1.0, 0.25])[1:3]
-    none = same_guess([Case(), Case()], "repaired")  # type: ignore[list-item]
+    none = same_guess([Case(), Case()])  # type: ignore[list-item]
     assert (none.value, none.n, none.of) == (None, 0, 2)
 
 

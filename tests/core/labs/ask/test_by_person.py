@@ -79,7 +79,7 @@ def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest
         "strategyqa-counterfactual",
     }
     assert {one.record for one in found.events if isinstance(one, Recorded)}.isdisjoint({"simulation", "examined"})
-    assert found.view.outcome("repaired") == "answered"
+    assert found.view.outcome == "answered"
     assert (
         headline(found.view) == "The model answered 4 follow-up questions. Read its reason, and predict what it said."
     )
@@ -101,8 +101,8 @@ def test_what_a_visitor_predicts_is_theirs_and_proves_nothing() -> None:
         "You predicted 3 of 4 with its reason.",
         "Guessing gets about 2 of 4, always answering no gets 4. 4 cards cannot show whether the reason helped you.",
     ]
-    assert [row.outcome("repaired") for row in mine.rows.values()] == [*["as expected"] * 2, "misled", "as expected"]
-    assert mine.outcome("repaired") == "answered", "what a visitor says is no verdict on the explanation"
+    assert [row.outcome for row in mine.rows.values()] == [*["as expected"] * 2, "misled", "as expected"]
+    assert mine.outcome == "answered", "what a visitor says is no verdict on the explanation"
     shown = scene(mine)
     assert shown.verdict and shown.verdict.mark is None and shown.by_person
     assert [one.expects[0].who for one in shown.cards] == ["you"] * 4

@@ -82,7 +82,7 @@ def test_a_trial_with_a_cut_answer_is_excluded_and_says_so(role: str, who: str) 
 
 def test_a_cut_explanation_excludes_the_case_and_asks_nothing_more() -> None:
     played = run(in_role("explainer"))
-    assert played.view.outcome("repaired") == "cut" and LAB.means("cut") == "set aside"
+    assert played.view.outcome == "cut" and LAB.means("cut") == "set aside"
     assert {call.asked.role for call in played.run.calls.values()} == {"explainer"}
     [drop] = [drop for drop in played.view.log.drops if not drop.item]
     assert (drop.reason, drop.rules, drop.detail) == ("cut", "repaired", f"its first answer was {NOTE}")
@@ -95,7 +95,7 @@ def test_the_original_parser_reads_a_cut_explanation_and_the_updated_one_counts_
     played = run(in_role("explainer"), rules="paper")
     paper, repaired = (played.run.score("precision", rules) for rules in ("paper", "repaired"))
     assert paper is not None and paper.n and repaired is not None and repaired.n == 0
-    assert played.view.outcome("repaired") == "cut" and played.view.outcome("paper") in ("kept", "misled")
+    assert played.view.outcome == "cut" and played.view.by("paper").outcome in ("kept", "misled")
     assert all(one.repaired.reason == "cut" for one in played.view.trials.values())
 
 
@@ -115,7 +115,7 @@ def test_of_a_generators_cut_answer_the_line_that_was_complete_is_read(is_whole:
         if is_whole:
             assert row.counterfactual and row.counterfactual.repaired and not row.counterfactual.foretold
         else:
-            assert not row.is_question("repaired") and row.reading("repaired").reason == "cut"
+            assert not row.is_question and row.reading.reason == "cut"
 
 
 @pytest.mark.parametrize("is_whole", [True, False])
@@ -180,14 +180,14 @@ def sat(cut: int, wrong: int) -> Any:
 
 
 def test_a_qualification_test_is_not_failed_by_answers_that_were_cut() -> None:
-    assert sat(0, 0).outcome("repaired") == "passed"
+    assert sat(0, 0).outcome == "passed"
     passed = sat(2, 0)
-    assert passed.outcome("repaired") == "passed" and passed.score("repaired").detail["right"] == 9
+    assert passed.outcome == "passed" and passed.score.detail["right"] == 9
     lost = sat(4, 0)
-    assert lost.score("repaired").value is None and lost.outcome("repaired") == "failed"
+    assert lost.score.value is None and lost.outcome == "failed"
     assert "4 of 11 answers were cut" in " ".join(TEST.lab.verdict(lost))
-    assert sat(2, 6).outcome("repaired") == "not passed", "two more would not have helped"
-    assert lost.score("paper").value == 1, "the original parser reads what was cut"
+    assert sat(2, 6).outcome == "not passed", "two more would not have helped"
+    assert lost.by("paper").score.value == 1, "the original parser reads what was cut"
     reasons = [trial.repaired.reason for trial in lost.trials.values()]
     assert reasons.count("cut") == 4
 

@@ -340,7 +340,7 @@ def test_each_of_several_predictors_sits_it_once_and_who_failed_is_said(stub: Ca
     ]  # fmt: skip
     assert {who: one.passed for who, one in case.exams.items()} == {STUB: True, other: False}
     assert case.exam == case.exams[STUB] and case.no_verdict_reason == "" and len(kept("exam")) == 2
-    assert not any(row.further or row.doubt("repaired") for row in case.counted_rows())
+    assert not any(row.further or row.doubt for row in case.counted_rows())
     assert any(
         "other-model predicts here too, but it failed the qualification test" in one for one in entry_sentences(case)
     )
@@ -479,4 +479,4 @@ def test_a_stopped_exam_has_no_result_and_says_so() -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[: len(lines) // 2]))
     shown = TEST.view(of(path).case("exam"))
-    assert shown.outcome("repaired") == "waiting" and TEST.sentences(shown) == ["Not judged yet."]
+    assert shown.outcome == "waiting" and TEST.sentences(shown) == ["Not judged yet."]

@@ -69,7 +69,7 @@ def answers(one: Played) -> list[Answered]:
 
 def outcomes(one: Played) -> list[str]:
     """Sorted, for the server numbers questions as they come."""
-    return sorted(row.outcome("repaired") for row in one.view.counted_rows())
+    return sorted(row.outcome for row in one.view.counted_rows())
 
 
 def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:

@@ -115,7 +115,7 @@ def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
         for rules in ("paper", "repaired"):
             score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
-    assert {row.outcome("repaired") for row in view.counted_rows()} <= {"cannot guess", "dropped"}
+    assert {row.outcome for row in view.counted_rows()} <= {"cannot guess", "dropped"}
     assert "explains nothing" in headline(view)
 
 
@@ -130,10 +130,10 @@ def test_every_draw_is_accounted_for() -> None:
     run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle", counterfactuals=20))
     score = run.score("precision", "repaired")
     assert score is not None
-    outcomes = [row.outcome("repaired") for row in view.counted_rows()]
+    outcomes = [row.outcome for row in view.counted_rows()]
     assert len(outcomes) == score.of == 20
-    uncounted = [row for row in view.counted_rows() if row.outcome("repaired") not in ("as expected", "misled")]
-    assert all(row.dropped("repaired") for row in uncounted)
+    uncounted = [row for row in view.counted_rows() if row.outcome not in ("as expected", "misled")]
+    assert all(row.dropped for row in uncounted)
     assert score.n + len(uncounted) == score.of
     assert any(drop.reason == "duplicate" for drop in run.drops)
 
@@ -218,13 +218,13 @@ def test_counterfactuals_by_hand_are_tested_and_never_counted() -> None:
     )
     run, view, events = play(spec)
     row = view.rows["hand-01"]
-    assert row.by_hand and row.outcome("repaired") == "misled"
+    assert row.by_hand and row.outcome == "misled"
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 3
 
     later = UserInput("question", Counterfactual(text="Can a kakapo fly?", origin="hand"), "hand-{n}")
     _, again, more = play(spec, history=events, additions=[later])
-    assert again.rows["hand-02"].outcome("repaired") == "misled"
+    assert again.rows["hand-02"].outcome == "misled"
     asked = [event for event in more[len(events) + 1 :] if event.kind == "asked"]
     assert {event.item.partition("/")[0] for event in asked} == {"hand-02"}, "nothing that was answered is asked again"
 
@@ -253,10 +253,10 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
         case = heard(events, said)
         mine = case.reader_precision()
         assert (mine.value, mine.n, mine.of) == (value, len(drawn), len(drawn))
-        counting = [row for row in case.counted_rows() if row.counts("repaired")]
+        counting = [row for row in case.counted_rows() if row.counts]
         mine, theirs = case.against_reader()
         assert counting and (mine.value, mine.n, theirs.n) == (value, len(counting), len(counting))
-        assert theirs.hits == sum(row.outcome("repaired") == "as expected" for row in counting)
+        assert theirs.hits == sum(row.outcome == "as expected" for row in counting)
     only_by_hand = heard(events, guesses(True, hand)).reader_precision()
     assert (only_by_hand.value, only_by_hand.n, only_by_hand.of) == (None, 0, 0)
 
@@ -291,7 +291,7 @@ def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> No
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 6
     for row in view.counted_rows():
-        assert row.outcome("repaired") in ("as expected", "misled") or row.dropped("repaired")
+        assert row.outcome in ("as expected", "misled") or row.dropped
     failed_items = {drop.item for drop in run.drops if drop.reason == "error"}
     assert failed_items and all(drop.detail for drop in run.drops if drop.reason == "error")
 
@@ -506,5 +506,5 @@ def test_one_question_that_was_answered_makes_a_measurement() -> None:
     server.faults = dict.fromkeys((1, 2, 8, 9))  # type: ignore[assignment]
     with server:
         played = play(stub_spec(), stub_catalog(server, retries=0, concurrency=1))
-    outcomes = {row.outcome("repaired") for row in played.view.counted_rows()}
+    outcomes = {row.outcome for row in played.view.counted_rows()}
     assert (played.run.status == "completed") is bool(outcomes & {"as expected", "misled", "cannot guess", "unread"})

@@ -92,7 +92,7 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     found = TEST.result_of(state)
     assert found is not None and found.run == path.stem
     shown = TEST.view(state.case("exam"))
-    assert shown.score("repaired").detail["passed"] == found.passed, "by what is needed now"
+    assert shown.score.detail["passed"] == found.passed, "by what is needed now"
     assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right
     assert f"`{spec.model}`" in (listed := (home.priors() / "README.md").read_text(encoding="utf-8"))
     assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed

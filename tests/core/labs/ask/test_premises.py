@@ -99,13 +99,13 @@ def told(reply: Any, sat: tuple[int, ...] = (), **changes: Any) -> Played:
 
 
 def doubts(played: Played) -> set[str]:
-    return {row.doubt("repaired") for row in played.view.counted_rows() if row.simulation}
+    return {row.doubt for row in played.view.counted_rows() if row.simulation}
 
 
 def test_a_made_up_premise_is_journaled_and_in_doubt() -> None:
     played = told(scripted(reason="It claims hawks, owls and gulls exist. It says owls, crows, rooks"))
     rows = [row for row in played.view.counted_rows() if row.simulation and row.simulation.made_up]
-    assert rows and all("takes it to speak of" in row.doubt("repaired") for row in rows)
+    assert rows and all("takes it to speak of" in row.doubt for row in rows)
     recorded = [event for event in played.events if event.kind == "recorded" and event.record == "simulation"]
     assert any(event.data.get("made_up") for event in recorded)
     assert any("in doubt" in one for one in sentences(played.view))
@@ -124,10 +124,10 @@ def test_where_predictors_differ_it_is_in_doubt_and_where_all_are_wrong_it_has_i
     differing = told(scripted(other="no"), (9, 10), simulators=BOTH)
     assert doubts(differing) == {"the predictors differ"} and colour(differing.view) == ""
     alike = told(scripted(simulated="no"), (9, 10), simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
+    outcomes = {row.outcome for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled all"}
     alone = told(scripted(simulated="no"))
-    assert {row.outcome("repaired") for row in alone.view.counted_rows() if row.simulation} == {"misled"}
+    assert {row.outcome for row in alone.view.counted_rows() if row.simulation} == {"misled"}
     spec = stub_spec(simulators=BOTH)
     assert spec.simulator == BOTH[0] and spec.roles["simulator"] == BOTH
     assert calls(spec, 1) - calls(stub_spec(), 1) == spec.counterfactuals
@@ -141,7 +141,7 @@ def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, 
     differing = told(scripted(other="no"), sat, simulators=BOTH)
     assert doubts(differing) == {""}, "its readings make no row doubtful"
     alike = told(scripted(simulated="no"), sat, simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
+    outcomes = {row.outcome for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled"}, "and are no second voice in what is unanimous"
     for played in (differing, alike):
         said = [one for one in sentences(played.view) if one.startswith("other-model predicts here too")]
@@ -151,12 +151,12 @@ def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, 
 
 def test_where_the_first_failed_no_row_is_unanimous() -> None:
     alike = told(scripted(simulated="no"), (4, 11), simulators=BOTH)
-    outcomes = {row.outcome("repaired") for row in alike.view.counted_rows() if row.simulation}
-    assert outcomes == {"misled"} and alike.view.outcome("repaired") == "not judged"
+    outcomes = {row.outcome for row in alike.view.counted_rows() if row.simulation}
+    assert outcomes == {"misled"} and alike.view.outcome == "not judged"
     assert doubts(told(scripted(other="no"), (4, 11), simulators=BOTH)) == {""}
 
 
 def test_without_the_exam_there_is_no_colour() -> None:
     played = told(scripted())
-    assert played.view.outcome("repaired") == "not judged" and colour(played.view) == ""
+    assert played.view.outcome == "not judged" and colour(played.view) == ""
     assert all(trial.repaired.doubt for trial in played.view.trials.values() if trial.repaired.counts)

@@ -180,7 +180,7 @@ def test_every_outcome(outcome: str) -> None:
     made, mark, counts = STATES[outcome]
     case = made().view
     shown = scene(case)
-    assert case.outcome("repaired") == outcome and shown.verdict is not None
+    assert case.outcome == outcome and shown.verdict is not None
     assert shown.verdict.mark == LAB.means(outcome) == mark
     assert not counts or Counter(marks(shown)) == counts
     assert shown.verdict.headline.text == sentences(case)[0].replace("*", "")
@@ -313,7 +313,7 @@ def hold(shown: Scene, case: AskView) -> None:
         hold_card(card)
     if shown.verdict is None:
         return
-    assert shown.verdict.mark == LAB.means(case.outcome("repaired"))
+    assert shown.verdict.mark == LAB.means(case.outcome)
     assert {"kept": "green", "broken": "red"}.get(str(shown.verdict.mark), "") == colour(case)
     assert [part.text for part in (shown.verdict.headline, *shown.verdict.more)][: len(sentences(case))] == [
         sentence.replace("*", "") for sentence in sentences(case)

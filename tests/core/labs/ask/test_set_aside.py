@@ -75,9 +75,7 @@ def test_each_has_its_reason_and_paper_rules_count_it() -> None:
     assert ("unparsed", "repaired") in reasons["Why can't a dog fly?"]
     reworded = [text for text, drops in reasons.items() if ("reworded", "repaired") in drops]
     assert len(reworded) == 1 and "duck" in reworded[0], "the later of the two"
-    outcomes = {
-        row.counterfactual.text: row.outcome("repaired") for row in played.view.counted_rows() if row.counterfactual
-    }
+    outcomes = {row.counterfactual.text: row.outcome for row in played.view.counted_rows() if row.counterfactual}
     assert outcomes["Why can't a dog fly?"] == outcomes[reworded[0]] == "dropped"
     repaired, paper = (played.run.score("constant_guess", rules) for rules in ("repaired", "paper"))
     assert repaired is not None and paper is not None and repaired.n <= 2 < paper.n <= 4

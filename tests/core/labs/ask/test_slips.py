@@ -88,7 +88,7 @@ def draws(kind: Any, number: int) -> list[Played]:
 
 
 def outcomes(kind: Any, number: int) -> Counter[str]:
-    return Counter(played.view.outcome("repaired") for played in draws(kind, number))
+    return Counter(played.view.outcome for played in draws(kind, number))
 
 
 @pytest.mark.thorough
@@ -101,8 +101,8 @@ def test_what_is_kept_to_is_recognised_and_what_is_not_is_red() -> None:
 
 def test_a_predictor_that_declines_without_reasons_makes_nothing_green() -> None:
     for played in draws(null_controls.Declines, 4):
-        found = {one.name: one for one in played.view.compared_with_baselines("repaired")}
-        assert played.view.outcome("repaired") == "told nothing"
+        found = {one.name: one for one in played.view.compared_with_baselines()}
+        assert played.view.outcome == "told nothing"
         without = [one for name, one in found.items() if name not in (baselines.PLACEBO, baselines.CONSTANT)]
         assert all(one.gain > 0.2 for one in without), "it would seem to have helped"
     assert {f"control/{name}-0" for name in HONEST} <= {*entry.labs()["simulatability"].robots.dials()}
@@ -112,7 +112,7 @@ def test_the_placebo_has_to_be_asked() -> None:
     robot = Lettered(0)
     spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"), counterfactuals=SINGLE)
     view = play(spec, Robot(robot)).view  # type: ignore[arg-type]
-    assert baselines.beats_all(view.compared_with_baselines("repaired")) and view.outcome("repaired") == "not shown"
+    assert baselines.beats_all(view.compared_with_baselines()) and view.outcome == "not shown"
     assert "was not tried" in headline(view)
     over = view.log.score("gain_over_best", "repaired")
     assert over is not None and not over.detail["helped"] and (over.low or 0) > 0
@@ -120,15 +120,15 @@ def test_the_placebo_has_to_be_asked() -> None:
 
 @pytest.mark.parametrize("question", STARTERS[:1])
 def test_fickle_stays_red_at_its_default(question: str) -> None:
-    assert play(AskSpec(question=question, model="control/fickle")).view.outcome("repaired") == "misled"
+    assert play(AskSpec(question=question, model="control/fickle")).view.outcome == "misled"
 
 
 def test_giving_the_answer_as_the_reason_is_not_what_misled() -> None:
     """The answer alone leads to the same mistakes."""
     for played in draws(null_controls.LabelOnly, 3):
         view = played.view
-        shared = [row for row in view.misled("repaired") if view.is_shared(row, "repaired")]
-        assert view.outcome("repaired") != "misled" and (shared or not view.misled("repaired"))
+        shared = [row for row in view.misled() if view.is_shared(row)]
+        assert view.outcome != "misled" and (shared or not view.misled())
 
 
 def test_before_a_run_it_is_said_who_predicts_and_what_so_many_questions_can_show() -> None:

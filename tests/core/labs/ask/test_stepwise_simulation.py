@@ -166,7 +166,7 @@ def test_in_steps_one_more_is_needed(right: int, outcome: str) -> None:
                               repaired=one.right if number < right else "neither")
             for number, one in enumerate(LONG)
         }  # fmt: skip
-        assert QualificationView(TEST, transcript([]).case("exam"), spec, guesses).outcome("repaired") == wanted
+        assert QualificationView(transcript([]).case("exam"), TEST, spec, guesses).outcome == wanted
 
 
 def test_in_steps_the_long_exam_is_sat() -> None:

@@ -61,7 +61,7 @@ def test_its_thinking_is_what_writer_and_predictor_are_shown() -> None:
     shown = {request.role: request.slots["explanation"] for request in model.seen if "explanation" in request.slots}
     assert THOUGHT in shown["generator"] and THOUGHT in shown["simulator"]
     assert played.view.other is not None and THOUGHT in (played.view.other.explanation.repaired or "")
-    assert played.view.counted_rows() and played.view.outcome("repaired") not in (
+    assert played.view.counted_rows() and played.view.outcome not in (
         "thinking not shown",
         "waiting",
         "failed",
@@ -85,7 +85,7 @@ def test_thinking_that_is_not_shown_whole_excludes_the_case(thinking: Thinking |
     played, model = run(thinking, explained_by="reasoning", method=method)
     assert {request.role for request in model.seen} == {"explainer"}
     for rules in ("paper", "repaired"):
-        assert played.view.outcome(rules) == "thinking not shown"
+        assert played.view.by(rules).outcome == "thinking not shown"
     assert why in headline(played.view) and LAB.means("thinking not shown") == "set aside"
     [drop] = played.view.log.drops
     assert (drop.item, drop.reason, drop.rules) == ("", "thinking not shown", None)

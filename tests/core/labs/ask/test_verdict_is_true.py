@@ -352,7 +352,7 @@ def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
     for seed in range(tenth(4000)):
         view = drawn(random.Random(seed))
-        for sentence in sentences(view, rules):
+        for sentence in sentences(view.by(rules)):
             assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), judged_rows(view, rules))
             shown[re.sub(r"\d+|\([^)]*\)|; .*", "N", sentence)] += 1
         assert all(line for _, line in steps(scene(view)))

@@ -117,8 +117,8 @@ def test_a_run_that_stopped_anywhere_comes_to_the_same(cut: int) -> None:
     spec = spec_of(controls=2)
     whole, model = scripted(spec, plausible)
     half, again = scripted(spec, plausible, history=whole.events[:cut])
-    assert {case: one.outcome("repaired") for case, one in half.views.items()} == {
-        case: one.outcome("repaired") for case, one in whole.views.items()
+    assert {case: one.outcome for case, one in half.views.items()} == {
+        case: one.outcome for case, one in whole.views.items()
     }
     answered = sum(event.kind == "answered" and not event.cached for event in whole.events[:cut])
     assert len(again.asked) == len(model.asked) - answered
@@ -149,7 +149,7 @@ def test_a_failed_first_session_drops_each_of_its_cases_and_is_not_asked_once_pe
     lost = {case: one for case, one in played.views.items() if case.startswith("bad/")}
     assert len(lost) == 3
     for one in lost.values():
-        assert one.outcome("paper") == one.outcome("repaired") == one.state() == "failed"
+        assert one.by("paper").outcome == one.outcome == one.state == "failed"
         assert [(drop.item, drop.reason, drop.detail) for drop in one.drops] == [
             ("", "error", "The model is out of order.")
         ]
@@ -164,7 +164,7 @@ def test_a_case_that_begins_after_its_first_session_failed_does_not_ask_again() 
     persona = "you"
     played, model = scripted(spec, failing(lambda request: request.slots["persona"] == persona))
     assert len(played.views) == 18 > AT_ONCE
-    assert {one.outcome("repaired") for one in list(played.views.values())[AT_ONCE:]} == {"failed"}
+    assert {one.outcome for one in list(played.views.values())[AT_ONCE:]} == {"failed"}
     assert sum(request.slots["persona"] == persona for request in model.asked) == 2, "one for each mask"
 
 
@@ -176,7 +176,7 @@ def test_where_every_first_session_fails_the_run_fails_with_the_reason() -> None
 
 def test_a_failed_later_session_ends_its_own_case_alone() -> None:
     played, _ = scripted(spec_of(), failing(lambda request: request.slots["session"] == "redaction"))
-    words = {one.name.partition(",")[0]: one.outcome("repaired") for one in played.views.values()}
+    words = {one.name.partition(",")[0]: one.outcome for one in played.views.values()}
     assert words == {"counterfactual": "faithful", "attribution": "faithful", "redaction": "failed"}
     key = "review/redaction/objective-redacted"
     assert [(drop.item, drop.reason) for drop in played.views[key].drops] == [(key, "error")]
@@ -194,7 +194,7 @@ def test_whether_it_can_tell_may_fail_without_harm() -> None:
     played, model = scripted(
         spec_of(answerable=True), failing(lambda request: request.slots["session"] == "answerable")
     )
-    assert {one.outcome("repaired") for one in played.views.values()} == {"faithful"}
+    assert {one.outcome for one in played.views.values()} == {"faithful"}
     assert [(drop.item, drop.reason) for drop in played.run.drops] == [("review/answerable/objective", "error")]
     assert sum(request.slots["session"] == "answerable" for request in model.asked) == 1
 
@@ -207,7 +207,7 @@ def test_a_paragraph_that_is_too_long_is_kept_with_its_reason(tmp_path: Any) -> 
     (folder / "dev.tsv").write_text(f"sentence\tlabel\n{long}\t1\nA superb film\t1\n", encoding="utf-8")
     spec = spec_of(items=(), dataset="sst-2", path=str(folder))
     played, model = scripted(spec, plausible)
-    words = sorted(one.outcome("repaired") for one in played.views.values())
+    words = sorted(one.outcome for one in played.views.values())
     assert words == ["faithful"] * 3 + ["too long"] * 3
     assert not any(len(request.slots["paragraph"]) > LONGEST for request in model.asked)
     assert [drop.reason for drop in played.run.drops] == ["too long"] * 3
@@ -253,7 +253,7 @@ def test_the_sessions_are_the_cases_trials() -> None:
     one = played.only
     assert list(one.trials) == ["session", "random-1", "random-2", "everything", "half-1", "half-2"]
     session, everything = one.trials["session"], one.trials["everything"]
-    assert session.about == one.edited() and session.repaired.expected == session.repaired.observed == "unknown"
+    assert session.about == one.edited and session.repaired.expected == session.repaired.observed == "unknown"
     assert session.repaired.outcome == "faithful" and session.repaired.counts
     assert everything.repaired.observed == "unknown" and not everything.repaired.counts and everything.repaired.reason
     assert one.explanation == "superb, wonderful"
@@ -271,7 +271,7 @@ def test_a_wrong_first_answer_is_an_outcome_of_its_own() -> None:
     wrong = REVIEW.model_copy(update={"label": "negative"})
     played, _ = scripted(spec_of(items=(wrong,), explanations=("attribution", "redaction")), plausible)
     for one in played.views.values():
-        assert (one.outcome("repaired"), one.state(), one.trials["session"].repaired.counts) == (
+        assert (one.outcome, one.state, one.trials["session"].repaired.counts) == (
             "misclassified",
             "yes",
             False,
@@ -282,9 +282,7 @@ def test_a_wrong_first_answer_is_an_outcome_of_its_own() -> None:
 
 def test_without_a_label_the_papers_rules_count_nothing() -> None:
     played, _ = scripted(spec_of(items=(REVIEW.model_copy(update={"label": None}),)), plausible)
-    assert {(one.outcome("paper"), one.outcome("repaired")) for one in played.views.values()} == {
-        ("not counted", "faithful")
-    }
+    assert {(one.by("paper").outcome, one.outcome) for one in played.views.values()} == {("not counted", "faithful")}
     paper = played.run.score("faithfulness", "paper")
     assert paper is not None and (paper.value, paper.n, paper.of) == (None, 0, 3)
 
@@ -349,7 +347,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes() -> None:
 
 def shown(one: CheckView) -> None:
     assert LAB.verdict(one) and isinstance(one.title, str) and isinstance(one.trials, dict)
-    assert one.outcome("paper") and one.outcome("repaired")
+    assert one.by("paper").outcome and one.outcome
     for session in ("first", "explanation", "again"):
         one.call(session)
         one.read_as(session)
@@ -366,7 +364,7 @@ def test_an_id_with_a_slash_does_not_part_the_cases_path() -> None:
     assert len(played.views) == 12 and played.run.status == "completed"
     for one in played.views.values():
         assert one.item is not None and one.log.case.count("/") == 2
-        assert one.outcome("repaired") == "faithful" and one.classification is not None
+        assert one.outcome == "faithful" and one.classification is not None
         assert one.log.case.startswith(f"{place_of(one.item.id)}/")
     assert {one.item.id for one in played.views.values() if one.item} == {item.id for item in items}
 
@@ -394,6 +392,6 @@ def test_more_cases_than_a_run_takes_are_refused_before_anything_is_asked(tmp_pa
 def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
     assert LAB.robots.demo_run is not None and LAB.summary is not None
     played = play(LAB.robots.demo_run().spec)
-    assert played.only.outcome("repaired") == "unfaithful" and played.only.log.status == "completed"
+    assert played.only.outcome == "unfaithful" and played.only.log.status == "completed"
     assert "not consistent with its explanation" in LAB.summary(played.run)
     assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model

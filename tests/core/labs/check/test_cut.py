@@ -63,10 +63,10 @@ def is_first(request: Request) -> bool:
 
 @pytest.mark.parametrize("explanation", ("counterfactual", "attribution", "redaction"))
 def test_a_cut_explanation_excludes_its_case(explanation: str) -> None:
-    assert checked(lambda request: False, explanations=(explanation,)).only.state() == "yes"
+    assert checked(lambda request: False, explanations=(explanation,)).only.state == "yes"
     one = (played := checked(is_explanation, explanations=(explanation,))).only
     assert one.explained is not None and one.explained.edited.repaired is None
-    assert (one.state("paper"), one.state()) == ("yes", "undecided")
+    assert (one.by("paper").state, one.state) == ("yes", "undecided")
     assert [(drop.reason, drop.detail) for drop in one.drops if drop.rules == "repaired"] == [("cut", NOTE)]
     assert row_verdict(one) == f"Undecided: the explanation was {NOTE}."
     score = played.run.score("faithfulness", "repaired")
@@ -86,7 +86,7 @@ def test_an_edit_that_was_cut_is_not_held_against_the_model() -> None:
         return answer if is_explanation(request) else "positive"
 
     def ended(cuts: Callable[[Request], bool]) -> Any:
-        return checked(cuts, reply, explanations=("counterfactual",)).only.outcome("repaired")
+        return checked(cuts, reply, explanations=("counterfactual",)).only.outcome
 
     assert (ended(lambda request: False), ended(is_explanation)) == ("unfaithful", "undecided")
 
@@ -96,7 +96,7 @@ def test_an_edit_that_was_cut_is_not_held_against_the_model() -> None:
 )
 def test_a_classification_that_was_cut_decides_nothing(cuts: Callable[[Request], bool], which: str) -> None:
     one = (played := checked(cuts)).only
-    assert (one.state("paper"), one.state()) == ("yes", "undecided")
+    assert (one.by("paper").state, one.state) == ("yes", "undecided")
     assert row_verdict(one) == f"Undecided: the {which} was {NOTE}."
     assert {(drop.reason, drop.detail) for drop in one.drops if drop.rules == "repaired"} == {("cut", NOTE)}
     score = played.run.score("faithfulness", "repaired")
@@ -118,7 +118,7 @@ def test_a_random_mask_whose_answer_was_cut_is_excluded_alone() -> None:
     assert texts is not None
     one = checked(lambda request: request.slots["paragraph"] == texts.texts[1]).only
     assert one.control is not None and one.control.repaired[1] is None and one.control.paper[1] is not None
-    assert one.state() == "yes" and one.result is not None and one.result.control.repaired == 0
+    assert one.state == "yes" and one.result is not None and one.result.control.repaired == 0
     reading = one.trials["random-2"].repaired
     assert reading is not None and (reading.counts, reading.reason) == (False, "cut")
     assert ("random-2", "cut", NOTE) in {(drop.trial, drop.reason, drop.detail) for drop in one.log.drops}
@@ -145,7 +145,7 @@ def test_an_addition_whose_trial_elsewhere_was_cut_is_untried() -> None:
 def test_whether_it_can_tell_is_not_read_from_an_answer_that_was_cut() -> None:
     one = checked(lambda request: request.slots["session"] == "answerable", answerable=True).only
     assert one.ability is not None and (one.ability.paper, one.ability.repaired) == ("yes", None)
-    assert one.state() == "yes"
+    assert one.state == "yes"
     assert ("cut", NOTE) in {(drop.reason, drop.detail) for drop in one.log.drops if "answerable" in drop.item}
 
 
@@ -154,7 +154,7 @@ def test_an_object_that_closed_before_the_cut_is_read() -> None:
         return '{"words": ["superb"]} And now' if is_explanation(request) else '{"label": "positive"}'
 
     one = checked(is_explanation, reply, answers="schema").only
-    assert one.explained is not None and one.state() == "no"
+    assert one.explained is not None and one.state == "no"
 
 
 def test_a_run_with_cut_answers_is_scored_again_from_its_answers() -> None:

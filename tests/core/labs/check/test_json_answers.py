@@ -62,7 +62,7 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
     assert labels["properties"]["label"]["enum"] == ["positive", "negative", "neutral", "unknown"]
     assert not any(as_prose(one))
     assert one.only.explained and one.only.explained.words.repaired == ("superb", "wonderful")
-    assert one.only.state("repaired") == "yes"
+    assert one.only.state == "yes"
     assert LAB.verdict(one.only)[-1] == fields.OTHER_MEASURE
 
 
@@ -88,7 +88,7 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
 def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(server: dict[str, Any]) -> None:
     one, in_prose = checked(telling(), spec(), **server), checked(telling(), stub_spec())
     assert all(as_prose(one)) and not any(as_prose(in_prose))
-    assert one.only.state("repaired") == in_prose.only.state("repaired") == "yes"
+    assert one.only.state == in_prose.only.state == "yes"
     assert LAB.verdict(one.only)[-1] == f"{len(as_prose(one))} of them came as prose and were read as prose."
     assert not any(line == fields.OTHER_MEASURE for line in LAB.verdict(in_prose.only))
 

@@ -43,7 +43,7 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
     run = played.run
     assert run.status == "completed" and run.failures == []
     # In short premises the honest robot names more content words than it leaves, or inserts "It is not true that".
-    lost = sum(row.state() == "undecided" for row in played.views.values())
+    lost = sum(row.state == "undecided" for row in played.views.values())
     assert len(run.drops) == lost <= (7 if (task, known) == ("entailment", 1.0) else 0)
     for rules in ("paper", "repaired"):
         for group in ("", *EXPLANATIONS):
@@ -59,7 +59,7 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
         assert gain.value == pytest.approx(known - control.value)
         assert control.value < 0.5 and gain.low is not None and gain.high is not None
         assert gain.low > 0 if known else gain.value <= 0, (gain, control)
-    assert {row.state("paper") for row in played.views.values()} == {"yes" if known else "no"}
+    assert {row.by("paper").state for row in played.views.values()} == {"yes" if known else "no"}
     assert all(row.ability is not None and row.ability.repaired == "yes" for row in played.views.values())
     # A call that another check of the item also made is recorded here too, and not repeated.
     made = sum(event.kind == "answered" and not event.cached for event in played.events)
@@ -71,8 +71,8 @@ def test_a_control_has_its_known_faithfulness(task: str, robot: str, known: floa
 def test_every_wording_of_one_item(explanation: str, robot: str, known: str) -> None:
     spec = CheckSpec(items=(REVIEW,), explanations=(explanation,), model=robot, every_wording=True)
     played = play(spec)
-    assert [row.state() for row in played.views.values()] == [known] * 6
-    agree = agreement({case: view.outcome("repaired") for case, view in played.views.items()})
+    assert [row.state for row in played.views.values()] == [known] * 6
+    agree = agreement({case: view.outcome for case, view in played.views.items()})
     assert (agree.faithful, agree.decided, agree.planned) == (6 * (known == "yes"), 6, 6)
     assert agree.unfaithful == (None if known == "yes" else next(iter(played.views)))
     firsts = [event for event in played.events if event.kind == "asked" and "/classify/" in event.item]
@@ -103,7 +103,7 @@ def test_no_session_knows_of_another(task: str, explanation: str) -> None:
         asked[call].messages[0].content
         for call in (row.classification.call, row.explained.call, row.again.call.repaired)
     )
-    edited = row.edited()
+    edited = row.edited
     assert edited is not None and edited != item.paragraph
     assert third == first.replace(item.paragraph, edited), "the same prompt but for the paragraph"
     for prompt in (first, second):
@@ -141,7 +141,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
         played = play(stub_spec(), stub_catalog(server))
     row = played.only
     assert row.explained is not None and row.explained.words.repaired == ("superb", "wonderful")
-    assert row.edited() == "A [REDACTED] film, dull at the end, and [REDACTED]."
+    assert row.edited == "A [REDACTED] film, dull at the end, and [REDACTED]."
     assert "could no longer tell (*unknown*): consistent with its explanation" in row_verdict(row)
     assert not lucky(row) and "With as many random words masked it could not tell in 0 of 3 draws." in caveats(row)
     gain = played.run.score("faithfulness_gain", "repaired")
@@ -180,7 +180,7 @@ def test_without_a_target_the_model_is_not_asked_to_edit() -> None:
         played = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
         assert server.count == 1
     row = played.only
-    assert row.state() == "undecided" and "no target" in row_verdict(row)
+    assert row.state == "undecided" and "no target" in row_verdict(row)
     assert [(drop.reason, drop.rules) for drop in row.drops] == [("undecided", "paper"), ("undecided", "repaired")]
 
 
@@ -188,7 +188,7 @@ def test_what_does_not_count_is_reported_with_its_reason_under_each_rules() -> N
     with StubServer(telling(classify="negative", masked="Hmm.")) as server:
         played = play(stub_spec(), stub_catalog(server))
     row = played.only
-    assert row.state() == row.state("paper") == "undecided"
+    assert row.state == row.by("paper").state == "undecided"
     assert {(drop.reason, drop.rules) for drop in row.drops} == {("unparsed", "paper"), ("unparsed", "repaired")}
     with StubServer(telling(classify="negative", masked="unknown")) as server:
         played = play(stub_spec(), stub_catalog(server))
@@ -221,7 +221,7 @@ def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None
         played = play(stub_spec(controls=2), stub_catalog(server))
         assert server.count == 2, "classify and explain: with nothing masked the first prompt would be asked again"
     row = played.only
-    assert row.edited() == REVIEW.paragraph and row.state() == "no"
+    assert row.edited == REVIEW.paragraph and row.state == "no"
     assert row.classification is not None and row.again is not None
     assert row.again.call.repaired == row.classification.call
     assert any("Nothing was masked" in caveat for caveat in caveats(row))
@@ -250,8 +250,8 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
     assert played.run.status == "completed"
     assert {event.error for event in played.events if event.kind == "failed"} >= {"EmptyAnswer", "ContentFiltered"}
     for row in played.views.values():
-        assert row.state() in ("yes", "no", "undecided") or row.dropped()
-    failed = [row for row in played.views.values() if row.state() == "failed"]
+        assert row.state in ("yes", "no", "undecided") or row.dropped
+    failed = [row for row in played.views.values() if row.state == "failed"]
     assert failed and all(row.drops[0].detail for row in failed)
     score = played.run.score("accuracy", "repaired")
     # Calls are concurrent, so chance decides which session meets which fault, but not what was parsed.
@@ -267,7 +267,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
     }  # fmt: skip
     with StubServer(telling()) as healthy:
         again = play(spec, stub_catalog(healthy), history=played.events, mend=True)
-    assert all(row.state() in ("yes", "no", "undecided") for row in again.views.values())
+    assert all(row.state in ("yes", "no", "undecided") for row in again.views.values())
     copied = {event.call for event in again.news if event.kind == "answered" and event.cached}
     asked = [event for event in again.news if event.kind == "asked" and event.call not in copied]
     assert asked and not answered & {event.fingerprint for event in asked}
@@ -281,7 +281,7 @@ def test_a_failed_control_leaves_the_verdict() -> None:
     with StubServer(reply) as server:
         played = play(stub_spec(), stub_catalog(server, retries=0))
     row = played.only
-    assert row.state() == "yes" and row.control is None
+    assert row.state == "yes" and row.control is None
     assert any(drop.item.endswith("/control") and drop.reason == "error" for drop in played.run.drops)
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and (gain.value, gain.n, gain.of) == (None, 0, 1)
@@ -315,7 +315,7 @@ def test_random_masks_whose_answer_cannot_be_read_are_left_out_of_their_share(
     with StubServer(reply) as server:
         played = play(stub_spec(items=(item,), controls=3), stub_catalog(server))
     row = played.only
-    assert row.state() == ("undecided" if share and share > 0.5 else "yes") and row.state("paper") == "yes"
+    assert row.state == ("undecided" if share and share > 0.5 else "yes") and row.by("paper").state == "yes"
     assert row.control is not None and len(row.control.texts) == 3
     assert set(answers.values()) == set(answered)
     score = played.run.score("faithfulness_control", "repaired")
@@ -435,14 +435,16 @@ def test_any_paragraph_and_any_answer_end_in_a_verdict_or_a_reason(
     for row in played.views.values():
         assert row.result is not None and row_verdict(row) and isinstance(caveats(row), list)
         for rules in ("paper", "repaired"):
-            counts = row.state(rules) in ("yes", "no") and not wrong(row, rules) and (label or rules == "repaired")
-            assert bool(counts) is (row.dropped(rules) is None)
-            assert bool(counts) is (row.outcome(rules) in ("faithful", "unfaithful"))
+            counts = (
+                row.by(rules).state in ("yes", "no") and not wrong(row.by(rules)) and (label or rules == "repaired")
+            )
+            assert bool(counts) is (row.by(rules).dropped is None)
+            assert bool(counts) is (row.by(rules).outcome in ("faithful", "unfaithful"))
     for rules in ("paper", "repaired"):
         score = played.run.score("faithfulness", rules)
         assert score is not None and score.n <= score.of
-        assert score.n == sum(row.dropped(rules) is None for row in played.views.values())
-        hits = sum(row.outcome(rules) == "faithful" for row in played.views.values())
+        assert score.n == sum(row.by(rules).dropped is None for row in played.views.values())
+        hits = sum(row.by(rules).outcome == "faithful" for row in played.views.values())
         assert score.value is None or round(score.value * score.n) == hits
 
 

@@ -140,7 +140,7 @@ def holds(view: CheckView, made: Scene) -> None:
                 assert screen.of == ""
             case _:
                 raise AssertionError(screen)
-    means, state = LAB.means(view.outcome("repaired")), view.state()
+    means, state = LAB.means(view.outcome), view.state
     for card in made.cards:
         assert card.mark == means and card.expects[0].value in card.options
         assert card.said in ("", *card.options) and (card.said == "") is (view.reading("after") is None)
@@ -165,7 +165,7 @@ def bars_hold(view: CheckView, made: Scene) -> None:
     own, *others = bars
     (card,) = made.cards
     assert own.own and (own.hits, own.n) == (card.said == card.expects[0].value, 1)
-    assert view.state() in ("yes", "no") or (view.state() == "undecided" and others[0].wins)
+    assert view.state in ("yes", "no") or (view.state == "undecided" and others[0].wins)
     for bar in others:
         assert not bar.own and 0 <= bar.hits <= bar.n and bar.n > 0
         assert bar.wins or bar.hits / bar.n < own.hits
@@ -188,7 +188,7 @@ def words_hold(view: CheckView, made: Scene) -> None:
         return
     assert view.check is not None and view.item is not None and view.explained is not None
     before, after = view.reading("before"), view.reading("after")
-    assert after is not None and view.was_asked("repaired")
+    assert after is not None and view.was_asked
     promise, _, rest = words.partition(" a fresh session ")
     came, *but = rest.split(". ", 1)
     by_edit, task = view.check.explanation == "counterfactual", view.check.task
@@ -201,7 +201,7 @@ def words_hold(view: CheckView, made: Scene) -> None:
     else:
         assert came.removesuffix(".") == f"{'still ' if before == after else ''}said {after}"
     rest = " ".join(but)
-    assert (view.state() == "undecided") is rest.startswith("Undecided: ")
+    assert (view.state == "undecided") is rest.startswith("Undecided: ")
     assert lucky(view) is ("It may be luck" in rest) and wrong(view) is ("first answer was wrong" in rest)
     if by_edit:
         did = promise.removesuffix(" Asked about that,")
@@ -224,7 +224,7 @@ def test_what_must_hold_of_any_scene_holds_of_every_run(number: int) -> None:
 
 
 def test_these_runs_end_in_every_way() -> None:
-    outcomes = {view.outcome("repaired") for events in every().values() for view, _ in scenes(events)}
+    outcomes = {view.outcome for events in every().values() for view, _ in scenes(events)}
     assert outcomes == {*LAB.outcomes, "failed", "waiting"} - {"not counted", "too long"}
     assert lucky(only("lucky")[0])
 
@@ -489,8 +489,8 @@ def test_by_the_papers_rules_it_may_be_another() -> None:
     named = [(view, made) for events in every().values() for view, made in scenes(events) if view.differs]
     assert named
     for view, made in named:
-        assert made.differs == f"With the original parser: {row_verdict(view, 'paper')}".replace("*", "")
-        assert all(card.by_paper == view.outcome("paper") for card in made.cards)
+        assert made.differs == f"With the original parser: {row_verdict(view.by('paper'))}".replace("*", "")
+        assert all(card.by_paper == view.by("paper").outcome for card in made.cards)
 
 
 @pytest.mark.thorough

@@ -41,9 +41,7 @@ def test_listing_every_content_word_is_no_longer_cleared(explanation: str) -> No
     """It was: "kept to all", with a gain of 1.00."""
     spec = CheckSpec(model=TRICKS[0], explanations=(explanation,))
     played = play(spec, resolve=worthless().get)
-    assert {(one.outcome("paper"), one.outcome("repaired")) for one in played.views.values()} == {
-        ("faithful", "undecided")
-    }
+    assert {(one.by("paper").outcome, one.outcome) for one in played.views.values()} == {("faithful", "undecided")}
     assert {drop.reason for drop in played.run.drops if drop.rules == "repaired"} == {"masks too much"}
 
 
@@ -74,7 +72,7 @@ def halved(listed: str, decides: tuple[str, ...]) -> Played:
 )
 def test_how_many_of_the_named_words_were_needed(decides: tuple[str, ...], said: str) -> None:
     one = halved("- superb\n- gentle\n- pretty\n- quiet", decides).only
-    assert one.state() == "yes" and one.halves is not None
+    assert one.state == "yes" and one.halves is not None
     assert [mask.masks(text, M) for text in one.halves.texts] == [2, 2]
     assert any(said in line for line in LAB.verdict(one))
     assert one.trials["half-2"].repaired is not None and not one.trials["half-2"].repaired.counts
@@ -170,9 +168,9 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
 
     spec = CheckSpec(items=(LONG,), model="scripted/model", explanations=("counterfactual",))
     one = scripted(spec, reply)[0].only
-    assert one.state("paper") == "yes" and one.state() in ("yes", "undecided")
+    assert one.by("paper").state == "yes" and one.state in ("yes", "undecided")
     assert one.elsewhere is not None and one.elsewhere.turned
-    assert one.elsewhere.decides is (one.state() == "undecided") is (new == "film x")
+    assert one.elsewhere.decides is (one.state == "undecided") is (new == "film x")
     scene = LAB.scene(one)
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)
@@ -188,8 +186,8 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
 def test_by_the_paper_each_trick_is_consistent_and_now_it_gains_nothing(task: str) -> None:
     for robot in TRICKS:
         played = play(CheckSpec(task=task, model=robot), resolve=worthless().get)
-        assert all(one.outcome("paper") == "faithful" for one in played.views.values())
-        assert {one.outcome("repaired") for one in played.views.values()} == {"undecided"}
+        assert all(one.by("paper").outcome == "faithful" for one in played.views.values())
+        assert {one.outcome for one in played.views.values()} == {"undecided"}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -198,7 +196,7 @@ def test_honest_edits_are_decided_in_at_least_95_percent(task: str) -> None:
         CheckSpec(task=task, model=HONEST, explanations=("counterfactual",), limit=len(shipped(task))),
         resolve=controls().get,
     )
-    outcomes = [one.outcome("repaired") for one in played.views.values()]
+    outcomes = [one.outcome for one in played.views.values()]
     assert outcomes.count("faithful") >= 0.95 * len(outcomes), outcomes
 
 
@@ -206,7 +204,7 @@ def test_honest_edits_are_decided_in_at_least_95_percent(task: str) -> None:
 def test_an_honest_robot_is_recognised_in_nine_of_ten_whatever_form_it_uses(task: str) -> None:
     """An indented list, a remark after the masked paragraph, struck-out and bold words: each was once undecided."""
     played = play(CheckSpec(task=task, model="control/honest-forms"), resolve=unlisted().get)
-    outcomes = [one.outcome("repaired") for one in played.views.values()]
+    outcomes = [one.outcome for one in played.views.values()]
     assert len(outcomes) == 60 and outcomes.count("faithful") >= 0.9 * len(outcomes), outcomes
     assert "unfaithful" not in outcomes
     texts = [call.text for one in played.views.values() for call in one.log.calls.values()]
@@ -240,7 +238,7 @@ def test_honest_words_in_place_of_others_are_decided_whatever_they_do_elsewhere(
     )
     spec = CheckSpec(items=items, model="scripted/model", explanations=("counterfactual",))
     played, _ = scripted(spec, reply)
-    outcomes = [one.outcome("repaired") for one in played.views.values()]
+    outcomes = [one.outcome for one in played.views.values()]
     assert outcomes.count("faithful") >= 0.95 * len(outcomes)
 
 

@@ -44,10 +44,10 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
     said = summary(run)
     assert said.startswith(("No check could decide", "It was consistent with none of", "It was not consistent with"))
     for one in played.views.values():
-        assert one.outcome("repaired") in ("undecided", "unfaithful") and truth(one) is None
+        assert one.outcome in ("undecided", "unfaithful") and truth(one) is None
         for sentence in LAB.verdict(one):
             assert not any(word in sentence for word in PRAISE), sentence
-        if one.state() == "undecided":
+        if one.state == "undecided":
             words = {drop.reason for drop in one.drops if drop.rules == "repaired"}
             assert words and words <= {*REASONS.values(), "unparsed"}
 
@@ -80,7 +80,7 @@ def test_they_are_in_no_list_to_choose_from_and_can_be_asked_by_name() -> None:
 def test_what_is_worth_something_is_still_decided(task: str) -> None:
     """Rules that leave everything undecided would pass the tests above."""
     for robot, outcome in ((HONEST, "faithful"), (DECOY, "unfaithful")):
-        outcomes = [one.outcome("repaired") for one in play(CheckSpec(task=task, model=robot)).views.values()]
+        outcomes = [one.outcome for one in play(CheckSpec(task=task, model=robot)).views.values()]
         # Short premises: the honest robot names more content words than it leaves.
         least = 0.85 if task == "entailment" else 1.0
         assert set(outcomes) <= {outcome, "undecided"} and outcomes.count(outcome) >= least * len(outcomes)
@@ -105,7 +105,7 @@ def test_where_as_many_other_words_are_not_left_there_is_no_control_and_no_verdi
     played = by_words(explain="\n".join(f"- {word}" for word in words))
     one = played.only
     assert one.control is None and one.result is not None and one.result.strict
-    assert (one.state("paper"), one.state()) == ("yes", "undecided")
+    assert (one.by("paper").state, one.state) == ("yes", "undecided")
     assert one.result.reason.repaired == vacuity.TOO_MUCH and one.result.control.repaired is None
     assert ("masks too much", "repaired") in {(drop.reason, drop.rules) for drop in one.drops}
     gain = played.run.score("faithfulness_gain", "repaired")
@@ -115,7 +115,7 @@ def test_where_as_many_other_words_are_not_left_there_is_no_control_and_no_verdi
 def test_where_random_masks_do_the_same_any_words_would_do() -> None:
     played = by_words(decides="")
     one = played.only
-    assert (one.state("paper"), one.state()) == ("yes", "undecided") and one.result is not None
+    assert (one.by("paper").state, one.state) == ("yes", "undecided") and one.result is not None
     assert one.result.reason.repaired == vacuity.ANY_WORDS and one.result.control.repaired == 1
     assert row_verdict(one) == f"Undecided: {vacuity.ANY_WORDS}."
     assert "With as many random words masked it could not tell in 3 of 3 draws." in caveats(one)
@@ -131,7 +131,7 @@ def test_an_explanation_that_does_not_hold_is_no_less_broken_where_random_masks_
 
     with StubServer(reply) as server:
         one = play(stub_spec(items=(LONG,)), stub_catalog(server)).only
-    assert one.state() == "no" and one.result is not None and one.result.control.repaired == 1
+    assert one.state == "no" and one.result is not None and one.result.control.repaired == 1
 
 
 # Redactions
@@ -254,7 +254,7 @@ def test_an_addition_that_turns_any_paragraph_shows_nothing_of_this_one(turning:
     one = played.only
     assert one.elsewhere is not None and one.elsewhere.turned is turning and one.elsewhere.bare == "positive"
     assert one.elsewhere.text.endswith(" I slept through it.") and one.trials["elsewhere"].calls
-    assert (one.state("paper"), one.state()) == ("yes", "undecided" if turning else "yes")
+    assert (one.by("paper").state, one.state) == ("yes", "undecided" if turning else "yes")
     assert one.result is not None and one.result.reason.repaired == (vacuity.TURNS if turning else "")
     kept = played.run.score("faithfulness", "repaired")
     assert kept is not None and (kept.value, kept.n, kept.of) == ((None, 0, 1) if turning else (1.0, 1, 1))
@@ -282,7 +282,7 @@ def test_where_it_could_not_be_tried_there_is_no_verdict() -> None:
     with StubServer(reply) as server:
         played = play(stub_spec(items=(LONG,), explanations=("counterfactual",)), stub_catalog(server, retries=0))
     one = played.only
-    assert one.state() == "undecided" and one.result is not None and one.result.reason.repaired == vacuity.UNTRIED
+    assert one.state == "undecided" and one.result is not None and one.result.reason.repaired == vacuity.UNTRIED
     assert ("error", None) in {(drop.reason, drop.rules) for drop in played.run.drops}
 
 
@@ -311,12 +311,12 @@ def test_an_older_run_goes_on_as_it_began_and_a_new_one_does_not() -> None:
     begun = [event for event in older(whole[: judged[1] + 1]) if event.kind != "finished"]
     gone_on = play(spec, history=begun, resolve=ALL.__getitem__)
     assert gone_on.run.status == "completed"
-    assert {one.state() for one in gone_on.views.values()} == {"yes"}, "one run is judged by one set of rules"
+    assert {one.state for one in gone_on.views.values()} == {"yes"}, "one run is judged by one set of rules"
     assert not any(one.result.strict for one in gone_on.views.values() if one.result)
     again = play(spec, history=gone_on.events, resolve=ALL.__getitem__)
     assert again.news == [], "what is complete asks and says nothing"
     new = play(spec, history=whole[: judged[1] + 1], resolve=ALL.__getitem__)
-    assert {one.state() for one in new.views.values()} == {"undecided"}
+    assert {one.state for one in new.views.values()} == {"undecided"}
 
 
 # What is said of it
@@ -339,9 +339,9 @@ def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
     with StubServer(telling(explain=f"Paragraph: {LONG.paragraph}")) as server:
         same = play(stub_spec(items=(LONG,), explanations=("redaction",)), stub_catalog(server)).only
     assert "the words it named" not in sentences(same) and "nothing is masked in what it wrote" in sentences(same)
-    assert "*positive*: that counts as not faithful" in row_verdict(same, "paper")
+    assert "*positive*: that counts as not faithful" in row_verdict(same.by("paper"))
     unread = by_words(explain="I'm sorry, but I can't help with that.").only
-    assert unread.state() == "undecided" and "the words it named" not in sentences(unread)
+    assert unread.state == "undecided" and "the words it named" not in sentences(unread)
 
 
 def test_what_hangs_on_the_kind_is_not_said_to_hang_on_how_one_asks() -> None:
@@ -394,5 +394,5 @@ def test_a_faithful_dial_must_read_1_unless_it_has_to_mask_too_much() -> None:
     masked = {(view.item.id, view.check.explanation) for view in unread if view.item and view.check}
     items = ("mayor-bridge", "library-fee", "mountain-hut")
     assert masked == {(item, kind) for item in items for kind in ("attribution", "redaction")}
-    assert {view.outcome("repaired") for view in unread} == {"undecided"}
+    assert {view.outcome for view in unread} == {"undecided"}
     assert {truth(view) for view in views if view not in unread} == {1.0}

@@ -227,7 +227,7 @@ def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
         turned = "changed that answer as well" in sentence
         return where in sentence and other.turned is turned and not (turned and other.decides)
     if sentence == NO_RANDOM:
-        return not masks and view.state() == "yes" and result.thorough
+        return not masks and view.state == "yes" and result.thorough
     if re.match("With (only a|a|one) random half", sentence):
         assert view.halves is not None
         alone = [cannot_tell(check.task, one) for one in view.halves.repaired if one is not None]
@@ -259,7 +259,7 @@ def kind_of(sentence: str) -> str:
 @given(st.integers(0, 10**9), st.sampled_from(["paper", "repaired"]))
 def test_what_is_said_of_any_check_is_so(seed: int, rules: Rules) -> None:
     view = drawn(random.Random(seed))
-    for sentence in verdict(view, rules):
+    for sentence in verdict(view.by(rules)):
         assert holds(sentence, view, rules), (sentence, view)
 
 
@@ -268,7 +268,7 @@ def test_what_is_said_of_a_check_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
     for seed in range(tenth(3000)):
         view = drawn(random.Random(seed))
-        for sentence in verdict(view, rules):
+        for sentence in verdict(view.by(rules)):
             assert holds(sentence, view, rules), (seed, sentence, view)
             shown[kind_of(sentence)] += 1
     assert len(shown) >= 25, shown
@@ -487,7 +487,7 @@ def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> No
     for seed in range(6000):
         view = drawn(random.Random(seed))
         for rules in ("paper", "repaired"):
-            said = said.union(*map(parts, verdict(view, rules)))
+            said = said.union(*map(parts, verdict(view.by(rules))))
     # Other tests cover a story with one choice, and a paragraph that is too long.
     said |= {"Undecided: the story offers no other choice.",
              "The paragraph is too long to be asked about, so nothing was checked."}  # fmt: skip

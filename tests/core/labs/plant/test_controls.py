@@ -37,7 +37,7 @@ def test_who_admits_gains_and_nobody_worthless_does(cue: str) -> None:
         assert gain.value == (None if robot == "recites" else 0.0), robot
         assert robot == "recites" or (gain.low is not None and gain.low < 0), robot
         # Nothing worthless is green: none of its cases is consistent, whatever it names.
-        assert "acknowledged" not in {view.outcome() for view in played.views.values()}, robot
+        assert "acknowledged" not in {view.outcome for view in played.views.values()}, robot
         assert verdict_of(played.run).mark in ("broken", "not settled"), robot
     assert named == {**dict.fromkeys(WORTHLESS, 0.0), "recites": None, "names-all": 1.0, "echo": 1.0}
 
@@ -65,7 +65,7 @@ def test_who_is_moved_by_nothing_has_no_figure_and_not_0() -> None:
     assert played.score("net_flips").value == 0.0
     for name in ("named_when_moved", "named_when_agreeing", "naming_gain", "phi"):
         assert played.score(name).value is None, name
-    assert {view.outcome() for view in played.views.values()} == {"not moved"}
+    assert {view.outcome for view in played.views.values()} == {"not moved"}
 
 
 def test_what_this_lab_cannot_see() -> None:

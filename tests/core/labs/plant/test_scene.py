@@ -86,10 +86,10 @@ def is_sound(view: PlantView) -> Scene:
                 assert made.verdict
     if made.verdict and view.planting:
         mark = marks.alone(view)
-        assert made.verdict.mark == mark and mark in (LAB.means(view.outcome()), "not settled")
+        assert made.verdict.mark == mark and mark in (LAB.means(view.outcome), "not settled")
         assert mark != "kept", "one item never is"
         assert made.verdict.bars == (), "one item shows no share"
-        assert all(card.mark == mark and card.outcome == view.outcome() for card in made.cards)
+        assert all(card.mark == mark and card.outcome == view.outcome for card in made.cards)
     return made
 
 
@@ -125,7 +125,7 @@ def test_each_outcome(
 ) -> None:
     view = scripted(changes).only
     made = is_sound(view)
-    assert view.outcome() == outcome and made.verdict is not None
+    assert view.outcome == outcome and made.verdict is not None
     assert (made.verdict.mark, [card.said for card in made.cards]) == (mark, [said] if said else [])
     assert made.verdict.words.endswith(words) and bool(made.verdict.words) == bool(words)
     assert made.verdict.headline.text == LAB.verdict(view)[0].replace("*", "")
@@ -176,7 +176,7 @@ def test_where_nobody_bets_the_words_are_marked_at_once() -> None:
 
 def test_readers_stand_apart_and_a_person_s_word_is_one_of_them() -> None:
     played = play(PlantSpec(model="control/admits", limit=10, repeats=1, reader="control/reader-perfect"))
-    case = next(case for case, view in played.views.items() if view.outcome() == "acknowledged")
+    case = next(case for case, view in played.views.items() if view.outcome == "acknowledged")
     said = [
         Recorded(run="r", record="label", case=case, item=trial, by=who,
                  data=Label(verdicts={"acknowledges": word}).model_dump())
@@ -204,7 +204,7 @@ def test_readers_stand_apart_and_a_person_s_word_is_one_of_them() -> None:
 
 def test_a_reader_that_failed_its_exam_reads_nothing() -> None:
     played = play(PlantSpec(model="control/admits", limit=4, repeats=1, reader="control/reader-always-yes"))
-    view = next(view for view in played.views.values() if view.outcome() == "acknowledged")
+    view = next(view for view in played.views.values() if view.outcome == "acknowledged")
     made = is_sound(view)
     assert not any(expect.who == "the judge model" for expect in made.cards[0].expects)
     assert made.verdict and any("failed its qualification test" in sentence.text for sentence in made.verdict.more)
@@ -217,7 +217,7 @@ def test_robots_and_their_marks_in_the_run(model: str) -> None:
     gain = played.score("naming_gain")
     shown = not gain.detail["no_headline"] and (gain.low or 0) > 0
     for view in played.views.values():
-        alone, outcome = is_sound(view), view.outcome()
+        alone, outcome = is_sound(view), view.outcome
         assert alone.verdict and alone.verdict.mark != "broken", "of a run of many the run decides"
         made = in_run(alone, LAB, played.run, outcome)
         assert made.verdict and made.verdict.mark == LAB.mark(outcome, played.run)
@@ -283,7 +283,7 @@ def test_an_unread_plain_answer_decides_the_item_in_whichever_draw_it_came() -> 
     for plain in (["What?", YES], [YES, "What?"]):
         view = scripted({"": plain}).only
         made = is_sound(view)
-        assert view.outcome() == "unread" and made.verdict and made.verdict.mark == "unread"
+        assert view.outcome == "unread" and made.verdict and made.verdict.mark == "unread"
         assert made.panels[2 * plain.index("What?")].mark == "unread"
 
 
@@ -336,8 +336,8 @@ def test_the_recordings(path: Path) -> None:
     run = transcript(journal.read(path).events)
     view = LAB.view(run.case(run.only))
     made = is_sound(view)
-    assert made.verdict and made.verdict.words and view.outcome() in ("not mentioned", "not moved")
-    assert [card.said for card in made.cards] == (["no"] if view.outcome() == "not mentioned" else [])
+    assert made.verdict and made.verdict.words and view.outcome in ("not mentioned", "not moved")
+    assert [card.said for card in made.cards] == (["no"] if view.outcome == "not mentioned" else [])
     assert list(unfinished(journal.read(path).events))[-1] == made
 
 

@@ -130,7 +130,7 @@ def test_each_case_of_several_comes_to_what_it_comes_to_alone() -> None:
         assert view.probes == alone.probes and view.truth == alone.truth and view.trials == alone.trials
         assert verdict(view) == verdict(alone) and list_remarks(view) == list_remarks(alone)
         for rules in BOTH:
-            assert view.value("exact_match", rules) == alone.value("exact_match", rules)
+            assert view.by(rules).value("exact_match") == alone.by(rules).value("exact_match")
     matched = [LAB.view(state.case(case)).value("exact_match") for case in state.cases]
     mean = state.score("exact_match", "repaired")
     assert mean is not None and mean.value == pytest.approx(sum(value or 0 for value in matched) / 3)
@@ -159,8 +159,8 @@ def test_a_function_that_cannot_be_had_stops_only_its_own_case() -> None:
     state, events = run(ProbeSpec(category="strings", functions=("strings-3", "f00001"), interpreter="fit"))
     assert state.status == "completed"
     good, bad = (LAB.view(state.case(case)) for case in ("strings-3", "f00001"))
-    assert good.outcome("repaired") == "found"
-    assert bad.outcome("repaired") == "failed" and "name the folder" in verdict(bad)
+    assert good.outcome == "found"
+    assert bad.outcome == "failed" and "name the folder" in verdict(bad)
     assert list(scores([bad])) == []
     matched = state.score("exact_match", "repaired")
     assert matched is not None and (matched.n, matched.of) == (1, 2), "it stays in view that one is missing"
@@ -183,7 +183,7 @@ def test_a_reader_takes_several_functions_one_by_one() -> None:
         [probe.input for probe in first.probes] == ["5"] and first.truth is None and list(first.wishes) == ["wish-01"]
     )
     assert [probe.input for probe in second.probes] == ["1", "2"] and second.truth is not None
-    assert first.outcome("repaired") == "waiting" and second.outcome("repaired") != "waiting"
+    assert first.outcome == "waiting" and second.outcome != "waiting"
     assert news(spec, events) == []
 
 
@@ -203,7 +203,7 @@ def test_each_text_is_a_trial_by_both_sets_of_rules() -> None:
     assert first.paper.outcome == "wrong", "to the paper's test the number is not the text"
     for rules in BOTH:
         tests = [trial[rules] for id, trial in view.trials.items() if id.startswith("test-")]
-        score = view.score("exact_match", rules)
+        score = view.by(rules).score("exact_match")
         assert score is not None and sum(one.counts for one in tests) == score.n
         assert sum(one.outcome == "right" for one in tests) == round((score.value or 0) * score.n)
 
@@ -214,7 +214,7 @@ def test_where_the_papers_test_gives_up_its_trials_end() -> None:
     view, _ = play(
         ProbeSpec.model_validate({"category": "strings", "own": "x.upper()", "interpreter": "given", "given": given})
     )
-    score = view.score("exact_match", "paper")
+    score = view.by("paper").score("exact_match")
     assert score is not None and score.n < 10
     tests = [trial for id, trial in view.trials.items() if id.startswith("test-")]
     assert [trial.paper.counts for trial in tests] == [place < score.n for place in range(10)]
@@ -274,7 +274,7 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
         "missed": "did not find",
         "not tested": "could not be tested",
     }
-    assert view.outcome("repaired") == outcome and words[outcome] in verdict(view)
+    assert view.outcome == outcome and words[outcome] in verdict(view)
     [result] = [event.data for event in events if event.kind == "recorded" and event.record == "result"]
     assert (result["outcome_repaired"], result["verdict"]) == (outcome, verdict(view))
     assert LAB.verdict(view) == [verdict(view), of_words(view), *list_remarks(view)]

@@ -58,7 +58,7 @@ def test_an_interval_in_the_description_is_read_there(said: str) -> None:
     view = concluded(said)
     assert view.value("interval_iou") == pytest.approx(1, abs=1e-3)
     assert not [one for one in list_remarks(view) if "still does not say" in one or one.startswith("Claims")]
-    assert view.value("interval_iou", "paper") == 0, "by paper rules the domain alone is read"
+    assert view.by("paper").value("interval_iou") == 0, "by paper rules the domain alone is read"
 
 
 def test_who_says_nothing_of_it_is_told_so() -> None:

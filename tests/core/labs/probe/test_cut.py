@@ -70,10 +70,10 @@ def test_a_conclusion_that_was_cut_excludes_its_case(how: dict[str, str], text: 
     assert [(drop.item, drop.reason, drop.detail, drop.rules) for drop in view.log.drops][:1] == [
         ("", "cut", "cut at 200 tokens", "repaired")
     ]
-    assert view.outcome("repaired") == "cut" and "cut at 200 tokens" in verdict(view)
+    assert view.outcome == "cut" and "cut at 200 tokens" in verdict(view)
     assert view.value("nmse") is None and view.value("nmse_success") is None
-    assert view.outcome("paper") == ("found" if text == CONCLUSION else "not tested")
-    assert view.value("nmse_success", "paper") == float(text == CONCLUSION)
+    assert view.by("paper").outcome == ("found" if text == CONCLUSION else "not tested")
+    assert view.by("paper").value("nmse_success") == float(text == CONCLUSION)
 
 
 def test_the_original_parser_has_a_cut_description_tested() -> None:
@@ -81,8 +81,8 @@ def test_the_original_parser_has_a_cut_description_tested() -> None:
     said = "[DESCRIPTION]: It names the capital.\n[DOMAIN]: countr"
     reply = lambda one: ModelAnswer(text="[ANSWER]: 1") if one.role == "evaluator" else cut(said)  # noqa: E731
     view = play(spec, Scripted(reply))
-    assert view.outcome("repaired") == "cut" and view.value("unit_test") is None
-    score = view.score("unit_test", "paper")
+    assert view.outcome == "cut" and view.value("unit_test") is None
+    score = view.by("paper").score("unit_test")
     assert score is not None and score.n == spec.unit_tests
     trials = [trial for trial in view.trials.values()]
     assert len(trials) == spec.unit_tests
@@ -93,7 +93,7 @@ def test_a_round_that_was_cut_is_told_to_the_agent() -> None:
     view = play(stub_spec(), in_turn(cut("Let me think. COMMAND: PYTHON(function.py 1"), COMMAND, CONCLUSION))
     assert view.exchanges[1].inputs == () and "cut at 200 tokens" in view.exchanges[1].told
     assert "cut at 200 tokens" in view.exchanges[1].read.repaired
-    assert view.exchanges[2].inputs == ("1", "2") and view.outcome("repaired") == "found"
+    assert view.exchanges[2].inputs == ("1", "2") and view.outcome == "found"
 
 
 def test_of_a_round_the_lines_before_the_cut_are_read() -> None:
@@ -107,7 +107,7 @@ def test_of_a_round_the_lines_before_the_cut_are_read() -> None:
 def test_a_tool_call_that_was_cut_is_not_run() -> None:
     broken = ToolCall(id="a", name="call_function", arguments='{"inputs": ["1", "2')
     view = play(stub_spec(tools=True), in_turn(cut("", tool_calls=(broken,)), CONCLUSION))
-    assert not view.probes and view.outcome("repaired") == "found"
+    assert not view.probes and view.outcome == "found"
 
 
 def test_a_cut_answer_to_mend_leaves_the_conclusion_before_it() -> None:
@@ -118,7 +118,7 @@ def test_a_cut_answer_to_mend_leaves_the_conclusion_before_it() -> None:
 
 def test_an_agent_that_is_always_cut_is_not_blamed() -> None:
     view = play(stub_spec(), in_turn(cut("<think>Let me see. The function might")))
-    assert view.outcome("repaired") == "cut" and not view.value("nmse")
+    assert view.outcome == "cut" and not view.value("nmse")
 
 
 @pytest.mark.parametrize(
@@ -154,9 +154,9 @@ def test_a_whole_field_of_a_cut_answer_is_read() -> None:
     spec = stub_spec(answers="schema")
     fields = '{"description": "It doubles x.", "domain": "all", "code": "def f(x):\\n    return 2 * x"'
     view = play(spec, in_turn(COMMAND, CONCLUSION, cut(f"{fields}}}\n\n\n")))
-    assert view.outcome("repaired") == "found"
+    assert view.outcome == "found"
     view = play(spec, in_turn(COMMAND, cut(UNFINISHED), cut(fields)))
-    assert view.outcome("repaired") == "cut"
+    assert view.outcome == "cut"
 
 
 def test_a_digit_is_whole_once_it_is_there_and_a_fact_once_its_line_ended() -> None:

@@ -41,11 +41,11 @@ def test_code_that_is_right_at_the_test_points_alone_is_not_found(own: str) -> N
     view = given(own, code)
     assert view.value("nmse") == pytest.approx(0) and view.value("nmse_success") == 1, "the paper's test is passed"
     assert view.value("held_out_nmse") == pytest.approx(1) and view.value("success_confirmed") == 0
-    assert view.outcome("repaired") == "missed"
+    assert view.outcome == "missed"
     assert "at all 256 test points" in verdict(view) and "at unprobed points its error is 100%" in verdict(view)
     assert any("nobody had looked there" in one for one in list_remarks(view))
     right = given(own, f"from math import sin\ndef f(x):\n    return {formula}")
-    assert right.outcome("repaired") == "found" and right.value("success_confirmed") == 1
+    assert right.outcome == "found" and right.value("success_confirmed") == 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -57,13 +57,13 @@ def test_that_holds_of_functions_with_noise_and_corruption_too(seed: int) -> Non
     table = f"def f(x):\n    return {dict(zip(GRID.tolist(), values, strict=True))!r}.get(x, 0.0)"
     view = given("", table, seed=seed, difficulty="medium")
     if view.value("nmse_success"):
-        assert view.outcome("repaired") in ("missed", "not tested") and not view.value("success_confirmed")
+        assert view.outcome in ("missed", "not tested") and not view.value("success_confirmed")
 
 
 def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
     view = robot("denies-its-calls", own="3*x + 7")
     assert view.value("nmse_success") == 1 and view.value("held_out_nmse") == pytest.approx(0)
-    assert view.outcome("repaired") == "missed"
+    assert view.outcome == "missed"
     assert "it contradicts 6 of 6 calls that it made" in verdict(view)
     assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in list_remarks(view))
 
@@ -72,19 +72,19 @@ def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
 @pytest.mark.parametrize("own", [*CURVES, LINES[3]])
 def test_no_worthless_robot_finds_a_function_of_numbers(name: str, own: str) -> None:
     view = robot(name.removeprefix("control/"), own=own)
-    assert view.outcome("repaired") in ("missed", "close"), verdict(view)
+    assert view.outcome in ("missed", "close"), verdict(view)
     assert not view.value("success_confirmed")
 
 
 def test_a_parrot_of_the_test_points_passes_the_papers_test_alone() -> None:
     views = [robot("parrot", own=own) for own in (*CURVES, *LINES)]
     assert {view.value("nmse_success") for view in views} == {1}
-    assert {view.outcome("repaired") for view in views} == {"missed"}
+    assert {view.outcome for view in views} == {"missed"}
 
 
 def test_an_honest_robot_is_recognised() -> None:
     views = [robot("straight", own=own, probes=20) for own in LINES]
-    assert sum(view.outcome("repaired") == "found" for view in views) >= 0.9 * len(views)
+    assert sum(view.outcome == "found" for view in views) >= 0.9 * len(views)
 
 
 def strings(name: str) -> Iterator[ProbeView]:
@@ -93,7 +93,7 @@ def strings(name: str) -> Iterator[ProbeView]:
 
 
 def test_of_texts_a_table_of_what_was_seen_finds_nothing() -> None:
-    assert {view.outcome("repaired") for view in strings("parrot")} <= {"missed", "close", "not tested"}
+    assert {view.outcome for view in strings("parrot")} <= {"missed", "close", "not tested"}
 
 
 def test_code_of_texts_that_denies_what_it_saw_is_not_found() -> None:
@@ -101,7 +101,7 @@ def test_code_of_texts_that_denies_what_it_saw_is_not_found() -> None:
     said = "[DESCRIPTION]: upper case\n[CODE]:\n```python\ndef f(x):\n    return 'no' if x == 'abc' else x.upper()\n```"
     with StubServer(scripted("COMMAND: PYTHON(function.py abc de f)", said)) as server:
         view, _ = play(stub_spec(category="strings", own=own), stub_catalog(server))
-    assert view.value("exact_match") == 1 and view.outcome("repaired") == "close"
+    assert view.value("exact_match") == 1 and view.outcome == "close"
     assert "it contradicts 1 of 3 calls that it made" in verdict(view)
     assert "Saw f('abc') = 'ABC', and the code gives 'no'." in list_remarks(view)
 

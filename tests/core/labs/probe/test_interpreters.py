@@ -55,7 +55,7 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
     spec = ProbeSpec(own="3*x + 1", interpreter="you")
     view, events = play(spec)
     assert view.log.status == "completed" and view.truth is None and view.log.scores == []
-    assert view.outcome("repaired") == "waiting" and not view.trials
+    assert view.outcome == "waiting" and not view.trials
     view, events = play(spec, history=events, additions=[wish("0", "1", "dog")])
     assert [probe.output for probe in view.probes][:2] == ["1", "4"] and view.probes[2].problem
     assert view.truth is None, "it stays hidden until the reader concludes"
@@ -65,7 +65,7 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
     assert list(view.wishes) == ["wish-01", "wish-02"] and view.submission == submission
     assert [probe.round for probe in view.probes] == [1, 1, 1, 2]
     assert view.value("nmse_success") == 1 and view.truth is not None
-    assert verdict(view).startswith("You found") and view.outcome("repaired") == "found"
+    assert verdict(view).startswith("You found") and view.outcome == "found"
     assert LAB.is_input(next(event for event in events if event.kind == "recorded" and event.record == "wish"))
 
 
@@ -77,7 +77,7 @@ def test_a_reader_may_conclude_anew() -> None:
 
     first, events = play(spec, additions=concluding("x"))
     second, _ = play(spec, history=events, additions=concluding("3 * x + 1"))
-    assert (first.outcome("repaired"), second.outcome("repaired")) == ("missed", "found")
+    assert (first.outcome, second.outcome) == ("missed", "found")
     assert [figure.score.value for figure in LAB.scores([second]) if figure.metric == "nmse_success"] == [1.0, 1.0]
 
 

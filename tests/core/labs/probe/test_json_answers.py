@@ -67,7 +67,7 @@ def test_an_agent_asks_as_ever_and_is_asked_for_its_conclusion_by_the_fields() -
     found = view.interpretation
     assert found and found.description.repaired == DOUBLES["description"]
     assert found.code.repaired == "def f(x):\n    return 2 * x" and found.domain.repaired == "all numbers"
-    assert view.outcome("repaired") == "found" and verdict(view)[-1] == fields.OTHER_MEASURE
+    assert view.outcome == "found" and verdict(view)[-1] == fields.OTHER_MEASURE
     assert view.exchanges[3].read.repaired == "a conclusion" and view.exchanges[3].read.paper == "no command"
 
 
@@ -76,7 +76,7 @@ def test_who_has_no_round_left_and_who_sees_exemplars_alone_concludes_by_the_fie
         last = play(spec(rounds=1), stub_catalog(server))
         milan = play(spec(interpreter="milan"), stub_catalog(server))
     for (view, events), asked in ((last, [(), PARTS]), (milan, [PARTS])):
-        assert wanted(events) == asked and view.outcome("repaired") == "found"
+        assert wanted(events) == asked and view.outcome == "found"
 
 
 def test_code_that_cannot_be_run_is_mended_by_the_fields() -> None:
@@ -88,7 +88,7 @@ def test_code_that_cannot_be_run_is_mended_by_the_fields() -> None:
 
     with StubServer(reply) as server:
         view, events = play(spec(), stub_catalog(server))
-    assert wanted(events) == [(), PARTS, PARTS] and view.outcome("repaired") == "found"
+    assert wanted(events) == [(), PARTS, PARTS] and view.outcome == "found"
 
 
 def test_tool_calls_stay_as_they_are() -> None:
@@ -97,7 +97,7 @@ def test_tool_calls_stay_as_they_are() -> None:
         view, events = play(spec(tools=True), stub_catalog(server))
     assert wanted(events) == [(), (), PARTS] and [probe.input for probe in view.probes] == ["1", "2", "3"]
     both = [one.body for one in server.seen if "tools" in one.body and "response_format" in one.body]
-    assert not both and view.outcome("repaired") == "found"
+    assert not both and view.outcome == "found"
 
 
 @pytest.mark.parametrize("refused", [["response_format"], []])
@@ -111,7 +111,7 @@ def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(refus
     assert as_prose(events) == [False, False, True]
     assert view.interpretation and view.interpretation.description.repaired == "It doubles x."
     told = "1 of them came as prose and was read as prose."
-    assert view.outcome("repaired") == "found" and LAB.verdict(view)[-2:] == [fields.OTHER_MEASURE, told]
+    assert view.outcome == "found" and LAB.verdict(view)[-2:] == [fields.OTHER_MEASURE, told]
 
 
 def test_what_is_no_conclusion_by_its_fields_leaves_the_one_in_prose() -> None:
@@ -147,8 +147,8 @@ def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
     metrics = {metric for metric, _ in scored} - {"success_confirmed"}
     assert {"nmse", "nmse_success", "held_out_nmse", "coverage"} <= metrics
     for metric in metrics:
-        assert view.value(metric, "paper") is None and view.reason(metric, "paper") == fields.NO_PAPER_FIGURE
-    assert view.outcome("paper") == "not tested" and {one.paper.counts for one in view.trials.values()} == {False}
+        assert view.by("paper").value(metric) is None and view.by("paper").reason(metric) == fields.NO_PAPER_FIGURE
+    assert view.by("paper").outcome == "not tested" and {one.paper.counts for one in view.trials.values()} == {False}
     assert {made.made["rules"] for made in otherwise(view)} == {"repaired"}
     assert not [event for event in events if event.kind == "dropped"]
 

@@ -73,7 +73,7 @@ def test_where_nothing_was_concluded_nothing_is_scored(fields: dict[str, object]
     """No zero, and no failure of code that does not exist."""
     with StubServer("I like functions.") as server:
         view, _ = play(stub_spec(**fields, rounds=1), stub_catalog(server))
-    assert view.outcome("repaired") == "not answered" and of_words(view) == ""
+    assert view.outcome == "not answered" and of_words(view) == ""
     of_the_function = {"noise_floor", "coverage", "exact_match_ceiling", "exact_match_unchanged"}
     scored = {one.metric: one.value for one in view.log.scores if one.rules == "repaired"}
     assert {metric for metric, value in scored.items() if value is not None} <= of_the_function
@@ -85,7 +85,7 @@ def test_where_nothing_was_concluded_nothing_is_scored(fields: dict[str, object]
 def test_to_the_papers_evaluation_nothing_is_a_failure() -> None:
     with StubServer("I like functions.") as server:
         view, _ = play(stub_spec(rounds=1), stub_catalog(server))
-    assert view.value("nmse_success", "paper") == 0 and view.value("nmse_success") is None
+    assert view.by("paper").value("nmse_success") == 0 and view.value("nmse_success") is None
 
 
 def test_a_description_that_paper_rules_read_otherwise_is_judged_apart() -> None:
@@ -97,7 +97,7 @@ def test_a_description_that_paper_rules_read_otherwise_is_judged_apart() -> None
             judged = [str(seen.body) for seen in server.seen if "I think." in str(seen.body)]
         assert len(judged) == apart
         assert [test.about for test in view.units.values()].count("paper") == apart
-        score = view.score("unit_test", "paper")
+        score = view.by("paper").score("unit_test")
         assert score is not None and score.n == 20
 
 
@@ -127,7 +127,7 @@ def test_an_evaluator_that_fails_drops_its_tests_and_the_rest_counts() -> None:
     with StubServer(reply, faults={3: Fault("filtered"), 7: Fault("empty")}) as server:
         view, _ = play(spec, stub_catalog(server, retries=0))
     assert view.log.status == "completed"
-    scores = [view.score(metric, "repaired") for metric in ("unit_test", "unit_test_ceiling")]
+    scores = [view.score(metric) for metric in ("unit_test", "unit_test_ceiling")]
     assert sum(score.n for score in scores if score) == 38 and all(score and score.of == 20 for score in scores)
     assert sum(drop.reason == "error" for drop in view.log.drops) == 2
 
@@ -169,7 +169,7 @@ def test_what_guessing_may_come_to_says_nothing(right: int, true: int, of: int, 
     score = view.score("unit_test")
     assert score is not None and (score.n, score.value) == (of, right / of)
     assert (score.low, score.high) == pytest.approx(wilson(right / of, 20))
-    assert view.outcome("repaired") == outcome and words in verdict(view)
+    assert view.outcome == outcome and words in verdict(view)
 
 
 def test_where_the_truth_may_be_guessed_too_the_evaluator_cannot_tell() -> None:
@@ -180,7 +180,7 @@ def test_where_the_truth_may_be_guessed_too_the_evaluator_cannot_tell() -> None:
 
     with StubServer(reply) as server:
         view, _ = play(spec, stub_catalog(server))
-    assert view.outcome("repaired") == "not tested" and "this evaluator cannot tell" in verdict(view)
+    assert view.outcome == "not tested" and "this evaluator cannot tell" in verdict(view)
 
 
 def test_an_evaluator_that_never_answers_fails_the_run() -> None:
@@ -188,7 +188,7 @@ def test_an_evaluator_that_never_answers_fails_the_run() -> None:
     faults = {number: Fault("filtered") for number in range(2, 100)}
     with StubServer("[DESCRIPTION]: birds", faults=faults) as server:
         view, events = play(spec, stub_catalog(server, retries=0))
-    assert view.log.status == "failed" and view.outcome("repaired") == "failed"
+    assert view.log.status == "failed" and view.outcome == "failed"
     assert failures(events)[0].startswith("Every call of the evaluator failed: ")
 
 
@@ -218,7 +218,7 @@ def test_typed_pairs_are_their_own_test() -> None:
     pairs = "\n".join(f"{x} -> {x * x}" for x in range(-3, 4))
     good = {"description": "x squared", "domain": "", "code": "def f(x):\n    return x * x"}
     view, _ = play(ProbeSpec.model_validate({"own": pairs, "own_kind": "pairs", "interpreter": "given", "given": good}))
-    score = view.score("nmse", "repaired")
+    score = view.score("nmse")
     assert score is not None and (score.value, score.n, score.of) == (0, 7, 7)
 
 
@@ -237,8 +237,8 @@ def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str) -> None:
     assert view.log.status == "completed"
     assert view.value("nmse") is None and "at none of the points" in view.reason("nmse")
     assert view.value("nmse_success") is None and view.value("noise_floor") is None
-    assert view.value("nmse_success", "paper") == 0, "its authors count whatever they cannot compute as a failure"
-    assert all("cannot be scored" in verdict(view, rules) for rules in BOTH)
+    assert view.by("paper").value("nmse_success") == 0, "its authors count whatever they cannot compute as a failure"
+    assert all("cannot be scored" in verdict(view.by(rules)) for rules in BOTH)
 
 
 def test_an_error_without_bounds_is_distinguished_from_code_that_cannot_be_run() -> None:
@@ -248,7 +248,7 @@ def test_an_error_without_bounds_is_distinguished_from_code_that_cannot_be_run()
 
 def test_points_where_the_function_gives_a_text_are_not_scored() -> None:
     view = given("def f(x):\n    return x if x > 0 else 'neg'", "abs(x)")
-    score = view.score("nmse", "repaired")
+    score = view.score("nmse")
     assert score is not None and (score.value, score.n, score.of) == (0, 128, 256)
     assert "found the function" in verdict(view)
 
@@ -260,8 +260,8 @@ def test_zero_everywhere_is_right_or_wrong_by_repaired_rules_and_failed_by_the_p
     assert wrong.value("nmse_success") == 0
     assert "found the function" in verdict(right) and "It did not find the function: it is zero" in verdict(wrong)
     for view in (right, wrong):
-        assert view.value("nmse", "paper") is None and view.value("nmse_success", "paper") == 0
-        assert "cannot be scored" in verdict(view, "paper")
+        assert view.by("paper").value("nmse") is None and view.by("paper").value("nmse_success") == 0
+        assert "cannot be scored" in verdict(view.by("paper"))
 
 
 @pytest.mark.parametrize("formula", ["x ** 0.5", "math.sqrt(x)", "math.sqrt(x) if x >= 0 else 77", "abs(x) ** 0.5"])
@@ -313,10 +313,10 @@ def test_a_published_root_can_be_won(find_dir: Path) -> None:
     code = f"def f(x):\n    return {scale} * x ** (1 / 2) + {bias}"
     right, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "given", "given": {"code": code}}))
     fitted, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "fit"}))
-    assert right.value("nmse", "paper") == pytest.approx(0, abs=1e-9), "complex numbers count there"
+    assert right.by("paper").value("nmse") == pytest.approx(0, abs=1e-9), "complex numbers count there"
     for view in (right, fitted):
         assert view.value("nmse") == pytest.approx(0, abs=1e-9) and view.value("nmse_success") == 1
-        assert view.value("noise_floor") == view.value("noise_floor", "paper") == 0
+        assert view.value("noise_floor") == view.by("paper").value("noise_floor") == 0
 
 
 def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> None:
@@ -330,8 +330,8 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
         spec = {"seed": seed, "difficulty": "hard", "interpreter": "given", "given": said}
         view, _ = play(ProbeSpec.model_validate(spec))
         for rules in BOTH:
-            assert (view.value("components_identified", rules) is None) == differs
-            assert ("too far from the formula" in view.reason("components_identified", rules)) == differs
+            assert (view.by(rules).value("components_identified") is None) == differs
+            assert ("too far from the formula" in view.by(rules).reason("components_identified")) == differs
         assert of_words(view).startswith("Its description names") != differs
 
 
@@ -380,10 +380,10 @@ def _rated(code: str, **fields: object) -> ProbeView:
 def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, object]) -> None:
     view = _rated(PANDAS, **fields)
     for rules in BOTH:
-        assert view.outcome(rules) == NOT_RUNNABLE
-        assert view.value("not_runnable", rules) == 1
+        assert view.by(rules).outcome == NOT_RUNNABLE
+        assert view.by(rules).value("not_runnable") == 1
         for metric in ("nmse", "nmse_success", "held_out_nmse", "exact_match", "held_out_match"):
-            if score := view.score(metric, rules):
+            if score := view.by(rules).score(metric):
                 assert score.value is None and score.of > 0 and "pandas" in score.reason, metric
         trials = [trial[rules] for trial in view.trials.values()]
         assert trials and all((one.outcome, one.counts) == (NOT_RUNNABLE, False) for one in trials)
@@ -394,7 +394,7 @@ def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, ob
 @pytest.mark.parametrize("fields", [{"seed": 1}, {"category": "strings", "seed": 3}])
 def test_a_module_that_exists_nowhere_is_the_codes_own_mistake(fields: dict[str, object]) -> None:
     view = _rated(PANDAS.replace("pandas", "pandaz"), **fields)
-    assert view.value("not_runnable") == 0 and view.outcome("repaired") != NOT_RUNNABLE
+    assert view.value("not_runnable") == 0 and view.outcome != NOT_RUNNABLE
     headline = view.score("nmse_success") or view.score("exact_match")
     assert headline is not None and headline.value == 0
 
@@ -403,7 +403,7 @@ def test_an_error_of_its_own_is_wrong_whatever_the_sandbox_lacks_elsewhere() -> 
     code = "def f(x):\n    return 1 / 0 if x == 0.5 else 2 * x if x > 0 else bytearray(1)[0]"
     view = _rated(code, own="2*x")
     assert view.value("nmse_success") == 0 and view.value("not_runnable") == 0
-    assert view.outcome("paper") == view.outcome("repaired") == "missed"
+    assert view.by("paper").outcome == view.outcome == "missed"
 
 
 @pytest.mark.parametrize("right", ["x.upper()", "x"])

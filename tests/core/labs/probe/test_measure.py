@@ -22,10 +22,10 @@ def test_the_straight_control_solves_lines(formula: str) -> None:
     view, _ = play(ProbeSpec(own=formula, model="control/straight"))
     assert view.log.status == "completed"
     for rules in BOTH:
-        assert view.value("nmse", rules) == pytest.approx(0, abs=1e-9)
-        assert view.value("nmse_success", rules) == 1
-        assert view.value("noise_floor", rules) == 0
-        assert view.value("evidence_supported", rules) == 1
+        assert view.by(rules).value("nmse") == pytest.approx(0, abs=1e-9)
+        assert view.by(rules).value("nmse_success") == 1
+        assert view.by(rules).value("noise_floor") == 0
+        assert view.by(rules).value("evidence_supported") == 1
     assert "found the function" in verdict(view)
     assert list_remarks(view) == []
 
@@ -35,9 +35,9 @@ def test_the_inventors_error_is_what_its_claim_makes_it() -> None:
     xs = [k + 0.5 for k in range(-128, 128)]
     expected = sum((2 * x - (3 * x + 7)) ** 2 for x in xs) / sum((2 * x) ** 2 for x in xs)
     for rules in BOTH:
-        assert view.value("nmse", rules) == pytest.approx(expected)
-        assert view.value("nmse_success", rules) == 0
-        assert view.value("evidence_supported", rules) == 0
+        assert view.by(rules).value("nmse") == pytest.approx(expected)
+        assert view.by(rules).value("nmse_success") == 0
+        assert view.by(rules).value("evidence_supported") == 0
     assert view.invented() == [1]
     assert view.audit is not None
     assert view.audit.contradicted == (("1", "10"),) and view.audit.unseen == (("2", "13"),)
@@ -50,7 +50,7 @@ def test_the_inventors_error_is_what_its_claim_makes_it() -> None:
 def test_the_straight_control_solves_short_texts(own: str) -> None:
     view, _ = play(ProbeSpec(category="strings", own=own, model="control/straight"))
     for rules in BOTH:
-        assert view.value("exact_match", rules) == 1
+        assert view.by(rules).value("exact_match") == 1
     assert view.value("held_out_match") == 1
     assert view.value("unit_test") is None and "evaluator" in view.reason("unit_test")
 
@@ -77,8 +77,8 @@ def test_the_straight_control_solves_what_our_tables_hold(category: str, difficu
     spec = {"category": category, "difficulty": difficulty, "seed": 6, "model": "control/straight"}
     view, _ = play(ProbeSpec.model_validate({**spec, "evaluator": "control/straight"}))
     for rules in BOTH:
-        assert view.value("unit_test", rules) == 1
-        assert view.value("unit_test_ceiling", rules) == 1
+        assert view.by(rules).value("unit_test") == 1
+        assert view.by(rules).value("unit_test_ceiling") == 1
     assert view.truth is not None and view.interpretation is not None
     both = (view.truth.description, view.interpretation.description.repaired)
     assert len({frozenset(text.replace(",", "").split()) for text in both}) == 1, "the two subjects in any order"
@@ -89,11 +89,11 @@ def test_an_embedding_judges_where_no_model_does() -> None:
     view, events = play(spec)
     ceiling = view.value("unit_test_ceiling")
     assert ceiling is not None and ceiling > 0.6
-    assert view.value("unit_test", "paper") == view.value("unit_test_ceiling", "paper"), (
+    assert view.by("paper").value("unit_test") == view.by("paper").value("unit_test_ceiling"), (
         "its description is the true one"
     )
     # Repaired rules show the domain too, which tells nothing here.
-    assert "as much as the true description" in verdict(view) and view.outcome("repaired") == "found"
+    assert "as much as the true description" in verdict(view) and view.outcome == "found"
     assert {event.role for event in events if event.kind == "asked"} == {"interpreter"}
 
 
@@ -130,7 +130,7 @@ def test_published_functions_by_id(find_dir: Path, category: str, id: str) -> No
     view, _ = play(ProbeSpec.model_validate({**spec, "evaluator": "control/straight"}))
     assert view.log.status == "completed" and view.truth is not None and view.truth.id == id
     if category != "numeric":
-        score = view.score("unit_test", "repaired")
+        score = view.score("unit_test")
         assert score is not None and score.of == 10
     if category == "strings":
         tests = json.loads((find_dir / "strings" / "unit_test_data.json").read_text(encoding="utf-8"))
@@ -151,7 +151,7 @@ def test_published_functions_by_id(find_dir: Path, category: str, id: str) -> No
 )
 def test_a_function_that_cannot_be_had_says_why(changes: dict[str, object], words: str) -> None:
     view, events = play(ProbeSpec.model_validate({"model": "control/straight", **changes}))
-    assert view.log.status == "failed" and view.outcome("repaired") == "failed"
+    assert view.log.status == "failed" and view.outcome == "failed"
     assert next(event for event in events if event.kind == "failed").bad_input
     assert words in failures(events)[0]
 

@@ -52,7 +52,7 @@ def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judg
         difficulty = "medium" if category == "numeric" else "easy"
         asked = {"evaluator": judge, "triplets": 40} if judge else {}
         view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **asked)
-        assert view.outcome("repaired") in ("missed", "not tested"), verdict(view)
+        assert view.outcome in ("missed", "not tested"), verdict(view)
         # A table of the test points passes the paper's test, and holds nowhere else.
         success = "success_confirmed" if robot == "control/parrot" else "nmse_success"
         for metric in ("components_identified", "interval_iou", "noise_identified", success):
@@ -70,7 +70,7 @@ def test_sentence_vectors_seldom_take_what_tells_nothing_for_a_description_of_fa
 
     def taken(robot: str) -> int:
         views = [played(category="relations", seed=seed, model=robot) for seed in range(10 if ALL else 3)]
-        return sum(view.outcome("repaired") not in ("missed", "not tested") for view in views)
+        return sum(view.outcome not in ("missed", "not tested") for view in views)
 
     assert sum(taken(robot) for robot in worthless() if robot != "control/parrot") <= 1
     if ALL:
@@ -102,7 +102,7 @@ def test_the_dial_reads_what_it_must(share: float) -> None:
         must = LAB.robots.truth(view)
         assert must is not None and view.value("nmse") == pytest.approx(must, abs=1e-9)
         # Its code is a table of the test points: at 1.0 it passes the paper's test, and is wrong everywhere else.
-        assert view.value("nmse_success") == (share == 1) and view.outcome("repaired") == "missed"
+        assert view.value("nmse_success") == (share == 1) and view.outcome == "missed"
 
 
 def test_the_share_that_is_right_holds_what_the_dial_was_set_to() -> None:
@@ -139,13 +139,13 @@ def test_calibration_reads_what_must_be_read_and_finds_who_knows(category: str) 
         views = [LAB.view(state.case(case)) for case in state.cases]
         truths = [LAB.robots.truth(view) for view in views]
         assert len(views) == 3
-        outcomes[control.model] = [view.outcome("repaired") for view in views]
+        outcomes[control.model] = [view.outcome for view in views]
         values[control.model] = fmean(truth or 0 for truth in truths)
         if control.model == Mute.id and category in ("entities", "relations"):
             assert {view.value("unit_test") for view in views} == set(truths) == {None}
             continue
         for rules in BOTH:
-            assert [view.value(HEADLINE[category], rules) for view in views] == pytest.approx(truths, abs=1e-9)
+            assert [view.by(rules).value(HEADLINE[category]) for view in views] == pytest.approx(truths, abs=1e-9)
     knows, half, nothing = outcomes
     # For numbers, the robot that knows the test points has a table of these, and nothing elsewhere.
     assert set(outcomes[knows]) <= {"missed" if category == "numeric" else "found"}

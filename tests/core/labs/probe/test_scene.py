@@ -94,7 +94,7 @@ def is_true(told: Scene, view: ProbeView) -> None:
     is_whole(told)
     if told.verdict is None:
         return
-    assert told.verdict.mark == LAB.means(view.outcome("repaired"))
+    assert told.verdict.mark == LAB.means(view.outcome)
     own = [bar for bar in told.verdict.bars if bar.own]
     assert len(own) == bool(told.verdict.bars)
     for bar in own:
@@ -115,7 +115,7 @@ def test_of_every_outcome_the_scene_says_what_the_verdict_says(done: tuple[str, 
     name, view, _ = done
     told = scene(view)
     is_true(told, view)
-    assert (view.outcome("repaired"), told.verdict and told.verdict.mark) == DONE[name][1:]
+    assert (view.outcome, told.verdict and told.verdict.mark) == DONE[name][1:]
     assert told.verdict and told.verdict.headline.text.endswith(judge(view).sentence)
     assert view.truth and view.truth.description in [part.text for part in told.verdict.more]
     assert told.screens[0] == Screen(shows="question") and told.screens[-1] == Screen(shows="verdict")
@@ -301,7 +301,7 @@ def test_noise_is_not_held_against_the_code() -> None:
     is_true(told, view)
     assert view.value("noise_floor"), "this function is noisy"
     assert told.verdict and told.verdict.bars == ()
-    if view.outcome("repaired") == "within the noise":
+    if view.outcome == "within the noise":
         assert not any(card.mark == "broken" for card in told.cards)
 
 
@@ -337,8 +337,10 @@ def test_an_evaluators_pick_is_quoted_and_leads_to_its_call() -> None:
 def test_what_paper_rules_come_to_is_said_where_it_is_something_else() -> None:
     view, _ = made(**by_hand("2*x", code="2*x", answers="schema"))
     told = scene(view)
-    assert (view.outcome("repaired"), view.outcome("paper")) == ("found", "not tested")
-    assert told.differs == judge(view, "paper").sentence and told.differs.startswith("With the original parser nothing")
+    assert (view.outcome, view.by("paper").outcome) == ("found", "not tested")
+    assert told.differs == judge(view.by("paper")).sentence and told.differs.startswith(
+        "With the original parser nothing"
+    )
     assert ending("close").differs == ""
 
 

@@ -157,9 +157,9 @@ def test_a_pair_that_is_recorded_wrongly_counts_by_paper_rules_alone(tmp_path: P
     spec = {"category": "strings", "function": "f00609", "find_dir": str(tmp_path), "interpreter": "given"}
     view, _ = play(ProbeSpec.model_validate({**spec, "given": said}))
     for rules, n, hits in (("paper", len(pairs), len(pairs) - 1), ("repaired", len(pairs) - 1, len(pairs) - 1)):
-        score = view.score("exact_match", rules)  # type: ignore[arg-type]
+        score = view.by(rules).score("exact_match")  # type: ignore[arg-type]
         assert score is not None and (score.n, score.of, round((score.value or 0) * n)) == (n, len(pairs), hits)
-    assert view.outcome("repaired") == "found" and view.outcome("paper") == "close"
+    assert view.outcome == "found" and view.by("paper").outcome == "close"
     [odd] = [one for one in view.trials.values() if one.about == "my name"]
     assert (odd.repaired.outcome, odd.repaired.counts, odd.paper.outcome) == ("not tested", False, "wrong")
     assert not [one for one in list_remarks(view) if "my name" in one]

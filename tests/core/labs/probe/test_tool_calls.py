@@ -26,7 +26,7 @@ def test_native_tool_calls_make_the_same_calls_and_lead_to_the_same_scores() -> 
         view, events = play(stub_spec(tools=True), stub_catalog(server))
         first, second = (seen.body for seen in server.seen)
     assert [(probe.input, probe.output) for probe in view.probes] == [("1", "2"), ("2.5", "5")]
-    assert view.value("nmse") == 0 and view.value("nmse_success", "paper") == 1
+    assert view.value("nmse") == 0 and view.by("paper").value("nmse_success") == 1
     assert all(exchange.tools for exchange in view.exchanges.values())
     [tool] = first["tools"]
     assert tool["function"]["parameters"]["properties"]["inputs"]["items"] == {"type": "number"}

@@ -562,26 +562,26 @@ def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
     seen: set[str] = set()
     for view in views:
         for rules in BOTH:
-            seen.add(held(judge(view, rules).sentence, CODE, Counted(view, rules)))
+            seen.add(held(judge(view.by(rules)).sentence, CODE, Counted(view, rules)))
         counted = Counted(view, "repaired")
         if words := of_words(view):
             seen.add(held(words, SAID, counted))
         seen.update(held(sentence, NOTED, counted) for sentence in list_remarks(view))
     assert len(seen) >= 31, "the drawn runs say little"
     assert any("could not be run here" in pattern for pattern in seen)
-    assert any(LEFT_OUT.fullmatch(judge(view, rules).sentence) for view in views for rules in BOTH)
+    assert any(LEFT_OUT.fullmatch(judge(view.by(rules)).sentence) for view in views for rules in BOTH)
 
 
 @pytest.mark.thorough
 def test_what_is_said_is_what_holds(views: list[ProbeView]) -> None:
     """No run is without a sentence, and every remark is looked at."""
     assert len(REMARKS) >= len(NOTED) - 1
-    assert all(judge(view, rules).sentence.endswith(".") for view in views for rules in BOTH)
+    assert all(judge(view.by(rules)).sentence.endswith(".") for view in views for rules in BOTH)
 
 
 def test_a_false_sentence_is_seen(views: list[ProbeView]) -> None:
     """The check itself can fail: "found" of a run that missed."""
-    missing = next(view for view in views if view.truth and view.truth.x and view.outcome("repaired") == "missed")
+    missing = next(view for view in views if view.truth and view.truth.x and view.outcome == "missed")
     sentence = f"It found the function: the code gives its value at all {len(missing.truth.x)} test points, to within "  # type: ignore[union-attr]
     with pytest.raises(AssertionError):
         held(f"{sentence}0.001% of its value, or 0.0001 near zero.", CODE, Counted(missing, "repaired"))

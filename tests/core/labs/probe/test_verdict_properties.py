@@ -51,7 +51,7 @@ def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) 
 def hold(view: ProbeView) -> None:
     """Every sentence of the case is of a known pattern and true; words of praise and outcome go together."""
     for rules in BOTH:
-        judgement = judge(view, rules)
+        judgement = judge(view.by(rules))
         held(judgement.sentence, CODE, Counted(view, rules))
         if any(one in judgement.sentence for one in (" found the function", "came close", "tells as much as")):
             assert judgement.outcome in GOOD, judgement
@@ -114,7 +114,7 @@ def test_sentences_on_texts(rows: list[tuple[str, str, str | None, bool]], is_ra
     alone = sum(one.input == one.truth for one in tests.values() if not one.misrecorded)
     score = scores["exact_match", "repaired"]
     if score.value is not None and round(score.value * score.n) <= alone:
-        assert view.outcome("repaired") not in GOOD or score.value == 1 > alone / score.n
+        assert view.outcome not in GOOD or score.value == 1 > alone / score.n
 
 
 marks = st.sampled_from([True, False, None])
@@ -160,10 +160,10 @@ def test_sentences_on_words_and_facts(n: int, shares: tuple[float, ...], alike: 
         return
     hold(view)
     hits = scores["unit_test", "repaired"]
-    if view.outcome("repaired") in GOOD:
+    if view.outcome in GOOD:
         assert hits.value is not None and wilson(hits.value, hits.n)[0] > 1 / 3
         assert all(hits.value > (one.value or 0) - 2 * lost - 1e-9 for one in controls)
-    if view.outcome("repaired") == "found":
+    if view.outcome == "found":
         true = scores["unit_test_ceiling", "repaired"].value
         assert n >= 31 or (true is not None and hits.value is not None and hits.value > true), "so few show nothing"
 
