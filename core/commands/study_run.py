@@ -6,7 +6,6 @@ import asyncio
 import json
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -27,7 +26,7 @@ from ..studies.early_stopping import stopped_early
 from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
-from ..studies.table_cells import Row
+from ..studies.table_cells import Row, pivot
 from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import run_output, study_cluster, study_files
@@ -226,11 +225,9 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
             continue
         # Tables of choices have lists of items, which would make them too wide, so these are printed below.
         is_wide = title.startswith(multiverse.TITLE)
-        columns = list(dict.fromkeys(cell["column"] for cell in of_table))
-        by_row: dict[str, dict[str, str]] = defaultdict(dict)
-        for cell in of_table:
-            by_row[cell["row"]][cell["column"]] = _cell(cell | {"note": ""} if is_wide and form is None else cell)
-        lines = [["", *columns], *([name, *(row.get(one, "") for one in columns)] for name, row in by_row.items())]
+        columns, by_row = pivot([cell | {"note": ""} for cell in of_table] if is_wide and form is None else of_table)
+        texts = ([name, *(_cell(row[one]) if one in row else "" for one in columns)] for name, row in by_row.items())
+        lines = [["", *columns], *texts]
         if form is not None:
             yield ""
             yield _marked_up(lines, form)

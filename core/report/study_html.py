@@ -22,7 +22,7 @@ from ..studies.early_stopping import SHIFT
 from ..studies.plan import Planned, Study
 from ..studies.run_status import RunStatus, Tokens
 from ..studies.state import StudyState
-from ..studies.table_cells import Row
+from ..studies.table_cells import Row, has_figures, pivot
 from ..transcript import Transcript, shares
 from . import case_html
 from .case_html import Chosen
@@ -168,17 +168,13 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
 def _table(title: str, cells: list[Row]) -> dict[str, Any]:
     """A table for data/page/table.html: its cells by row and column, or only a note that says why there are none."""
     cells, still = multiverse.moved(cells)
-    table: dict[str, Any] = {"title": title, "columns": [], "rows": {}, "sources": [], "picture": None}
-    if cells and not any(cell["of"] or cell["published"] is not None for cell in cells):
-        notes = [*(cell["note"] for cell in cells), still]
-        return table | {"remark": " ".join(filter(None, notes)), "is_range": False}
-    for cell in cells:
-        table["rows"].setdefault(cell["row"], {})[cell["column"]] = cell
-    is_range = title.startswith(multiverse.TITLE)
-    return table | {
-        "columns": list(dict.fromkeys(cell["column"] for cell in cells)),
-        "picture": None if is_range else lines(cells),
-        **{"is_range": is_range, "remark": still},
+    if is_nothing := bool(cells) and not has_figures(cells):
+        still, cells = " ".join(filter(None, [*(cell["note"] for cell in cells), still])), []
+    columns, rows = pivot(cells)
+    is_range = title.startswith(multiverse.TITLE) and not is_nothing
+    return {
+        **{"title": title, "columns": columns, "rows": rows, "remark": still},
+        **{"is_range": is_range, "picture": None if is_range else lines(cells)},
         "sources": list(dict.fromkeys(cell["source"] for cell in cells if cell["source"])),
     }
 

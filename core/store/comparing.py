@@ -166,8 +166,11 @@ def compare_query(
     if match not in get_args(Match):
         match = "exact" if _is_given(store, asked, judged.given) else "whole"
     asked = replace(asked, match=cast(Match, match))
-    meet: dict[Match, int] = {one: _meeting(store, replace(asked, match=one)) for one in get_args(Match)}
-    return replace(compare(store, asked), meet=meet)
+    compared = compare(store, asked)
+    meet: dict[Match, int] = {
+        one: compared.shared if one == match else _meeting(store, replace(asked, match=one)) for one in get_args(Match)
+    }
+    return replace(compared, meet=meet)
 
 
 def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:

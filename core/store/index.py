@@ -93,12 +93,10 @@ class Index:
         self._known: dict[str, _Seen] = {}
         self._still: dict[str, tuple[int, int]] = {}
         """Files, by name, that have nothing new as long as they have this size and time."""
-        self._others: set[str] = set()
-        """Runs whose journals are in other folders."""
-        self._settled = False
-        """Whether each of this folder's runs has its file in `_still`: as long as all these files exist, no run is
-        gone.
-        """
+        self._here: set[str] = set()
+        """The names of the files that the store knows in this folder."""
+        self._others: dict[str, str] = {}
+        """The journals of the other runs that it knows, by run."""
         self._writes = -1
 
     def update(self) -> list[str]:
@@ -112,11 +110,12 @@ class Index:
             if self._writes != writer.writes:
                 self._learn()
             try:
-                news, same = self._scan()
+                news, there = self._scan()
             except OSError as error:
                 log.warning("%s cannot be read: %s", self._folder, error)
                 return []
-            gone = self._gone(news, same)
+            gone = {name.removesuffix(_ENDING) for name in self._here - there}
+            gone |= {run for run, path in self._others.items() if not os.path.exists(path)}
             changed = self._take_up(news, gone) if news or gone else set()
             if self.store.stale:
                 self.store.rewrite()
@@ -127,54 +126,38 @@ class Index:
         """Load what the store knows: somebody else wrote to it, or nothing is loaded yet."""
         with self.store.cursor() as cursor:
             rows = cursor.execute("select run, journal, bytes, modified, head from runs").fetchall()
-        self._known = {run: _Seen(*seen) for run, *seen in rows}
         self._still = {}
-        self._settled = False
+        self._keep({run: _Seen(*seen) for run, *seen in rows})
 
-    def _gone(self, news: Iterable[_File], same: int) -> set[str]:
-        """The runs whose journals no longer exist, given the changed files and the number of unchanged ones."""
-        unsure = self._others
-        if not self._settled or same < len(self._still):
-            there = set(os.listdir(self._folder)) if os.path.isdir(self._folder) else set()
-            self._still = {name: was for name, was in self._still.items() if name in there}
-            self._others = {
-                run for run, seen in self._known.items() if not seen.journal.startswith(self._folder + os.sep)
-            }
-            unsure = {run for run, seen in self._known.items() if run in self._others or not self._is_still(run, seen)}
-            self._settled = unsure == self._others
-        seen_now = {file.path for file in news}
-        return {run for run in unsure if (path := self._known[run].journal) not in seen_now and not _file_of(run, path)}
+    def _keep(self, known: dict[str, _Seen]) -> None:
+        self._known = known
+        self._others = {run: one.journal for run, one in known.items() if os.path.dirname(one.journal) != self._folder}
+        self._here = {run + _ENDING for run in known.keys() - self._others.keys()}
 
-    def _is_still(self, run: str, seen: _Seen) -> bool:
-        return os.path.dirname(seen.journal) == self._folder and run + _ENDING in self._still
-
-    def _scan(self) -> tuple[list[_File], int]:
-        """The changed files, and the number of unchanged ones."""
+    def _scan(self) -> tuple[list[_File], set[str]]:
+        """The changed files, and the names of all files."""
         news: list[_File] = []
-        same = 0
+        there: set[str] = set()
         try:
             entries = os.scandir(self._folder)
         except (FileNotFoundError, NotADirectoryError):
-            return news, same
-        still = self._still
+            return news, there
         with entries:
             for entry in entries:
                 name = entry.name
-                was = still.get(name)
+                was = self._still.get(name)
                 if was is None and not name.endswith(_ENDING):
                     continue
                 try:
                     status = entry.stat()
                 except OSError:
                     # The file was deleted meanwhile, or is a broken link.
-                    still.pop(name, None)
                     continue
-                if was == (status.st_size, status.st_mtime_ns):
-                    same += 1
-                elif stat.S_ISREG(status.st_mode):
+                there.add(name)
+                if was != (status.st_size, status.st_mtime_ns) and stat.S_ISREG(status.st_mode):
                     path = os.path.join(self._folder, name)
                     news.append(_File(name.removesuffix(_ENDING), path, status.st_size, status.st_mtime_ns))
-        return sorted(news), same
+        return sorted(news), there
 
     def _take_up(self, news: list[_File], gone: set[str]) -> set[str]:
         files = [file for file in news if file.run not in self._known or not file.is_as(self._known[file.run])]
@@ -192,9 +175,8 @@ class Index:
                 log.warning("%s cannot be read: %s", file.path, error)
                 still.pop(file.run + _ENDING, None)
         batch.write()
-        self._known.update(batch.seen)
         self._still.update(still)
-        self._settled = False
+        self._keep(self._known | batch.seen)
         return changed
 
     def _forget(self, runs: set[str]) -> None:
@@ -202,7 +184,6 @@ class Index:
             self.store.erase_runs(sorted(runs))
             for run in runs:
                 self._known.pop(run, None)
-                self._settled = False
                 self._still.pop(run + _ENDING, None)
 
 
@@ -214,16 +195,6 @@ def _is_another(file: _File, seen: _Seen) -> bool:
         return _digest(_head(file)) != seen.head
     except OSError:
         return False
-
-
-def _file_of(run: str, path: str) -> _File | None:
-    """The journal at `path` with its current size and time; None if there is none."""
-    file = _File(run, path, 0, 0)
-    try:
-        status = file.at.stat()
-    except OSError:
-        return None
-    return file._replace(bytes=status.st_size, modified=status.st_mtime_ns)
 
 
 def _head(file: _File) -> bytes:

@@ -46,6 +46,10 @@ class RowPlace(NamedTuple):
     trial: str = ""
 
 
+_Ends = tuple[RowPlace | None, RowPlace | None]
+"""The row after which a page begins, or that before which it ends."""
+
+
 @dataclass(frozen=True)
 class Listed:
     """A page of a list. `first` is the number of its first row, from 1; `total` is the number of all rows; `lost` says
@@ -164,29 +168,32 @@ class Selection:
         """A page of cases and trials, with the columns of the table `items`, the run's `status`, and the beginning of
         the case's `explanation`: the rows after a row, or those just before one.
         """
-        order = [*SORTS[sort][1], *_WITHIN]
-        at = _At('(run, "case", trial) = ($run, $case, $trial)', after or before, not after)
-        return self._page("wanted", "rowid", f"{_SHOWN} where items.rowid in (from page)", order, at, limit)
+        order, where = [*SORTS[sort][1], *_WITHIN], '(run, "case", trial) = ($run, $case, $trial)'
+        shown = f"{_SHOWN} where items.rowid in (from page)"
+        return self._page("wanted", "rowid", shown, order, where, (after, before), limit)
 
-    def runs(self, after: str = "", before: str = "", oldest: bool = False, limit: int = PAGE) -> Listed:
+    def runs(
+        self, oldest: bool = False, after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
+    ) -> Listed:
         """A page of the runs with a selected row: run, "at" and `found`, the number of its selected rows; the newest
         first, or the oldest.
         """
+        order = SORTS["oldest" if oldest else "newest"][1]
         held = '(select run, any_value("at") as "at", count(*) as found from wanted group by run)'
-        at = _At("run = $run", RowPlace(after or before) if after or before else None, not after)
-        return self._page(held, "*", "select * from page items", SORTS["oldest" if oldest else "newest"][1], at, limit)
+        return self._page(held, "*", "select * from page items", order, "run = $run", (after, before), limit)
 
-    def _page(self, of: str, key: str, shown: str, order: Sequence[str], at: _At, limit: int) -> Listed:
-        """At most `limit` rows of the SQL `of` in that order, after or before the row `at`. `shown` is the query that
-        selects from `page`, which has the `key` of each row.
+    def _page(self, of: str, key: str, shown: str, order: Sequence[str], where: str, ends: _Ends, limit: int) -> Listed:
+        """At most `limit` rows of the SQL `of` in that order, after or before the row of the condition `where`. `shown`
+        is the query that selects from `page`, which has the `key` of each row.
         """
+        (after, before), there = ends, None
+        anchor = after or before
         columns = ", ".join(map(_comparable, order))
-        there = None
-        if at.row:
-            here = f"select {columns} from items where {at.where} limit 1"  # noqa: S608  our own names
-            there = next(iter(self.store.rows(here, at.row._asdict())), None)
+        if anchor:
+            here = f"select {columns} from items where {where} limit 1"  # noqa: S608  our own names
+            there = next(iter(self.store.rows(here, anchor._asdict())), None)
         values = {f"there{place}": value for place, value in enumerate(there or ())}
-        backwards = there is not None and at.is_before
+        backwards = there is not None and not after
         beyond = _beyond(order, backwards) if there else "true"
         ahead = _beyond(order, True) if there else "false"
         rows = self.frame(
@@ -201,7 +208,7 @@ class Selection:
         counted = f"select count(*), count(*) filter ({ahead}) from {of} items"  # noqa: S608  our own names
         ((total, number),) = self.found(counted, **values)
         first = 1 if there is None else number - len(rows) + 1 if backwards else number + 2
-        return Listed(rows, first if len(rows) else 0, total, lost=bool(at.row) and there is None)
+        return Listed(rows, first if len(rows) else 0, total, lost=anchor is not None and there is None)
 
     def row(self, place: RowPlace) -> DataFrame:
         """The row at that place with the columns of `items`, whether it is selected or not; empty if there is none or
@@ -304,14 +311,6 @@ class Selection:
             values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
             frame[name] = pd.Series(values, index=frame.index, dtype=object)
         return frame
-
-
-class _At(NamedTuple):
-    """Where a page is: after the row of that condition, or before it; on the first page there is no `row`."""
-
-    where: str
-    row: RowPlace | None
-    is_before: bool
 
 
 def _added(store: Store, cases: Cases) -> Iterator[str]:

@@ -67,6 +67,19 @@ def cells(frame: DataFrame, rows: Sequence[str], columns: Sequence[str], otherwi
     return made
 
 
+def pivot(cells: Sequence[Row]) -> tuple[list[str], dict[str, dict[str, Row]]]:
+    """The columns of a table, in order, and its cells by row and column."""
+    rows: dict[str, dict[str, Row]] = {}
+    for cell in cells:
+        rows.setdefault(cell["row"], {})[cell["column"]] = cell
+    return list(dict.fromkeys(cell["column"] for cell in cells)), rows
+
+
+def has_figures(cells: Sequence[Row]) -> bool:
+    """Whether a table has more than the note that says why it is empty."""
+    return any(cell["of"] or cell["published"] is not None for cell in cells)
+
+
 def truth_of(frame: DataFrame, kind: Kind = "share") -> float | None:
     """The correct value of the figure of this `kind` for the cases of `frame`: computed from their truths over the same
     cases and in the same way, each item counting equally. None if the truth of one is not known, or no case has a

@@ -18,7 +18,7 @@ T = TypeVar("T", bound=str)
 LONG_TEXT = 1_000
 """A text that may have more characters than this gets an area of several lines."""
 
-FEW = 50
+FEW = 60
 """A range of at most this many numbers gets a slider, a wider one a field."""
 
 STEP = 0.1

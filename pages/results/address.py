@@ -4,7 +4,8 @@ stored nowhere else, so every state of the page is a link, and the browser's *ba
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -116,6 +117,14 @@ def open_at(place: RowPlace | None) -> None:
 def update(**news: Sequence[str]) -> None:
     """Change only these parameters of the address; an empty value removes one."""
     st.query_params.from_dict({name: values for name, values in (read() | news).items() if values})
+
+
+def bound(key: str, now: object, change: Callable[[Any], None]) -> dict[str, Any]:
+    """Return the options of a widget with that key: it shows `now`, as the address says, whether that was chosen here,
+    by a link, or by going back; and calls `change` with what the reader chooses.
+    """
+    st.session_state[key] = now
+    return {"key": key, "on_change": lambda: change(st.session_state[key])}
 
 
 def opening(place: RowPlace | None) -> dict[str, Sequence[str]]:

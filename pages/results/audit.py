@@ -47,14 +47,13 @@ def main() -> None:
     keeper = throttle.open_index()
     labs = {name: lab for name, lab in entry.labs().items() if judged_of(lab) and not lab.hidden}
     named = (address.wanted().chosen.get("lab") or ("",))[0]
-    st.session_state["audit-lab"] = named if named in labs else next(iter(labs))
+    now = named if named in labs else next(iter(labs))
     name = st.segmented_control(
         "Lab",
         list(labs),
         format_func=lambda one: labs[one].title,
-        key="audit-lab",
         required=True,
-        on_change=lambda: address.update(lab=[st.session_state["audit-lab"]]),
+        **address.bound("audit-lab", now, lambda one: address.update(lab=[one])),
     )
     lab = labs[str(name)]
     judged = judged_of(lab)

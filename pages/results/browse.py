@@ -98,27 +98,24 @@ def head(wanted: Filter) -> None:
     """Draw the choice of list and order."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
-        st.session_state["show"] = address.shown_list()
         st.segmented_control(
             "Show",
             list(address.LISTS),
             format_func=address.LISTS.__getitem__,
             required=True,
-            key="show",
-            on_change=lambda: address.open_list(show=st.session_state["show"]),
             label_visibility="collapsed",
+            **address.bound("show", address.shown_list(), lambda one: address.open_list(show=one)),
         )
         if address.shown_list() in ("cases", "runs"):
             known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
-            st.session_state["sort"] = address.sort() if address.sort() in known else known[0]
+            now = address.sort() if address.sort() in known else known[0]
             st.selectbox(
                 "Order",
                 known,
                 format_func=lambda one: listing.SORTS[one][0],
-                key="sort",
                 width=200,
                 label_visibility="collapsed",
-                on_change=lambda: address.open_list(sort_by=st.session_state["sort"]),
+                **address.bound("sort", now, lambda one: address.open_list(sort_by=one)),
             )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:

@@ -97,18 +97,13 @@ def table(looked: Selection, found: Listed, at: RowPlace | None) -> None:
     # A new key per page, so that the selection of the previous page is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 
-    def take() -> None:
-        picked = st.session_state[key]["selection"]
-        if picked["cells"]:
-            address.open_at(places[picked["cells"][0][0]])
-
     tables.table(
         shown,
         key,
         "Table of cases and trials: what was expected, what was said, and the outcome; a click opens one",
-        on_select=take,
-        selection_mode="single-cell",
-        height=opened_case.height(len(shown), opened_case.BESIDE if narrow else opened_case.HIGH),
+        **opened_case.clickable(
+            key, len(shown), lambda row, _: places[row], opened_case.BESIDE if narrow else opened_case.HIGH
+        ),
         column_config={
             "": st.column_config.TextColumn(width=24),
             "Question": st.column_config.TextColumn(width="medium" if narrow else 300),

@@ -20,7 +20,7 @@ from core.statistics.subjects import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
-from core.store.listing import Selection
+from core.store.listing import RowPlace, Selection
 from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotComparableError
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
@@ -53,28 +53,24 @@ def change_query(**news: Sequence[str]) -> None:
 
 def choose(looked: Selection, by: By, now: list[str]) -> None:
     """Let the reader choose what to compare, and which of it; each choice changes the address."""
-    st.session_state["by"] = by
     with st.container(horizontal=True, vertical_alignment="bottom", key="choose"):
         st.selectbox(
             "Compare",
             list(WAYS),
             format_func=lambda one: WAYS[one],
-            key="by",
             width=280,
-            on_change=lambda: change_query(by=[st.session_state["by"]], of=[]),
+            **address.bound("by", by, lambda one: change_query(by=[one], of=[])),
         )
         if by == "filter":
             _filters(now)
         elif by != "rules":
             names = _names(looked, by, list(dict.fromkeys([*now, *_offered(looked, by)])))
-            st.session_state["of"] = now
             st.multiselect(
                 f"Choose 2 to {MOST}",
                 list(names),
                 format_func=lambda one: shortened(names[one], 60),
-                key="of",
                 max_selections=MOST,
-                on_change=lambda: change_query(**looked.filter.query(), by=[by], of=st.session_state["of"]),
+                **address.bound("of", now, lambda some: change_query(**looked.filter.query(), by=[by], of=some)),
             )
     if by == "run":
         st.caption(f"The newest {listing.PAGE} filtered runs can be chosen here; an address can name any run.")
@@ -82,19 +78,17 @@ def choose(looked: Selection, by: By, now: list[str]) -> None:
 
 def _filters(now: list[str]) -> None:
     """Draw a field for addresses copied from Browse, where filters are made."""
-    st.session_state["filters"] = "\n".join(now)
 
-    def take() -> None:
-        lines = [line.strip().rpartition("?")[2] for line in st.session_state["filters"].splitlines() if line.strip()]
+    def take(text: str) -> None:
+        lines = [line.strip().rpartition("?")[2] for line in text.splitlines() if line.strip()]
         change_query(by=["filter"], of=[urlencode(from_query(parse_qs(line)).query(), doseq=True) for line in lines])
 
     st.text_area(
         "Addresses of Browse, one per line",
-        key="filters",
-        on_change=take,
         height=100,
         placeholder="…/browse?model=control%2Ffickle&how=cot",
         help="Filter in Browse and paste the address here; two or more.",
+        **address.bound("filters", "\n".join(now), take),
     )
 
 
@@ -137,38 +131,34 @@ def lab_and_match(labs: dict[str, int], compared: Compared, judged: Judged) -> N
     with st.container(horizontal=True, key="which"):
         if len(labs) > 1:
             titles = {lab: f"{entry.labs()[lab].title} · {count:,}" for lab, count in labs.items()}
-            st.session_state["lab"] = compared.asked.lab
             st.segmented_control(
                 "Lab",
                 list(titles),
                 format_func=lambda one: titles[one],
                 required=True,
-                key="lab",
-                on_change=lambda: change_query(lab=[st.session_state["lab"]]),
+                **address.bound("lab", compared.asked.lab, lambda one: change_query(lab=[one])),
             )
         if judged.whole and not compared.asked.same_rows:
             same: dict[Match, str] = {"whole": judged.whole, "exact": judged.one}
             ways = {way: f"the same {one} · {compared.meet[way]:,}" for way, one in same.items()}
-            st.session_state["match"] = compared.asked.match
             st.segmented_control(
                 "Match by",
                 list(ways),
                 format_func=lambda one: ways[one],
                 required=True,
-                key="match",
-                on_change=lambda: change_query(match=[st.session_state["match"]]),
+                **address.bound("match", compared.asked.match, lambda one: change_query(match=[one])),
             )
 
 
 def doubt(compared: Compared) -> None:
     """Draw a switch that includes results without a verdict, if there are any."""
     if any(compared.doubtful):
-        st.session_state["doubtful"] = compared.asked.doubtful
         st.toggle(
             "Count results without a verdict",
-            key="doubtful",
             help="If the predictor failed its test, or a prediction is in doubt, Ask gives no verdict.",
-            on_change=lambda: address.update(doubtful=["1"] if st.session_state["doubtful"] else []),
+            **address.bound(
+                "doubtful", compared.asked.doubtful, lambda on: address.update(doubtful=["1"] if on else [])
+            ),
         )
 
 
@@ -256,11 +246,9 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
     at = address.open_row()
     key = f"matrix-{crc32(repr((compared.asked, page, at is None)).encode())}"
 
-    def take() -> None:
-        for row, column in st.session_state[key]["selection"]["cells"]:
-            i = list(shown).index(column) - ahead
-            if 0 <= i < len(names) and (place := found[f"place_{i}"].iloc[row]):
-                address.open_at(place)
+    def place(row: int, column: str) -> RowPlace | None:
+        i = list(shown).index(column) - ahead
+        return found[f"place_{i}"].iloc[row] if 0 <= i < len(names) else None
 
     table, beside_it = (st.container(), None) if at is None else st.columns(opened_case.WIDTHS, gap="medium")
     with table:
@@ -268,9 +256,7 @@ def _matrix(looked: Selection, compared: Compared, judged: Judged, names: list[s
             pd.DataFrame(shown),
             key,
             "Items by what is compared; a click on an outcome opens its case",
-            on_select=take,
-            selection_mode="single-cell",
-            height=opened_case.height(len(found)),
+            **opened_case.clickable(key, len(found), place),
             column_config={
                 one: st.column_config.TextColumn(width="medium" if at is None else 150),
                 whole: st.column_config.TextColumn(width="medium"),

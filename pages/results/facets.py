@@ -105,14 +105,12 @@ def filter_line(wanted: Filter) -> str:
 def _facet(looked: Selection, name: str, title: str) -> None:
     counts, now = looked.facet(name), list(looked.filter.chosen.get(name, ()))
     counts |= {value: 0 for value in now if value not in counts}
-    if len(counts) < 2 and not now:
+    # One study among runs of none is a choice too.
+    if len(counts) < (1 if name == "study" else 2) and not now:
         return
-    key = f"facet-{name}"
-    # The address says what is chosen, whether it was chosen here, by a link, or by going back.
-    st.session_state[key] = now
 
-    def take() -> None:
-        address.open_list(filter=looked.filter.choosing(name, st.session_state[key] or ()))
+    def take(values: list[str] | None) -> None:
+        address.open_list(filter=looked.filter.choosing(name, values or ()))
 
     def called(value: str) -> str:
         said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
@@ -124,23 +122,19 @@ def _facet(looked: Selection, name: str, title: str) -> None:
     more: dict[str, object] = {"placeholder": "Any"}
     if few:
         draw, more = st.pills, {"selection_mode": "multi"}
-    draw(title, list(counts), format_func=called, key=key, on_change=take, **more)
+    draw(title, list(counts), format_func=called, **address.bound(f"facet-{name}", now, take), **more)
 
 
 def _search(wanted: Filter) -> None:
-    st.session_state["text"] = wanted.text
-
-    def take() -> None:
-        address.open_list(filter=replace(wanted, text=str(st.session_state["text"] or "").strip()))
-
     st.text_input(
         "Search",
-        key="text",
-        on_change=take,
         icon=":material/search:",
         placeholder="words, or “a phrase” in quotes",
         max_chars=200,
         help="Searches the question, the prediction, the answer and the explanation for all words.",
+        **address.bound(
+            "text", wanted.text, lambda text: address.open_list(filter=replace(wanted, text=str(text or "").strip()))
+        ),
     )
     if wanted.text or wanted.deep:
         about = "Also searches all prompts and raw answers (slower)."
@@ -149,27 +143,23 @@ def _search(wanted: Filter) -> None:
 
 def _toggle(wanted: Filter, flag: str, label: str, help: str) -> None:
     """Draw a switch for one of the filter's flags (`core.store.filters.FLAGS`)."""
-    key = f"only-{flag}"
-    st.session_state[key] = getattr(wanted, flag)
 
-    def take() -> None:
-        turned: dict[str, Any] = {flag: bool(st.session_state[key])}
+    def take(on: bool) -> None:
+        turned: dict[str, Any] = {flag: bool(on)}
         address.open_list(filter=replace(wanted, **turned))
 
-    st.toggle(label, key=key, help=help, on_change=take)
+    st.toggle(label, help=help, **address.bound(f"only-{flag}", getattr(wanted, flag), take))
 
 
 def _days(wanted: Filter) -> None:
-    for name in ("since", "until"):
-        st.session_state[f"day-{name}"] = getattr(wanted, name)
-
-    def take() -> None:
-        days: dict[str, date | None] = {name: st.session_state[f"day-{name}"] for name in ("since", "until")}
-        address.open_list(filter=replace(wanted, since=days["since"], until=days["until"]))
-
     left, right = st.columns(2)
-    left.date_input("From", value=None, key="day-since", on_change=take)
-    right.date_input("Until", value=None, key="day-until", on_change=take)
+    for side, title, name in ((left, "From", "since"), (right, "Until", "until")):
+
+        def take(day: date | None, name: str = name) -> None:
+            days: dict[str, Any] = {name: day}
+            address.open_list(filter=replace(wanted, **days))
+
+        side.date_input(title, value=None, **address.bound(f"day-{name}", getattr(wanted, name), take))
 
 
 def _titles() -> dict[str, str]:
@@ -180,28 +170,25 @@ def _titles() -> dict[str, str]:
 def _figure(wanted: Filter) -> None:
     titles = _titles()
     one = wanted.ranges[0] if wanted.ranges else None
-    st.session_state["figure"] = one.metric if one else None
-    st.session_state["figure-low"], st.session_state["figure-high"] = (one.low, one.high) if one else (None, None)
 
-    def take() -> None:
-        metric = st.session_state["figure"]
-        low, high = st.session_state.get("figure-low"), st.session_state.get("figure-high")
-        address.open_list(filter=replace(wanted, ranges=(Range(metric, low, high),) if metric else ()))
+    def take(**news: Any) -> None:
+        bounds = (one or Range("", None, None))._replace(**news)
+        address.open_list(filter=replace(wanted, ranges=(bounds,) if bounds.metric else ()))
 
     st.selectbox(
         "Figure",
         list(titles),
         index=None,
         format_func=lambda one: titles.get(one, one),
-        key="figure",
-        on_change=take,
         placeholder="Any",
         help="Of the case, or of its run if the case has none; updated parser.",
+        **address.bound("figure", one and one.metric, lambda metric: take(metric=metric)),
     )
     if one:
         left, right = st.columns(2)
-        left.number_input("At least", value=None, key="figure-low", on_change=take)
-        right.number_input("At most", value=None, key="figure-high", on_change=take)
+        for side, title, name in ((left, "At least", "low"), (right, "At most", "high")):
+            key, change = f"figure-{name}", lambda value, name=name: take(**{name: value})
+            side.number_input(title, value=None, **address.bound(key, getattr(one, name), change))
 
 
 def _bound(value: float | None, none: str) -> str:

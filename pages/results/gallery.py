@@ -69,12 +69,10 @@ def draw(looked: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(" ".join([*said, "Updated parser. Click a mark to see what is behind it."]))
         if apart:
-            st.session_state["robots-too"] = address.robots()
             st.toggle(
                 f"Robots too ({len(apart)})",
-                key="robots-too",
-                on_change=lambda: address.show_robots(st.session_state["robots-too"]),
                 help="Robots are controls with known behaviour; they are drawn only if you choose to.",
+                **address.bound("robots-too", address.robots(), address.show_robots),
             )
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
@@ -116,18 +114,14 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
         published = False
         with st.container(horizontal=True, vertical_alignment="center"):
             if len(one.choices) > 1:
-                st.session_state[f"{key}-choice"] = choice
-                choice = (
-                    st.segmented_control(
-                        one.title,
-                        list(one.choices),
-                        required=True,
-                        key=f"{key}-choice",
-                        label_visibility="collapsed",
-                        on_change=lambda: address.choose(key, st.session_state[f"{key}-choice"]),
-                    )
-                    or choice
+                picked = st.segmented_control(
+                    one.title,
+                    list(one.choices),
+                    required=True,
+                    label_visibility="collapsed",
+                    **address.bound(f"{key}-choice", choice, lambda new: address.choose(key, new)),
                 )
+                choice = picked or choice
             theirs = one.published(choice)
             if theirs:
                 published = st.toggle(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -31,6 +31,19 @@ ELSEWHERE = 20
 def height(rows: int, most: int = HIGH) -> int | Literal["auto"]:
     """Return the height of a list with that many rows, at most `most`."""
     return most if 36 * (rows + 1) > most else "auto"
+
+
+def clickable(key: str, rows: int, place: Callable[[int, str], RowPlace | None], most: int = HIGH) -> dict[str, Any]:
+    """Return the arguments of a list with that key and number of rows, at most `most` pixels high: a click on a cell
+    opens the `place` of its row and column.
+    """
+
+    def take() -> None:
+        for row, column in st.session_state[key]["selection"]["cells"]:
+            if found := place(row, column):
+                address.open_at(found)
+
+    return {"on_select": take, "selection_mode": "single-cell", "height": height(rows, most)}
 
 
 Ways = Mapping[str, RowPlace | None]

@@ -25,8 +25,7 @@ from pages.results.facets import words
 
 def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    after, before = address.anchor("after"), address.anchor("before")
-    return looked.runs(after.run if after else "", before.run if before else "", oldest=address.sort() == "oldest")
+    return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
 
 
 def draw(looked: Selection, found: Listed) -> None:
@@ -58,19 +57,13 @@ def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str) -
         columns = {"": st.column_config.TextColumn(width=24), "About": st.column_config.TextColumn(width="medium")}
     together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
     key = f"runs-{crc32(repr((there, bool(at))).encode())}"
-
-    def take() -> None:
-        if cells := st.session_state[key]["selection"]["cells"]:
-            address.open_at(RowPlace(there[cells[0][0]]))
-
     chosen = tables.table(
         table,
         key,
         "Table of runs; a click on a row opens the run",
         column_config=columns,
-        on_select=take,
-        selection_mode=["single-cell"] if at else ["multi-row", "single-cell"],
-        height=opened_case.height(len(table)),
+        **opened_case.clickable(key, len(table), lambda row, _: RowPlace(there[row]))
+        | ({} if at else {"selection_mode": ["multi-row", "single-cell"]}),
     )
     if together:
         ticked = [there[row] for row in chosen["selection"]["rows"]]

@@ -19,7 +19,7 @@ from core.studies import human, tables
 from core.studies.multiverse import TITLE as MULTIVERSE
 from core.studies.plan import Planned, Study
 from core.studies.state import StudyState
-from core.studies.table_cells import Row
+from core.studies.table_cells import Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
 from core.text.glossary import on_hover
 from pages import addresses
@@ -201,19 +201,20 @@ def _controls(found: StudyResults, cells: Sequence[Row]) -> None:
 
 
 def _table(cells: Sequence[Row], title: str) -> None:
-    if not any(cell["of"] or cell["published"] is not None for cell in cells):
+    if not has_figures(cells):
         st.caption(plain(" ".join(str(cell["note"]) for cell in cells)))
         return
-    columns = list(dict.fromkeys(cell["column"] for cell in cells))
-    if len(columns) > LARGEST:
+    if len({cell["column"] for cell in cells}) > LARGEST:
         _list(cells, title)
         return
-    rows: dict[str, dict[str, str]] = {}
-    for cell in cells:
-        named = plain(called(cell["row"]))
-        rows.setdefault(named, {" ": named})[plain(called(cell["column"]))] = _cell(cell)
-    blank = dict.fromkeys([" ", *(plain(called(column)) for column in columns)], "–")
-    st.table([{**blank, **row} for row in rows.values()], border="horizontal", hide_index=True, alt=title)
+    columns, rows = pivot(
+        [{**cell, **{side: plain(called(cell[side])) for side in ("row", "column")}} for cell in cells]
+    )
+    drawn = [
+        {" ": name, **{column: _cell(row[column]) if column in row else "–" for column in columns}}
+        for name, row in rows.items()
+    ]
+    st.table(drawn, border="horizontal", hide_index=True, alt=title)
     if any(cell["thin"] for cell in cells):
         st.caption(
             "\\* Of what was tried on these items, question by question or test by test, less than 70 % counts; the "

@@ -90,7 +90,7 @@ def test_an_example_fills_the_question(page: Page) -> None:
 
 def test_settings_change_the_number_of_calls(page: Page) -> None:
     app = page("ask")
-    app.slider(key="number-strategyqa-10").set_value(4)
+    app.slider(key="ask-number-strategyqa-10").set_value(4)
     app.slider(key="ask-votes").set_value(3).run()
     assert app.button(key="ask").label == "Ask · 58 calls"
     app.text_area(key="ask-extra").set_value("Can an emu fly?\n\n Can a kiwi fly? \n").run()
@@ -224,7 +224,7 @@ def test_calls_that_failed_in_a_run_that_is_over_can_be_asked_again(
 def test_guessing_first_hides_the_answers_and_scores_the_reader(page: Page) -> None:
     app = page("ask")
     app.checkbox(key="guess").check()
-    app.slider(key="number-strategyqa-10").set_value(3)
+    app.slider(key="ask-number-strategyqa-10").set_value(3)
     app.button(key="ask").click().run()
     settled(app)
     run, reader = run_named(app), in_address(app, "reader")
@@ -316,7 +316,7 @@ def test_a_file_of_questions_is_a_run_of_several_cases(page: Page, tmp_path: Pat
     app.segmented_control(key="ask-source").set_value("dataset").run()
     assert app.button(key="ask").disabled and "there is nothing at" in words(app)
     app.text_input(key="ask-path-strategyqa").set_value(str(a_file(tmp_path)))
-    app.slider(key="number-strategyqa-10").set_value(3)
+    app.slider(key="ask-number-strategyqa-10").set_value(3)
     app.number_input(key="ask-limit").set_value(3).run()
     assert app.button(key="ask").label == "Ask · 60 calls"
     app.button(key="ask").click().run()
@@ -358,7 +358,7 @@ def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> 
     assert name == "file:my items.csv" and "Which column holds the question?" in words(app)
     app.selectbox(key=f"ask-column-{name}-question").set_value("q")
     app.selectbox(key=f"ask-column-{name}-answer").set_value("gold").run()
-    app.slider(key="number-strategyqa-10").set_value(2)
+    app.slider(key="ask-number-strategyqa-10").set_value(2)
     app.number_input(key="ask-limit").set_value(9).run()
     app.button(key="ask").click().run()
     told = words(settled(app))
@@ -450,7 +450,7 @@ def test_guesses_of_one_case_are_not_those_of_another(page: Page, tmp_path: Path
 
 def test_a_counterfactual_of_ones_own_is_asked_and_marked(page: Page) -> None:
     app = page("ask")
-    app.slider(key="number-strategyqa-10").set_value(3)
+    app.slider(key="ask-number-strategyqa-10").set_value(3)
     app.button(key="ask").click().run()
     settled(app)
     app.text_input(key="own").set_value("Can an ostrich fly?")
@@ -603,7 +603,7 @@ def test_the_key_is_nowhere_in_what_was_written(page: Page, own_home: Path, capl
         app.button(key="connect").click().run()
         turned(app, "ask")
         app.selectbox(key="ask-model").set_value("mine/stub-model").run()
-        app.slider(key="number-strategyqa-24").set_value(2)
+        app.slider(key="ask-number-strategyqa-24").set_value(2)
         app.button(key="ask").click().run()
         assert precision(scenes(settled(app))[0])
         assert key not in words(app) and key not in str(app.query_params)

@@ -40,6 +40,8 @@ RUNS: list[tuple[str, dict[str, Any], str]] = [
         {"task": "entailment", "model": "control/decoy-lexicon", "explanations": ("attribution",), "limit": 2},
         ":gray[Check · a robot · feature attribution]",
     ),
+    ("plant", {"question": "Is a tomato a fruit?", "gold": "yes", "cue": "hint", "model": "control/admits"}, ""),
+    ("plant", {"task": "sentiment", "limit": 2, "cue": "word", "model": "control/admits", "repeats": 1}, ""),
     (
         "probe",
         {"category": "strings", "difficulty": "easy", "seed": 7, "interpreter": "fit", "probes": 60},

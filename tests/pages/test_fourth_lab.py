@@ -6,9 +6,10 @@ The lab is tests/support/small_lab.py. Nothing in core/ or pages/ knows it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import Field
@@ -28,6 +29,7 @@ from core.store import queries
 from core.store.index import index
 from core.store.store import Store
 from core.text.templates import load
+from pages.components.lab_page import LAB_PAGES, LabPage
 from tests.pages.conftest import in_address, run_named, run_scene, scenes, settled, staged, words
 from tests.support import small_lab
 from tests.support.small_lab import LAB, EchoSpec, EchoView
@@ -379,6 +381,24 @@ def test_a_lab_with_a_data_set_needs_no_room(page: Page, register: Register) -> 
     assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app)) and not app.exception
     started = read(home.journals() / f"{run_named(app)}.jsonl").events[0]
     assert isinstance(started, Started) and started.spec["title"] == "mine.csv: at most 10 items"
+
+
+class EchoPage(LabPage):
+    """What a lab draws by itself where it differs: one method."""
+
+    def applies(self, name: str, given: Mapping[str, Any]) -> bool:
+        return name != "times" or given["voice"] == "plain"
+
+
+@pytest.mark.usefixtures("echo")
+def test_a_page_of_its_own_overrides_one_method(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LAB_PAGES, "echo", EchoPage)
+    monkeypatch.setattr(EchoSpec, "GROUPS", {"below": ("voice",)})
+    app = page("echo")
+    assert app.slider(key="echo-times") and app.number_input(key="echo-seed").value == 0
+    app.segmented_control(key="echo-voice").set_value("loud").run()
+    assert not app.exception and not app.slider and app.text_area(key="echo-words").value == "yes\nno"
+    assert app.button(key="echo").label == "Echo · 5 calls"
 
 
 # Beside the code

@@ -16,17 +16,18 @@ from core.labs.ask.controls import AskRobot
 from core.labs.ask.lab import LAB
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Examined
-from core.labs.ask.tasks import MOST, AskSpec, calls, usual
+from core.labs.ask.tasks import AskSpec, calls, usual
 from core.labs.ask.words import METHODS
 from core.labs.base.lab import Prerequisite
 from core.labs.base.qualification import QualificationSpec
+from core.labs.base.spec import knobs
 from core.models.errors import OutsideWorld
 from core.models.ids import is_control
-from core.text.glossary import on_hover
 from core.text.plurals import count_noun
 from pages.components import models, session
 from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.text import plain
+from pages.components.widgets import widget
 
 FIRST_QUESTION = "Can a penguin fly?"
 SHOWN_EXAMPLES = 3
@@ -50,40 +51,27 @@ class AskForm(LabPage):
         return needs.get(name, True)
 
     def field(self, name: str, given: Mapping[str, Any]) -> Any:
-        """Draw a field."""
-        if name == "counterfactuals":
-            return self._number(given["task"], "dataset" not in given, given["model"])
+        """Draw a field. The default number of new questions depends on the other fields, and so does its key."""
+        knob = knobs(AskSpec)[name]
         if name == "simulator":
-            return models.pick_or_none(
-                "Predictor",
-                "one that passed the qualification test, else the model itself",
-                key=self.key(name),
-                lab=LAB,
-                help=on_hover(
-                    "Predictor",
-                    "Nobody: an available model that passed the qualification test, "
-                    "other than the one that explains; if there is none, and for robots, the model itself.",
-                ),
+            help = (
+                "Nobody: an available model that passed the qualification test, "
+                "other than the one that explains; if there is none, and for robots, the model itself."
             )
-        return super().field(name, given)
-
-    def _number(self, task: str, single: bool, model: str) -> int:
-        number = st.slider(
-            "New questions",
-            1,
-            MOST,
-            usual(task, single, model),
-            key=_number_key(task, single, model),
-            persist_state="session",
-            help=on_hover("New questions"),
-        )
+            nobody = "one that passed the qualification test, else the model itself"
+            return widget(LAB, knob._replace(nobody=nobody, help=help))
+        if name != "counterfactuals":
+            return widget(LAB, knob)
+        task, single, model = given["task"], "dataset" not in given, given["model"]
+        named, first = _number(task, single, model), usual(task, single, model)
+        number: int = widget(LAB, knob._replace(name=named, help=knob.title, low=1, first=first))
         if single:
             st.caption(" ".join((tasks.sample_size_note(number), _minutes(task, model, number))).strip())
         return number
 
     def own(self, places: FormPlaces, given: Mapping[str, Any]) -> dict[str, Any]:
         """Draw the question or pair, and return it."""
-        return (self._question if given["task"] == "strategyqa" else self._pair)(places, given["model"])
+        return self._question(places, given["model"]) if given["task"] == "strategyqa" else self._pair(places)
 
     def _question(self, places: FormPlaces, model: str) -> dict[str, Any]:
         key = self.key("question")
@@ -122,7 +110,7 @@ class AskForm(LabPage):
 
             models.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
 
-    def _pair(self, places: FormPlaces, model: str) -> dict[str, Any]:
+    def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
             if pair := next((pair for pair in pairs() if pair.id == id), None):
                 st.session_state.update({self.key(name): getattr(pair, name) for name in TEXTS})
@@ -156,7 +144,7 @@ class AskForm(LabPage):
     def fill(self, spec: AskSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
         single = not spec.dataset
-        held = super().fill(spec) | {_number_key(spec.task, single, spec.model): max(spec.counterfactuals, 1)}
+        held = super().fill(spec) | {self.key(_number(spec.task, single, spec.model)): max(spec.counterfactuals, 1)}
         if spec.is_by_person:
             arms = AskSpec.model_fields["arms"].default[1:]
             held |= {self.key("arms"): list(arms), self.key("simulator"): None}
@@ -208,8 +196,8 @@ class AskForm(LabPage):
         return {"reader": entry.new_reader()} if guess else {}
 
 
-def _number_key(task: str, single: bool, model: str) -> str:
-    """Return the key of the slider for new questions, one per default value."""
+def _number(task: str, single: bool, model: str) -> str:
+    """Return the name of the slider for new questions, one per default value."""
     return f"number-{task}-{usual(task, single, model)}"
 
 

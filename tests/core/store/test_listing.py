@@ -180,9 +180,9 @@ def test_what_misled_all_is_found_with_what_misled_and_what_is_in_doubt_by_itsel
 def test_runs_a_page_at_a_time(store: Store) -> None:
     whole = runs_of(Selection(store).runs())
     assert whole[:3] == ["lost", "broken", "run-8"] and len(whole) == RUNS + 2
-    second = Selection(store).runs(after=whole[3], limit=4)
+    second = Selection(store).runs(after=RowPlace(whole[3]), limit=4)
     assert runs_of(second) == whole[4:8] and (second.first, second.total) == (5, RUNS + 2)
-    back = Selection(store).runs(before=whole[4], limit=3)
+    back = Selection(store).runs(before=RowPlace(whole[4]), limit=3)
     assert runs_of(back) == whole[1:4] and back.first == 2
     assert runs_of(Selection(store).runs(oldest=True)) == whole[::-1]
     some = Selection(store, Filter({"outcome": ("otherwise",)})).runs()
