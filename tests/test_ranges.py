@@ -73,7 +73,7 @@ def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
         yield "", one.metric, one.rules, one.score
     for case, view in views.items():
         for rules in RULES:
-            for one in (*lab.scores([view]), *lab.studies.extra_figures(view, rules)):
+            for one in (*lab.scores([view]), *lab.studies.extra_figures(view.by(rules))):
                 yield case, one.metric, one.rules, one.score
 
 

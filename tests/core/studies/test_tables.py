@@ -257,9 +257,9 @@ def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:
         for case in state.cases:
             log = state.case(case)
             view = lab.view(log)
-            assert all(figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view, "repaired")), (
-                path.name
-            )
+            assert all(
+                figure.score.n <= figure.score.of for figure in lab.studies.extra_figures(view.by("repaired"))
+            ), path.name
             for one in multiverse.otherwise(lab, view):
                 score = log.score(one.metric, one.made["rules"])  # type: ignore[arg-type]
                 if score is not None and one.made.get("votes", "1") == str(log.spec.get("votes", 1)):
