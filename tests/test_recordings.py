@@ -99,7 +99,7 @@ def test_every_sentence_of_its_verdict_holds(path: Path) -> None:
 
 
 def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in ask_sentences(view, rules):
+    for sentence in ask_sentences(view.by(rules)):
         yield sentence, lambda one: ask_verdict.holds(one, view, rules)
 
 
