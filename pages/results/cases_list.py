@@ -18,9 +18,8 @@ from pages.results import address, opened_case
 from pages.results.facets import words
 
 
-@st.fragment
 def draw(looked: Selection, found: Listed) -> None:
-    """Draw the current page of the list, and beside it the open row. A step to another row draws only this again."""
+    """Draw the current page of the list, and beside it the open row."""
     places = found.places()
     at = address.open_row()
     if at is None:
@@ -36,7 +35,7 @@ def draw(looked: Selection, found: Listed) -> None:
         # A link may open a row that is not on this page of the list.
         for row in looked.row(at).to_dict("records"):
             _row(row)
-        opened_case.draw(looked, at, ways, menu, verdict, in_fragment=True)
+        opened_case.draw(looked, at, ways, menu, verdict)
 
 
 def _row(row: dict[Hashable, Any]) -> None:

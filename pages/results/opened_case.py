@@ -94,18 +94,15 @@ def draw(
     ways: Ways | None = None,
     menu: DeltaGenerator | None = None,
     verdict: DeltaGenerator | None = None,
-    in_fragment: bool = False,
 ) -> None:
     """Draw the case of the row `at`, or report that its run is gone. Keys on the stage lead to `ways` and back to the
     list. The run's menu is drawn in the container `menu`, and the visitor's verdict in `verdict`; without them, below
-    the case. `in_fragment`: list and case are drawn in a fragment, which is enough to draw again.
+    the case.
     """
 
     def go(where: str) -> None:
         if where == "close" or (ways or {}).get(where):
             address.open_at((ways or {}).get(where))
-            if in_fragment:
-                st.rerun(scope="fragment")
 
     try:
         state, active = run_view.load_run(at.run)
