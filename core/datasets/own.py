@@ -42,6 +42,8 @@ LONGEST_HEADER = files.MB
 MOST_EXTRA = 50
 """Maximum number of columns that are kept with a case although they are no part of the question."""
 LONGEST_NAME = 100
+_IN_PATTERNS = frozenset("*?[]{}")
+"""Characters with which DuckDB takes a path for a pattern."""
 RESULT_MB, MEMORY_MB, SECONDS = 100, 1_000, 120
 
 _TASKS = package_data.table("tasks")
@@ -137,9 +139,10 @@ def save_file(name: str, content: bytes) -> SavedFile:
     content, encoding = (content, "") if suffix == ".parquet" else _as_utf8(content)
     folder = home() / "datasets"
     folder.mkdir(exist_ok=True)
-    for kept in map(path_of, at_home()):
-        same = kept.suffix.lower() == suffix and kept.stat().st_size == len(content) and kept.read_bytes() == content
-        if same:
+    for kept in (folder / name.removeprefix("file:") for name in at_home()):
+        # Only a file of the same size is read.
+        may_be = kept.suffix.lower() == suffix and not _IN_PATTERNS & set(kept.name)
+        if may_be and kept.stat().st_size == len(content) and kept.read_bytes() == content:
             return SavedFile(f"file:{kept.name}", encoding)
     numbered = (f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}" for number in count(1))
     path = next(folder / free for free in numbered if not (folder / free).exists())
@@ -193,7 +196,7 @@ def path_of(dataset: str) -> Path:
             raise DatasetError(f"{path.name} is larger than {LARGEST // files.MB} MB.")
     if path.suffix.lower() not in KINDS:
         raise DatasetError(f"{path.name} cannot be read as a table. Choose a file that ends in {', '.join(KINDS)}.")
-    if set("*?[]{}") & set(str(path)):
+    if _IN_PATTERNS & set(str(path)):
         raise DatasetError(
             f"{path.name}: a path must not contain * ? [ ] {{ }}. Give the file or its folder another name."
         )
@@ -286,13 +289,15 @@ def _read(
         raise DatasetError(
             f"{path.name} has {found['of']:,} rows; at most {MOST_ROWS:,} are read at once. Set a limit."
         )
-    rows: Read = []
+    rows: list[Any] = []
     faults: list[tuple[int, str]] = []
+    names: dict[str, None] = {}
     for number, id, *texts in found["rows"]:
         cells = iter(texts)
         try:
             item = _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
             rows.append(item.model_copy(update={"extra": _extra(zip(found["extra"], cells, strict=True))}))
+            names |= dict.fromkeys(name for name, _ in rows[-1].extra)
         except ValueError as error:
             faults.append((number, str(error)))
     placed = _placed(path, wanted, [*faults, *map(tuple, found["broken"])], found["rejected"])
@@ -302,7 +307,16 @@ def _read(
         rows.append(LeftOut(BROKEN, rows=more))
     if found["repeated"]:
         rows.append(LeftOut("the id or the words of another row", rows=found["repeated"]))
-    return DrawnRows(rows, found["of"] - len(faults), found["dropped"])
+    # Members of objects count as columns too.
+    most, dropped = set(islice(names, MOST_EXTRA)), max(0, len(names) - MOST_EXTRA)
+    if dropped:
+        rows = [
+            row.model_copy(update={"extra": tuple(one for one in row.extra if one[0] in most)})
+            if isinstance(row, Item)
+            else row
+            for row in rows
+        ]
+    return DrawnRows(rows, found["of"] - len(faults), found["dropped"] + dropped)
 
 
 def _extra(cells: Iterable[tuple[str, str | None]]) -> tuple[tuple[str, str], ...]:
@@ -310,7 +324,7 @@ def _extra(cells: Iterable[tuple[str, str | None]]) -> tuple[tuple[str, str], ..
     found: dict[str, str] = {}
     for name, text in cells:
         for key, value in _members(name, text or ""):
-            if value.strip() and len(found) < MOST_EXTRA:
+            if value.strip():
                 found[key[:LONGEST_NAME]] = value if len(value) <= LONGEST_EXTRA else f"{value[:LONGEST_EXTRA]}…"
     return tuple(found.items())
 

@@ -147,15 +147,13 @@ class Selection:
         return [name for (name,) in rows]
 
     def extra_values(self, places: Sequence[RowPlace]) -> list[dict[str, str]]:
-        """The columns of people's own files of the cases at these places, by name."""
-        runs, cases = [place.run for place in places], [place.case for place in places]
-        rows = self.found(
+        """The columns of people's own files of the cases at these places, which were selected, by name."""
+        rows = self.store.rows(
             """
             select run, "case", name, value from extra_columns
-            where run in (select run from wanted) and (run, "case") in (select (unnest($runs), unnest($cases)))
+            where (run, "case") in (select (unnest($runs), unnest($cases)))
             """,
-            runs=runs,
-            cases=cases,
+            {"runs": [place.run for place in places], "cases": [place.case for place in places]},
         )
         found: dict[tuple[str, str], dict[str, str]] = {}
         for run, case, name, value in rows:

@@ -67,10 +67,8 @@ def open_list(
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
-    if to.get("show") == "pictures":
-        to |= {name: values for name in ("picture", "choice", "robots") if (values := read().get(name))}
-    if to.get("show") == "groups":
-        to |= {name: values for name in ("group",) if (values := read().get(name))}
+    own = {"pictures": ("picture", "choice", "robots"), "groups": ("group",)}.get(str(to.get("show")), ())
+    to |= {name: values for name in own if (values := read().get(name))}
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
     to |= {name: values for name, values in opening(at).items() if values}

@@ -224,6 +224,19 @@ def test_long_cells_are_cut_and_of_very_many_columns_the_first_are_kept_and_the_
     assert (record := loaded(spec)) is not None and "10 more columns are not kept" in record.summary()
 
 
+def test_members_of_objects_that_are_too_many_are_counted_too() -> None:
+    rows = [{"q": f"Is {n} odd?", "gold": "yes", "meta": {f"m{n}-{m}": m for m in range(30)}} for n in range(2)]
+    drawn = own.read(write("members.jsonl", as_jsonl(rows)), "strategyqa", COLUMNS, None, None)
+    names = [name for row in drawn.rows if isinstance(row, Item) for name, _ in row.extra]
+    assert len(names) == 50 and drawn.dropped == 10
+
+
+def test_a_file_that_cannot_be_read_stops_no_upload() -> None:
+    write("a*.csv", "q,gold\na,yes\n")
+    assert own.save_file("good.csv", b"q,gold\na,yes\n").dataset == "file:good.csv"
+    assert own.save_file("other.csv", b"q,gold\nb,yes\n").dataset == "file:other.csv"
+
+
 def test_of_two_rows_with_the_same_words_the_one_that_can_be_read_is_taken() -> None:
     rows = [{"q": "Is it blue?", "gold": answer} for answer in ("perhaps", "yes", "who knows")]
     for order in (rows, rows[::-1]):
