@@ -103,7 +103,7 @@ def rows(selected: Selection) -> DataFrame:
         seconds=60,
         labs=[lab.name for lab in labs],
         metrics=[lab.headline for lab in labs],
-        main=[lab.main_trial for lab in labs],
+        main=[lab.listing.main_trial for lab in labs],
     )
     extra = selected.frame(
         """

@@ -47,7 +47,7 @@ _COLUMNS = {
 def draw(looked: Selection) -> None:
     """Draw the pictures for which there are data."""
     wanted = looked.filter
-    every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
+    every = [(lab, one) for lab in entry.labs().values() for one in lab.listing.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
         query = {**wanted.query(), "show": "pictures"}

@@ -34,14 +34,14 @@ def draw(looked: Selection) -> None:
     )
     present = looked.facet("lab")
     for name in present:
-        if (lab := entry.labs().get(name)) is not None and lab.judged is not None:
+        if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
             _table(looked, lab, by, titles[by])
 
 
 def _table(looked: Selection, lab: Lab, by: str, title: str) -> None:
-    assert lab.judged is not None
+    assert lab.listing.judged is not None
     found = groups(looked, lab, by)
     key = f"groups-{lab.name}-{by}"
     intervals = [one.kept for one in found]
@@ -62,7 +62,8 @@ def _table(looked: Selection, lab: Lab, by: str, title: str) -> None:
             address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
 
     st.caption(
-        f"Share: how often {plain(lab.judged.means)}, of the rows that count. A click on a group lists its rows."
+        f"Share: how often {plain(lab.listing.judged.means)}, of the rows that count. "
+        "A click on a group lists its rows."
     )
     share = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")
     tables.table(

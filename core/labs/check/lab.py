@@ -1,20 +1,22 @@
-"""The Check lab's declaration."""
+"""The Check lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, get_args
 
 import click
 
-from ...events import Rules, Scored
+from ...events import Recorded, Rules, Scored
 from ...rulesets import RULES
 from ...scene import Bar, FigureLine, Mark, Verdict, from_emphasis
 from ...score import is_thin
 from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
-from ..base.lab import Command, DemoRun, Lab, Robots, RunSummary, StudyTables
-from . import prompts, tables, vacuity
+from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
+from . import prompts, vacuity
+from . import tables as paper_tables
 from .cards import cards
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
@@ -104,7 +106,11 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
         )
 
 
-IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, case_noun="check", words=WORDS)
+class CheckSummary(RunSummary):
+    case_noun = "check"
+    words = WORDS
+    verdict = staticmethod(verdict_of)
+    figures = staticmethod(figures_of)
 
 
 # The lab on the command line: the options that are not fields of the specification, and a check in lines.
@@ -143,34 +149,29 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 )
 
 
-def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification's fields from the command line's options. Raises ValueError if they do not fit
-    together.
-    """
-    given = dict(given)
-    item = {name: given.pop(name) for name in _ITEM if name in given}
-    wording = {name: given.pop(name) for name in _WORDING if name in given}
-    if "mask" in wording:
-        wording["mask"] = MASKS[wording["mask"]]
-    if "text" not in item:
-        if item:
-            raise ValueError(f"--{next(iter(item))} goes with --text, a paragraph of your own.")
-    elif given.get("dataset"):
-        raise ValueError("Give --text or --dataset, not both.")
-    else:
-        choices = item.pop("choice", ())
-        given["items"] = (
-            {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
-        )
-    return given | ({"wordings": (wording,)} if wording else {})
+class CheckCommand(Command):
+    parameters = PARAMETERS
 
-
-def check(spec: CheckSpec) -> None:
-    """Check that the run is possible. Raises DatasetError if a data set cannot be read, and ValueError if there are too
-    many checks.
-    """
-    for _ in cases(spec):
-        break
+    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return the specification's fields from the command line's options. Raises ValueError if they do not fit
+        together.
+        """
+        given = dict(given)
+        item = {name: given.pop(name) for name in _ITEM if name in given}
+        wording = {name: given.pop(name) for name in _WORDING if name in given}
+        if "mask" in wording:
+            wording["mask"] = MASKS[wording["mask"]]
+        if "text" not in item:
+            if item:
+                raise ValueError(f"--{next(iter(item))} goes with --text, a paragraph of your own.")
+        elif given.get("dataset"):
+            raise ValueError("Give --text or --dataset, not both.")
+        else:
+            choices = item.pop("choice", ())
+            given["items"] = (
+                {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
+            )
+        return given | ({"wordings": (wording,)} if wording else {})
 
 
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
@@ -252,81 +253,97 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
         yield other.call, {"repaired": other.answer}
 
 
-def first() -> DemoRun:
-    """Return the run for a visitor's first minute: one shipped review, by the control that names the wrong words."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know how it decides.",
-        CheckSpec(
-            task="sentiment",
-            items=shipped("sentiment")[:1],
-            explanations=("attribution",),
-            model="control/decoy-lexicon",
-        ),
+class CheckRobots(Robots):
+    default_model = "control/decoy-lexicon"
+    controls = staticmethod(controls)
+    dials = staticmethod(unlisted)
+    truth = staticmethod(truth)
+    calibration = staticmethod(calibration)
+
+    def demo_run(self) -> DemoRun:
+        """One shipped review, by the control that names the wrong words."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know how it decides.",
+            CheckSpec(
+                task="sentiment",
+                items=shipped("sentiment")[:1],
+                explanations=("attribution",),
+                model="control/decoy-lexicon",
+            ),
+        )
+
+
+class CheckTables(StudyTables):
+    tables = paper_tables.TABLES
+    for_tables = paper_tables.METRICS
+    choices = paper_tables.CHOICES
+    extra_figures = staticmethod(paper_tables.more)
+
+
+class CheckGame(Game):
+    cards = staticmethod(cards)
+
+
+class CheckLab(Lab):
+    name = "consistency"
+    title = "Check"
+    question = QUESTION
+    about = (
+        "A model gives an explanation we can test: an edit that changes the answer, or the "
+        "words that matter. **Then we test it in a fresh session that has not seen the explanation.**"
     )
+    icon = ":material/fact_check:"
+    spec = CheckSpec
+    records = RECORDS
+    metrics = declared(__file__, "metric", Metric)
+    outcomes = OUTCOMES
+    words = MappingProxyType({"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"})
+    listing = Listing(
+        main_trial=SESSION,
+        method_field="explanations",
+        judged=Judged("the model was consistent with its explanation", one="check", whole="paragraph", tail=APART),
+        judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
+        pictures=PICTURES,
+    )
+    run_summary = CheckSummary()
+    robots = CheckRobots()
+    studies = CheckTables()
+    command = CheckCommand()
+    game = CheckGame()
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(view)
+    verdict = staticmethod(verdict)
+    summary = staticmethod(summary)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+    readings = staticmethod(readings)
+    prompts = staticmethod(prompts.hashes)
+    count_calls = staticmethod(asks)
+    dataset_record = staticmethod(loaded)
+
+    def check(self, spec: CheckSpec) -> None:
+        """Check that the run is possible. Raises DatasetError if a data set cannot be read, and ValueError if there are
+        too many checks.
+        """
+        for _ in self.cases(spec):
+            break
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
+        _, how, wording, *_ = f"{case}//".split("/")
+        return {
+            "how": how,
+            "wording": wording,
+            "task": str(spec.get("task") or ""),
+            "dataset": str(spec.get("dataset") or ""),
+        }
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is a sample of masks: a later version may sample others, and only these have answers."""
+        return record.record in ("maskcontrol", "halves")
 
 
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
-    _, how, wording, *_ = f"{case}//".split("/")
-    return {
-        "how": how,
-        "wording": wording,
-        "task": str(spec.get("task") or ""),
-        "dataset": str(spec.get("dataset") or ""),
-    }
-
-
-LAB = Lab(
-    name="consistency",
-    title="Check",
-    question=QUESTION,
-    about="A model gives an explanation we can test: an edit that changes the answer, or the "
-    "words that matter. **Then we test it in a fresh session that has not seen the explanation.**",
-    longest={"classifier": "max_tokens", "explainer": "max_tokens"},
-    icon=":material/fact_check:",
-    spec=CheckSpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=verdict,
-    summary=summary,
-    scores=scores,
-    records=RECORDS,
-    metrics=declared(__file__, "metric", Metric),
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
-    # A later version may sample other masks, and only the masks that were asked about have answers.
-    is_input=lambda record: record.record in ("maskcontrol", "halves"),
-    count_calls=asks,
-    dataset_record=loaded,
-    method_field="explanations",
-    main_trial=SESSION,
-    facets=facets,
-    judged=Judged(
-        "the model was consistent with its explanation",
-        one="check",
-        whole="paragraph",
-        tail=APART,
-    ),
-    check=check,
-    scene=scene,
-    cards=cards,
-    readings=readings,
-    words={"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"},
-    outcomes=OUTCOMES,
-    run_summary=IN_RUNS,
-    studies=StudyTables(
-        tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more, choices=tables.CHOICES
-    ),
-    robots=Robots(
-        controls=controls,
-        dials=unlisted,
-        truth=truth,
-        calibration=calibration,
-        demo_run=first,
-        default_model="control/decoy-lexicon",
-    ),
-    command=Command(parameters=PARAMETERS, from_options=fields),
-)
+LAB = CheckLab()

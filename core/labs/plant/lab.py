@@ -1,4 +1,4 @@
-"""The declaration of the Plant lab."""
+"""The Plant lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
@@ -8,21 +8,23 @@ from typing import Any
 
 import click
 
+from ...events import Recorded
 from ...scene import Bar, Verdict, from_emphasis
 from ...transcript import Transcript, name_of
 from ..base.declared import Detector, Judged, Judgement
-from ..base.lab import Command, DemoComparison, DemoRun, Lab, Labels, Robots, StudyTables
-from . import cues, metrics, prompts, qualification, tables
+from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Labels, Listing, Robots, RunSummary, StudyTables
+from . import cues, marks, metrics, prompts, qualification
+from . import tables as paper_tables
 from .cards import cards
 from .controls import controls, dials, follows
-from .marks import IN_RUNS, METRICS, OUTCOMES, shows
+from .marks import METRICS, OUTCOMES, in_run, shows, verdict_of
 from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
 from .records import Planting, PlantRead, PlantReply, ReaderExamined
 from .scene import NAMES, NAMES_NOT, QUESTION, READ, scene
 from .tasks import TASKS, PlantSpec, asks, cases, loaded
 from .verdict import MEANING, conclusion, figure, is_done, is_verdict, summary, verdict
-from .view import WORDS, PlantView, scores, view
+from .view import WHY, WORDS, PlantView, scores, view
 
 # The verdict on a run of a real model, by the labels of the person who is viewing it.
 
@@ -109,120 +111,135 @@ def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:
         yield PlantSpec.model_validate({**ways, "limit": ITEMS, "repeats": 1, "model": control})
 
 
-# The lab on the command line.
+class PlantRobots(Robots):
+    default_model = "control/silent"
+    controls = staticmethod(controls)
+    dials = staticmethod(dials)
+    truth = staticmethod(truth)
+    calibration = staticmethod(calibration)
+
+    def demo_run(self) -> DemoRun:
+        """Shipped questions, and the robot that does not say what moved it."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know what moves it.",
+            PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
+        )
+
+    def demo_comparison(self) -> DemoComparison:
+        """A robot that says what moved it, one that does not, and one that names everything in its prompt."""
+        robots = ("control/admits", "control/silent", "control/names-all")
+        return DemoComparison(
+            "Who says what moved it?",
+            "Three robots side by side, each slipped the same answers.",
+            tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
+        )
 
 
-PARAMETERS: tuple[click.Parameter, ...] = (click.Argument(["task"], type=click.Choice(TASKS)),)
+class PlantSummary(RunSummary):
+    case_noun = "question"
+    words = marks.WORDS
+    reasons = WHY
+    mark = staticmethod(in_run)
+    verdict = staticmethod(verdict_of)
+    by_labels = staticmethod(by_labels)
 
 
-def check(spec: PlantSpec) -> None:
-    """Raises DatasetError if the data set cannot be read."""
-    for _ in cases(spec):
-        break
+class PlantTables(StudyTables):
+    tables = paper_tables.TABLES
+    for_tables = paper_tables.METRICS
+    extra_figures = staticmethod(paper_tables.more)
 
 
-def first() -> DemoRun:
-    """Return the demo run for a new user: shipped questions, and the robot that does not say what moved it."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know what moves it.",
-        PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
+class PlantGame(Game):
+    cards = staticmethod(cards)
+
+
+class PlantCommand(Command):
+    parameters = (click.Argument(["task"], type=click.Choice(TASKS)),)
+
+
+class PlantLab(Lab):
+    name = "plant"
+    title = "Plant"
+    question = QUESTION
+    about = (
+        "We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
+        "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a "
+        "neutral cue that points to no answer, and a cue that agrees with the model.**"
     )
-
-
-def sides() -> DemoComparison:
-    """Return the demo comparison: a robot that says what moved it, one that does not, and one that names everything in
-    its prompt.
-    """
-    robots = ("control/admits", "control/silent", "control/names-all")
-    return DemoComparison(
-        "Who says what moved it?",
-        "Three robots side by side, each slipped the same answers.",
-        tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
-    )
-
-
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case for grouping; `how` is the cue."""
-    return {
-        "how": str(spec.get("cue") or ""),
-        "wording": f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", "),
-        "task": str(spec.get("task") or ""),
-        "dataset": str(spec.get("dataset") or ""),
-    }
-
-
-def readings(view: PlantView) -> dict[str, dict[str, str]]:
-    """Return each answer, and each finding of the judge, by call. There is no original parser."""
-    answers = {
-        one.call: {"repaired": one.answer or (f"excluded, {one.cut}" if one.cut else "nothing readable")}
-        for one in view.replies.values()
-    }
-    return answers | {one.call: {"repaired": READ[one.stance]} for one in view.reads.values()}
-
-
-LAB = Lab(
-    name="plant",
-    title="Plant",
-    question=QUESTION,
-    about="We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
-    "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a neutral "
-    "cue that points to no answer, and a cue that agrees with the model.**",
-    longest={"answerer": "max_tokens"},
-    icon=":material/potted_plant:",
-    spec=PlantSpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=verdict,
-    summary=summary,
-    scores=scores,
-    records=(Planting, PlantReply, PlantRead, ReaderExamined),
-    supporting_records=(ReaderExamined,),
-    prerequisites=qualification.prerequisites,
-    # The judge's qualification test result.
-    is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
-    metrics=METRICS,
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    templates=cues.FOLDER,
-    count_calls=asks,
-    dataset_record=loaded,
-    check=check,
-    method_field="cue",
-    main_trial=PLANTED,
-    facets=facets,
-    judged=Judged("the explanation acknowledged what moved the answer", one="item"),
-    judgements=(
-        Judgement(
-            "acknowledges",
-            "The reasons",
-            NAMES,
-            NAMES_NOT,
-            raw="answerer",
-            detectors=(
-                Detector("words", PlantReply, "uses", "denies"),
-                Detector("the judge model", PlantRead, "uses", "denies"),
+    icon = ":material/potted_plant:"
+    spec = PlantSpec
+    records = (Planting, PlantReply, PlantRead, ReaderExamined)
+    supporting_records = (ReaderExamined,)
+    metrics = METRICS
+    outcomes = OUTCOMES
+    words = WORDS
+    templates = cues.FOLDER
+    listing = Listing(
+        main_trial=PLANTED,
+        method_field="cue",
+        judged=Judged("the explanation acknowledged what moved the answer", one="item"),
+        judgements=(
+            Judgement(
+                "acknowledges",
+                "The reasons",
+                NAMES,
+                NAMES_NOT,
+                raw="answerer",
+                detectors=(
+                    Detector("words", PlantReply, "uses", "denies"),
+                    Detector("the judge model", PlantRead, "uses", "denies"),
+                ),
+                text=(PlantReply, "reasons"),
+                trials=(PLANTED, AGREEING),
             ),
-            text=(PlantReply, "reasons"),
-            trials=(PLANTED, AGREEING),
         ),
-    ),
-    words=WORDS,
-    outcomes=OUTCOMES,
-    run_summary=replace(IN_RUNS, by_labels=by_labels),
-    scene=scene,
-    cards=cards,
-    readings=readings,
-    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more),
-    robots=Robots(
-        controls=controls,
-        dials=dials,
-        truth=truth,
-        calibration=calibration,
-        demo_run=first,
-        demo_comparison=sides,
-        default_model="control/silent",
-    ),
-    command=Command(parameters=PARAMETERS),
-)
+        pictures=PICTURES,
+    )
+    run_summary = PlantSummary()
+    robots = PlantRobots()
+    studies = PlantTables()
+    command = PlantCommand()
+    game = PlantGame()
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(view)
+    verdict = staticmethod(verdict)
+    summary = staticmethod(summary)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+    prompts = staticmethod(prompts.hashes)
+    prerequisites = staticmethod(qualification.prerequisites)
+    count_calls = staticmethod(asks)
+    dataset_record = staticmethod(loaded)
+
+    def check(self, spec: PlantSpec) -> None:
+        """Raises DatasetError if the data set cannot be read."""
+        for _ in self.cases(spec):
+            break
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case for grouping; `how` is the cue."""
+        return {
+            "how": str(spec.get("cue") or ""),
+            "wording": f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", "),
+            "task": str(spec.get("task") or ""),
+            "dataset": str(spec.get("dataset") or ""),
+        }
+
+    def readings(self, view: PlantView) -> dict[str, dict[str, str]]:
+        """Return each answer, and each finding of the judge, by call. There is no original parser."""
+        answers = {
+            one.call: {"repaired": one.answer or (f"excluded, {one.cut}" if one.cut else "nothing readable")}
+            for one in view.replies.values()
+        }
+        return answers | {one.call: {"repaired": READ[one.stance]} for one in view.reads.values()}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is the judge's qualification test result."""
+        return record.record == name_of(ReaderExamined) and not record.case
+
+
+LAB = PlantLab()

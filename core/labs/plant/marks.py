@@ -14,10 +14,9 @@ from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...score import Score
 from ...transcript import Transcript
 from ..base.declared import Means, Metric, declared, words_of
-from ..base.lab import RunSummary
 from . import metrics
 from .verdict import MEANING, figure, is_done, is_verdict, summary
-from .view import ALWAYS, BY_WORDS, MOVED, SERIES, WHY, PlantView
+from .view import ALWAYS, BY_WORDS, MOVED, SERIES, PlantView
 
 OUTCOMES: Mapping[str, Means] = {
     "acknowledged": "kept",
@@ -137,6 +136,3 @@ def shows(named: Scored | Score, gain: Scored | Score) -> Means:
 
 def _no_headline(gain: Scored | None) -> bool:
     return gain is None or bool(gain.detail.get("no_headline"))
-
-
-IN_RUNS = RunSummary(mark=in_run, verdict=verdict_of, reasons=WHY, words=WORDS, case_noun="question")

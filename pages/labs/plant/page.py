@@ -114,7 +114,7 @@ class PlantPage(LabPage):
         known = LAB.robots.controls()["control/cue-form"]
         st.subheader("What Plant cannot see", anchor=False)
         unseen = package_data.table("methods")["plant"]["unseen"]
-        st.markdown(f"- `{known.id}` {known.title}. {known.about} {unseen}")  # type: ignore[attr-defined]
+        st.markdown(f"- `{known.id}` {known.title}. {known.about} {unseen}")
 
 
 def _whispered(cue: Cue) -> str:

@@ -16,6 +16,7 @@ from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoderError
 from ....text.templates import load
+from ....transcript import Transcript
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
@@ -130,38 +131,56 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 )
 
 
-def fields(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the specification's fields from the command line's options."""
-    return {"backbone": "model" if given.get("model") else "table"} | given
+class ReliabilityCommand(Command):
+    parameters = PARAMETERS
+    group = "find"
+
+    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
+        """A model computes the functions if one is given."""
+        return {"backbone": "model" if given.get("model") else "table"} | given
+
+
+class ReliabilitySummary(RunSummary):
+    case_noun = "function"
 
 
 _PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
 
-LAB = Lab(
-    name="reliability",
-    title="Reliability",
-    question="Can the functions of words be trusted, whichever model computes them?",
-    about="Each function is asked about the words of its own subject and about those of others.",
-    icon=":material/verified:",
-    spec=ReliabilitySpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=sentences,
-    scores=scores,
-    records=(Reliability,),
-    metrics=(
+
+class ReliabilityLab(Lab):
+    name = "reliability"
+    title = "Reliability"
+    question = "Can the functions of words be trusted, whichever model computes them?"
+    about = "Each function is asked about the words of its own subject and about those of others."
+    icon = ":material/verified:"
+    hidden = True
+    spec = ReliabilitySpec
+    records = (Reliability,)
+    metrics = (
         Metric("same_mean", "Own words", f"Mean output for own words; {_PAPER['same']}", "share", leads=True),
         Metric(
             "random_mean", "Words of others", f"Mean output; {_PAPER['random']}", "share", better="lower", leads=True
         ),
-    ),
-    prompts=_prompts,
-    count_calls=lambda spec, cases: {"module": calls(spec, cases)},
-    summary=lambda transcript: verdict(Report(transcript)),
-    scene=scene,
-    outcomes=OUTCOMES,
-    run_summary=RunSummary(case_noun="function"),
-    hidden=True,
-    command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
-)
+    )
+    outcomes = OUTCOMES
+    run_summary = ReliabilitySummary()
+    command = ReliabilityCommand()
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(view)
+    verdict = staticmethod(sentences)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+    prompts = staticmethod(_prompts)
+
+    def count_calls(self, spec: ReliabilitySpec, cases: int) -> dict[str, int]:
+        """Return the calls of the backbone."""
+        return {"module": calls(spec, cases)}
+
+    def summary(self, run: Transcript) -> str:
+        """Compare the two means."""
+        return verdict(Report(run))
+
+
+LAB = ReliabilityLab()
