@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
-from core.store.filters import EXTRA, TITLES, Filter, Range
+from core.store.filters import EXTRA, KIND, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, reader_accuracy
 from pages.components.models import short
@@ -34,8 +34,11 @@ def draw(looked: Selection) -> None:
         _facet(looked, name, TITLES[name])
         if name == "outcome":
             reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
+    kinds = [name for name in wanted.chosen if name.startswith(KIND)]
+    for name in kinds:
+        _facet(looked, name, "Kind, by meaning")
     rest = [name for name in TITLES if name not in FIRST]
-    begun = wanted.chosen.keys() - {*FIRST, "study"} or wanted.since or wanted.until or wanted.ranges
+    begun = wanted.chosen.keys() - {*FIRST, "study", *kinds} or wanted.since or wanted.until or wanted.ranges
     more = st.expander(
         "More filters", icon=":material/filter_list:", key="more", expanded=bool(begun), on_change="rerun"
     )
@@ -66,7 +69,7 @@ def draw(looked: Selection) -> None:
 def words(facet: str, value: str) -> str:
     """Return the name of a facet's value on the screen."""
     labs = entry.labs()
-    if facet.startswith(EXTRA):
+    if facet.startswith((EXTRA, KIND)):
         return value
     if facet == "lab":
         return labs[value].title if value in labs else value
@@ -87,8 +90,7 @@ def words(facet: str, value: str) -> str:
 def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
-        f"{TITLES.get(name, name.removeprefix(EXTRA).replace('as:', 'model as '))}: "
-        f"{' or '.join(words(name, value) for value in values)}"
+        f"{_title(name)}: {' or '.join(words(name, value) for value in values)}"
         for name, values in wanted.chosen.items()
     ]
     if wanted.text:
@@ -100,6 +102,10 @@ def filter_line(wanted: Filter) -> str:
     if wanted.runs:
         said.append(f"{len(wanted.runs)} chosen {'run' if len(wanted.runs) == 1 else 'runs'}")
     return " · ".join(said)
+
+
+def _title(name: str) -> str:
+    return "Kind" if name.startswith(KIND) else TITLES.get(name, name.removeprefix(EXTRA).replace("as:", "model as "))
 
 
 def _facet(looked: Selection, name: str, title: str) -> None:
