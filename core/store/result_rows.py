@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SAID: dict[str, type[Label | Kept | Sealing]] = {name_of(kind): kind for kind in (Label, Kept, Sealing)}
 PLAYED = name_of(Played)
+OWN = "own"
+"""The kind of a label of a person's own scheme."""
 
 
 def _sql(name: str) -> str:
@@ -102,6 +104,7 @@ def _words(said: Label | Kept | Sealing) -> Iterator[tuple[str, str]]:
         words = [("verdict", f"{name}: {word}") for name, word in said.verdicts.items()]
         words += [("should", f"{name}: {word}") for name, word in said.should.items()]
         words += [*(("tag", tag) for tag in said.tags), ("note", said.note)]
+        words += [(OWN, f"{scheme}: {label}") for scheme, labels in said.own.items() for label in labels]
     return ((kind, value) for kind, value in words if value)
 
 
