@@ -57,6 +57,20 @@ class Label(Frozen):
         return self.model_copy(update={"own": own})
 
 
+class JudgedCase(Frozen):
+    """The label that a judge model gave a case of the run `target`, under a person's `scheme`; '' if its answer could
+    not be read. `gold` is the person's own label, '' if there is none. `is_test`: the run only tests the judge.
+    """
+
+    call: str
+    target: str
+    target_case: str
+    scheme: str
+    label: str
+    gold: str = ""
+    is_test: bool = False
+
+
 class Audited(Frozen):
     """A parsed answer sampled for a blind audit, and how the person who saw only the raw answer reads it.
 

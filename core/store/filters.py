@@ -43,14 +43,17 @@ labels are stored, or the run of a judge model.
 """
 
 
-OWN_LABELS = """
+OWN_LABELS = f"""
     select run, "case", who, scheme, kind, string_agg(distinct label, ', ' order by label) as labels from (
         select about as run, "case", who, kind, split_part(value, ': ', 1) as scheme,
                substr(value, length(split_part(value, ': ', 1)) + 3) as label
-        from labels where kind in ('own', 'judge') and trial = ''
+        from labels where trial = ''
+             and (kind = 'own' or (kind = 'judge' and who in (select run from runs where {SEEN})))
     ) group by all
+"""  # noqa: S608  our own names
+"""People's own labels of cases, and those of the judge models whose runs $viewer may see; several of one labeller are
+joined by commas.
 """
-"""People's own labels of cases, and judge models'; several of one labeller are joined by commas."""
 
 
 def label_facet(scheme: str, who: str) -> str:

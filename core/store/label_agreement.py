@@ -145,11 +145,54 @@ def labellers_by_scheme(store: Store, viewer: str | None = None) -> list[tuple[s
     return store.rows(
         f"""
         select distinct split_part(value, ': ', 1) as scheme, who, kind = 'judge' as judge from labels
-        where kind in ('own', 'judge') and trial = '' and about in (select run from runs where {SEEN})
+        where trial = '' and about in (select run from runs where {SEEN})
+              and (kind = 'own' or (kind = 'judge' and who in (select run from runs where {SEEN})))
         order by judge, scheme, who
         """,  # noqa: S608  our own names
         {"viewer": viewer},
     )
+
+
+class Judge(NamedTuple):
+    """A judge model by its run: what it was asked, and its test. `passed` is None if there were too few labels; `value`
+    is its kappa with the person over `n` cases.
+    """
+
+    run: str
+    model: str
+    question: str
+    passed: bool | None
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def warning(self) -> str:
+        """What to say wherever its labels are shown; empty if it passed its test."""
+        return {True: "", False: "failed its test", None: "not tested"}[self.passed]
+
+
+def judges(store: Store, viewer: str | None = None) -> list[Judge]:
+    """The judge models whose labels `viewer` may see, the newest run first."""
+    rows = store.rows(
+        f"""
+        select run, coalesce(model, ''), coalesce(json_extract_string(spec, '$.question'), ''),
+               json_extract_string(detail, '$.passed'), value, low, high, coalesce(n, 0)
+        from runs left join (select * from scores where "case" = '' and item = '' and rules = 'repaired') s using (run)
+        where run in (select who from labels where kind = 'judge') and {SEEN}
+        order by runs."at" desc, run
+        """,  # noqa: S608  our own names
+        {"viewer": viewer},
+    )
+    passed = {"true": True, "false": False}
+    return [Judge(run, model, question, passed.get(said), *score) for run, model, question, said, *score in rows]
+
+
+def judgement_of(store: Store, judge: str, run: str, case: str) -> str:
+    """The trial of a judge's run that judged this case; '' if there is none."""
+    sql = "select item from judged_case where (run, target, target_case) = (?, ?, ?)"
+    return next((item for (item,) in store.rows(sql, [judge, run, case])), "")
 
 
 def is_blind(labels: CaseLabels, who: str) -> bool:

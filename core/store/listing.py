@@ -169,7 +169,10 @@ class Selection:
             select run, "case", scheme, who, labels from ({OWN_LABELS})
             where (run, "case") in (select (unnest($runs), unnest($cases)))
             """,  # noqa: S608  our own names
-            {"runs": [place.run for place in places], "cases": [place.case for place in places]},
+            {
+                **{"runs": [place.run for place in places], "cases": [place.case for place in places]},
+                "viewer": self.viewer,
+            },
         )
         found: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
         for run, case, scheme, who, labels in rows:

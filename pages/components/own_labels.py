@@ -13,15 +13,19 @@ import streamlit as st
 
 from core import entry
 from core.home import DataDirError
+from core.judging.lab import CASE
 from core.runs import label_schemes
 from core.runs.label_schemes import Scheme, SchemeError
 from core.server.quotas import QuotaExceededError
 from core.store import label_agreement
 from core.store.filters import label_facet
+from core.store.label_agreement import Judge
 from core.store.listing import RowPlace, Selection
 from core.store.store import Store, StoreError
+from pages import addresses
 from pages.components import session
-from pages.components.text import plain
+from pages.components.models import short
+from pages.components.text import plain, shortened
 
 BLIND = "Other people's labels are hidden until you have labelled every case that they did."
 
@@ -79,11 +83,12 @@ def labellers() -> list[Labeller]:
     if store is None:
         return []
     titles = {one.name: one.shown for one in schemes()}
+    judges = {one.run: judge_title(one) for one in label_agreement.judges(store, viewer)}
     found: list[Labeller] = []
     people = dict[str, int]()
     for scheme, who, is_judge in label_agreement.labellers_by_scheme(store, viewer):
         if is_judge or who == own:
-            by = judge_title(store, who) if is_judge else "you"
+            by = judges.get(who, "a judge, not tested") if is_judge else "you"
         elif is_blind(scheme):
             continue
         else:
@@ -92,9 +97,10 @@ def labellers() -> list[Labeller]:
     return sorted(found, key=lambda one: not one.is_own)
 
 
-def judge_title(store: Store, run: str) -> str:
-    """Return the name of a judge model by its run, with a warning if it did not pass its test."""
-    return f"judge {run}"
+def judge_title(judge: Judge) -> str:
+    """Return the name of a judge model, with a warning if it did not pass its test."""
+    warning = f", which {judge.warning}" if judge.passed is False else f", {judge.warning}" if judge.warning else ""
+    return f"judge {short(judge.model)}{warning}: {shortened(judge.question, 60)}"
 
 
 def draw(run_id: str, case: str) -> None:
@@ -130,10 +136,16 @@ def _others(run_id: str, case: str) -> None:
     store = _store()
     if store is None:
         return
-    (here,) = Selection(store).own_labels([RowPlace(run_id, case)])
+    (here,) = Selection(store, viewer=session.viewer()).own_labels([RowPlace(run_id, case)])
     for one in labellers():
-        if not one.is_own and (said := here.get((one.scheme, one.who))):
-            st.caption(plain(f"{one.title}: {said}"))
+        if one.is_own or not (said := here.get((one.scheme, one.who))):
+            continue
+        words = plain(f"{one.title}: {said}")
+        if trial := label_agreement.judgement_of(store, one.who, run_id, case):
+            to = {"run": one.who, "case": CASE, "trial": trial}
+            st.page_link(addresses.CASE, label=words, icon=":material/gavel:", query_params=to)
+        else:
+            st.caption(words)
 
 
 def edit() -> None:
