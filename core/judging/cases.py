@@ -120,11 +120,11 @@ def _of_run(labs: Mapping[str, Lab], read: Reads, run: str, names: list[str]) ->
     try:
         state = read(run)
     except (RunNotFoundError, NewerSchemaError, OSError, CallError):
-        return ["its run cannot be read"] * len(names)
+        return ["the run cannot be read"] * len(names)
     lab = labs.get(state.started.lab) if state.started else None
     if lab is None:
-        return ["no lab of this app made its run"] * len(names)
-    return [_as_seen(lab, state, run, name) if name in state.cases else "its run has no such case" for name in names]
+        return ["no lab of this app made the run"] * len(names)
+    return [_as_seen(lab, state, run, name) if name in state.cases else "the run has no such case" for name in names]
 
 
 def _as_seen(lab: Lab, state: Transcript, run: str, name: str) -> ToJudge | str:
@@ -133,7 +133,7 @@ def _as_seen(lab: Lab, state: Transcript, run: str, name: str) -> ToJudge | str:
     parts = [*(part.text for part in claim.parts), claim.domain, claim.code] if claim else []
     explanation = "\n".join(filter(None, parts)).strip()
     if claim is None or not explanation:
-        return "it has no explanation"
+        return "no explanation"
     asked = "\n".join(filter(None, (scene.title, *(part.text for part in scene.parts if part.text != scene.title))))
     return ToJudge(
         target=run,

@@ -204,6 +204,9 @@ def verdict(view: JudgeView) -> list[str]:
     score, detail = view.score, view.score.detail
     if view.outcome == "waiting":
         return ["Not judged yet."]
+    if view.outcome == "failed":
+        why = next((f": {drop.detail}" for drop in view.log.drops if drop.detail), ".")
+        return [f"Nothing was judged{why}"]
     if score.value is None:
         return [f"The judge could not be tested: {score.reason}."]
     bounds = "" if score.low is None else f" (95% interval {score.low:.2f} to {score.high:.2f})"

@@ -75,20 +75,21 @@ def _read(run_id: str) -> Transcript:
 
 def _test(test: ToAsk) -> bool | None:
     """Draw the judge's test, and return whether it passed; None while there is no result."""
-    run_id, state = next(session.runs().like(LAB, test.spec), ("", None))
-    if state is None:
+    made = list(session.runs().like(LAB, test.spec))
+    judged = [(run, state, score) for run, state in made if (score := state.score(METRIC, "repaired")) and score.n]
+    if not judged:
         st.markdown(f"**Test on your own labels:** {_calls(test)}")
+        if made:
+            run_id, state = made[0]
+            st.warning(plain(LAB.verdict(LAB.view(state.case(CASE)))[0]), icon=":material/error:")
+            _to_run(run_id, "The last test")
         _begin(test, "Test the judge", "judge-test")
         return None
-    score = state.score(METRIC, "repaired")
-    lines = LAB.verdict(LAB.view(state.case(CASE)))
-    passed = bool(score and score.detail.get("passed"))
-    if score is None:
-        st.caption("The test is running or was stopped.")
-    else:
-        (st.success if passed else st.warning)(plain(lines[0]), icon=LAB.icon)
+    run_id, state, score = judged[0]
+    passed = bool(score.detail.get("passed"))
+    (st.success if passed else st.warning)(plain(LAB.verdict(LAB.view(state.case(CASE)))[0]), icon=LAB.icon)
     _to_run(run_id, "Every judgement of the test")
-    return passed if score else None
+    return passed
 
 
 def _calls(asked: ToAsk) -> str:
