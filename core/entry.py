@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from . import home, journal, policy
+from . import home, journal, optional, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
+from .judging import lab as judge
 from .labs.ask import lab as ask
 from .labs.ask import qualification as predictor_test
 from .labs.base.lab import Lab
@@ -44,7 +45,7 @@ TESTS = predictor_test.TEST, judge_test.TEST
 """The qualification tests of models."""
 
 LABS: tuple[Lab, ...] = (
-    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB),
+    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, judge.LAB),
     *(test.lab for test in TESTS),
 )
 """A lab is registered by one entry here; it declares everything else itself."""
@@ -97,6 +98,12 @@ def fetches() -> Fetches[HubModel]:
     """Return this process's downloads of local models."""
     folder = home.home() / "models"
     return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
+
+
+@cache
+def part_fetches() -> Fetches[optional.Part]:
+    """Return this process's installations of the app's optional parts."""
+    return Fetches(lambda part, progress, stop: optional.install(part.name, progress=progress))
 
 
 @cache
