@@ -12,6 +12,7 @@ from . import home, journal, optional, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
+from .judging import lab as judge
 from .labs.ask import lab as ask
 from .labs.ask import qualification as predictor_test
 from .labs.base.lab import Lab
@@ -43,7 +44,7 @@ TESTS = predictor_test.TEST, judge_test.TEST
 """The qualification tests of models."""
 
 LABS: tuple[Lab, ...] = (
-    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB),
+    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, judge.LAB),
     *(test.lab for test in TESTS),
 )
 """A lab is registered by one entry here; it declares everything else itself."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.declared import FACETS, Cases
-from .filters import STATUS, Filter, Values, condition, facet_of
+from .filters import OWN_LABELS, STATUS, Filter, Values, condition, facet_of
 from .queries import SEEN
 from .rereadings import versions
 from .schema import quoted_names, table_of
@@ -158,6 +158,25 @@ class Selection:
         found: dict[tuple[str, str], dict[str, str]] = {}
         for run, case, name, value in rows:
             found.setdefault((run, case), {})[name] = value
+        return [found.get((place.run, place.case), {}) for place in places]
+
+    def own_labels(self, places: Sequence[RowPlace]) -> list[dict[tuple[str, str], str]]:
+        """The labels of people's own schemes, and of judge models, of the cases at these places, which were selected:
+        by scheme and labeller (`filters.label_facet`). Several labels of one person are joined by commas.
+        """
+        rows = self.store.rows(
+            f"""
+            select run, "case", scheme, who, labels from ({OWN_LABELS})
+            where (run, "case") in (select (unnest($runs), unnest($cases)))
+            """,  # noqa: S608  our own names
+            {
+                **{"runs": [place.run for place in places], "cases": [place.case for place in places]},
+                "viewer": self.viewer,
+            },
+        )
+        found: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
+        for run, case, scheme, who, labels in rows:
+            found.setdefault((run, case), {})[scheme, who] = labels
         return [found.get((place.run, place.case), {}) for place in places]
 
     def items(

@@ -116,8 +116,8 @@ create table labels (            -- what people say about a run, one row for eac
     run varchar,                  -- the journal
     about varchar, "case" varchar, -- '' for the run itself
     trial varchar,                -- '' for the case itself
-    who varchar,
-    kind varchar,                 -- verdict | should | tag | note; of a run title | hidden
-    value varchar,                -- of a verdict, and of what should be: "what is judged: word"
+    who varchar,                  -- a person; of a judge model its run
+    kind varchar,                 -- verdict | should | tag | note | own | judge; of a run title | hidden
+    value varchar,                -- of a verdict, of what should be, and of own labels: "what is judged: word"
     "at" timestamp
 );

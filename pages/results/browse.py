@@ -19,14 +19,14 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, judge, runs_list
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
 
 
 def draw(looked: Selection) -> None:
-    """Draw the export of the filtered results, the sentences for a paper, the import and the link to Query."""
+    """Draw the export of the filtered results, the sentences for a paper, the import, judges and the link to Query."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="take"):
         shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
         with shown:
@@ -40,6 +40,7 @@ def draw(looked: Selection) -> None:
         )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
+        judge.draw(looked)
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
         if not looked.filter.recordings:
             example.link(looked)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core import entry
 from core.store.listing import Listed, RowPlace, Selection
-from pages.components import tables
+from pages.components import own_labels, tables
 from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address, opened_case
@@ -93,6 +93,11 @@ def table(looked: Selection, found: Listed, at: RowPlace | None) -> None:
     else:
         own = pd.DataFrame(looked.extra_values(places), index=shown.index)
         shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
+        labels = looked.own_labels(places)
+        for one in own_labels.labellers():
+            values = [here.get((one.scheme, one.who), "") for here in labels]
+            if any(values) and one.title not in shown:
+                shown[one.title] = values
     # A new key per page, so that the selection of the previous page is forgotten.
     key = f"items-{crc32(repr((places, narrow)).encode())}"
 

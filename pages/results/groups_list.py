@@ -10,7 +10,7 @@ from core.labs.base.lab import Lab
 from core.store.filters import EXTRA, TITLES
 from core.store.groups import groups
 from core.store.listing import Selection
-from pages.components import tables
+from pages.components import own_labels, tables
 from pages.components.text import plain
 from pages.results import address
 from pages.results.facets import words
@@ -23,6 +23,7 @@ def draw(looked: Selection) -> None:
     """Draw the choice of groups, and a table for each lab with selected rows."""
     titles = {name: title for name, title in TITLES.items() if name not in ALIKE}
     titles |= {f"{EXTRA}{column}": column for column in looked.extra_columns()}
+    titles |= {one.facet: one.title for one in own_labels.labellers()}
     st.session_state["group"] = by = address.group(list(titles))
     st.selectbox(
         "Group by",
