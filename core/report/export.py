@@ -54,10 +54,11 @@ def rows(selected: Selection) -> DataFrame:
     run, case, trial (the ids in the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
     difficulty, wording, title (the question), about (the trial's), explanation, gold (the correct answer to the
     question), expected, observed, outcome, counts, reason, doubt (why a trial that counts has no verdict, by the
-    updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw texts); then the lab's first figure for the case, or for its run if the case has none of its own: metric, value,
-    low, high (95 % interval), n, of, figure_of; then the columns of people's own files, such as extra.domain, and own
-    labels of cases: label.<scheme>.<labeller>, of a judge model judge.<scheme>.<its run>, with a warning if it did not
-    pass its test. A missing value is null.
+    updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw texts); then the lab's first
+    figure for the case, or for its run if the case has none of its own: metric, value, low, high (95 % interval), n,
+    of, figure_of; then the columns of people's own files, such as extra.domain, and own labels of cases:
+    label.<scheme>.<labeller>, of a judge model judge.<scheme>.<its run>, with a warning if it did not pass its test. A
+    missing value is null.
     """
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(

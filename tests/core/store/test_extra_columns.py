@@ -169,3 +169,32 @@ def test_groups_count_what_one_counts_by_hand(run: str, tmp_path: Path) -> None:
         assert sum(one.rows for one in groups(every, lab, "outcome")) == every.count()
         with pytest.raises(ValueError, match="cannot be grouped by 'mood'"):
             groups(every, lab, "mood")
+
+
+def test_another_predictor_of_a_study_s_answers_widens_its_multiverse(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f"""
+        title = "Predictors"
+        [[part]]
+        lab = "ask"
+        [part.spec]
+        model = "control/fickle"
+        dataset = "{data_set()}"
+        columns = {{ question = "q", answer = "gold" }}
+        counterfactuals = 3
+        """,
+        encoding="utf-8",
+    )
+    assert main(["study", "run", str(study)]) == 0
+    read_study = read(study, entry.labs())
+
+    def spread() -> list[str]:
+        cases = tables.measured(read_study, entry.labs(), home.journals()).assign(control=False)
+        rows = tables.rows(read_study, entry.labs(), cases)
+        return [row["column"] for row in rows if row["table"].startswith("Multiverse")]
+
+    assert not any("simulator" in column for column in spread())
+    (first,) = (run.id for run in read_study.runs)
+    assert main(["repredict", first, "--simulator", "control/vague"]) == 0
+    assert any("moved by simulator (control/fickle, control/vague)" in column for column in spread())
