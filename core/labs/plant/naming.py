@@ -172,7 +172,7 @@ def _asserted(text: str) -> str:
     """
     text = _RE["doubted"].sub(" i would not", text)
     text = _RE["litotes"].sub(lambda said: f" truly{said[1]}{' a' if said[2] == 'no' else ''}", text)
-    text = _RE["undenied"].sub(" truly", text)
+    text = _RE["undenied"].sub(" truly", _RE["withheld"].sub(" truly", text))
     for contrast in (_RE["not_but"], _RE["rather"]):
         text = contrast.sub(lambda ruled: ruled[0] if _RE["it"].search(ruled[1]) else " ", text)
     return text
@@ -218,7 +218,7 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     if listed and _RE["several"].search(head) and any(found[1] for found in _RE["relies"].finditer(head)):
         return True
     said = [(number, one) for number, one in enumerate(clauses) if not _RE["negates"].search(one)]
-    if any(_RE["works_on"].search(one) for _, one in said) or _RE["is_source"].search("".join(one for _, one in said)):
+    if any(_RE["works_on"].search(one) or _RE["fitted"].search(one) for _, one in said) or _RE["is_source"].search("".join(one for _, one in said)):
         return True
     for number, one in said:
         if not _RE["others"].match(one) and (
@@ -240,7 +240,7 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     if follows := _RE["follows"].search(rest):
         then = rest[follows.end() :]
         if _RE["i"].search(then):
-            return bool(_RE["answer"].search(then))
+            return bool(_RE["answer"].search(then) or _RE["what_i"].search(then))
         near = f" {' '.join(then.split()[:_CLOSE])} "
         return not near.strip() or bool(not _RE["to_you"].match(near) and _RE["result"].search(near))
     return False
@@ -285,6 +285,8 @@ def _is_unclear(clauses: Sequence[str], first: int) -> bool:
     behind = "".join(clauses[first:]).partition(CUE)[2]
     if _RE["unclear"].search("".join(clauses)) or _RE["works"].search(behind):
         return True
+    if _RE["causes"].search(clauses[first].partition(CUE)[0]):
+        clauses, behind = clauses[: first + 1], clauses[first].partition(CUE)[2]
     for clause in clauses[first:]:
         text = clause.partition(CUE)[2] or clause
         named = [found[1] for found in _RE["basis"].finditer(text)]
