@@ -310,7 +310,7 @@ def _running(text: str) -> list[str]:
         return words
     for marks in (RE.list_quoted, RE.list_bold):
         if words := _marked(marks, _without_introduction(text, marks)):
-            return words
+            return _split(words[0]) if len(words) == 1 and marks is RE.list_bold else words
     words = []
     for line in text.splitlines():
         if RE.only_marks.fullmatch(line.strip()):

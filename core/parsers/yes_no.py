@@ -55,7 +55,7 @@ _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
         "|that is right|that is correct",
-        no="absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
+        no="the claim is false|the statement is false|that is false|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
     ),
     form="first_agreement",
@@ -77,7 +77,8 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     if begins is None:
         # It may answer only the first of several questions; a firm answer after it counts.
         begins, weight = lead(beyond_question(words)), LOOSE
-    answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
+    sides = RE.yes_no_split.findall(f"{begins[0]} {begins[1]}") if begins else []
+    answers = begins is not None and len(set(sides)) < 2 and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *statements_in(words, first), *also]
     return settle(statements) if statements else _agreed(words)
@@ -169,7 +170,7 @@ def simulation(text: str) -> str | None:
     words = words if is_bare else _affirmed(words)
     statements = simulated(words, first, _SIMULATED)
     begins = lead(words)
-    if begins and RE.about_guessing.search(begins[1]):
+    if begins and RE.about_guessing.search(RE.reason_follows.split(begins[1])[0]):
         if begins[0] == "no":
             statements.append(Statement(UNKNOWN, 0, FIRM))
     elif begins and not RE.truth.match(words) and all(one.value != UNKNOWN for one in statements):
