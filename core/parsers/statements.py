@@ -136,7 +136,7 @@ def _lined(text: str) -> str:
         at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
         others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
         lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
-    ticked = [line for line in lines if RE.tick.search(line) and not RE.cross.search(line)] or [
+    ticked = [line for line in lines if RE.tick.search(line) and not RE.cross.search(line) and not RE.tick_within.search(line)] or [
         found[1] for line in lines if (found := RE.said_yes.fullmatch(line))
     ]
     if len(ticked) == 1:
@@ -197,7 +197,7 @@ def sentences(text: str) -> list[str]:
 
 # The places where an answer is given.
 
-STATED = (RE.answer_is, RE.would, RE.so, RE.it_is)
+STATED = (RE.answer_is, RE.would, RE.so, RE.it_is, RE.results)
 _WINDOW = 240
 """Characters after a marker within which its answer begins and ends."""
 

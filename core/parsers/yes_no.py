@@ -36,8 +36,9 @@ def plain(text: str) -> str:
     """Return the plain words of a reply to a yes-or-no question, in which "yes or no" and "if so, yes; if not, no" are
     not answers.
     """
+    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", reply(text)))
     return RE.yes_and_no.sub(
-        lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(reply(text), RE.yes_or_no)
+        lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(signed, RE.yes_or_no)
     )
 
 
@@ -63,7 +64,8 @@ _AGREES = begins_with(
 """Agreement or denial without a yes or a no: "Absolutely not!"."""
 
 
-def _agreed(words: str) -> str | None:
+def agreed(words: str) -> str | None:
+    """Return the yes or no of a reply that begins by agreeing or denying without one: "Definitely not."."""
     begins = _AGREES(words)
     return begins.value if begins else None
 
@@ -81,7 +83,7 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     answers = begins is not None and len(set(sides)) < 2 and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *statements_in(words, first), *also]
-    return settle(statements) if statements else _agreed(words)
+    return settle(statements) if statements else agreed(words)
 
 
 _SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.implied, *STATED)
