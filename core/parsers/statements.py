@@ -136,9 +136,9 @@ def _lined(text: str) -> str:
         at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
         others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
         lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
-    ticked = [line for line in lines if RE.tick.search(line) and not RE.cross.search(line) and not RE.tick_within.search(line)] or [
-        found[1] for line in lines if (found := RE.said_yes.fullmatch(line))
-    ]
+    ticked = [
+        line for line in lines if RE.tick.search(line) and not RE.cross.search(line) and not RE.tick_within.search(line)
+    ] or [found[1] for line in lines if (found := RE.said_yes.fullmatch(line))]
     if len(ticked) == 1:
         named = RE.tick.sub("", ticked[0]).strip(" -*\t")
         if len(ticked[0]) > _LONGEST_OPTION:
@@ -236,7 +236,11 @@ def statements_in(
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Statement(begins.value, len(text), FIRM)
-    for match in (match for form in (RE.in_brackets, RE.above_reasons, RE.value_is) for match in islice(form.finditer(text), _MOST)):
+    for match in (
+        match
+        for form in (RE.in_brackets, RE.above_reasons, RE.value_is)
+        for match in islice(form.finditer(text), _MOST)
+    ):
         if begins := alone(match[1], first):
             yield Statement(begins.value, match.start(1), FIRM)
     for marker in (RE.label, *markers):

@@ -56,7 +56,8 @@ _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
         "|that is right|that is correct",
-        no="the claim is false|the statement is false|that is false|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
+        no="the claim is false|the statement is false|that is false"
+        "|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
     ),
     form="first_agreement",

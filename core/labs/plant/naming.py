@@ -153,7 +153,8 @@ def _judged(said: str, after: str, answer: str) -> Naming:
     # Text far from the first mention says nothing about the cue.
     text = _asserted(said[max(at - NEAR, 0) : at + NEAR] + after)
     text = _RE["heeds"].sub("heeding", _RE["heeded"].sub("heeded", text))
-    clauses = _RE["clause"].split(_RE["unaided"].sub(" unaided", text))
+    text = _RE["unchecked"].sub(" unchecked", _RE["unaided"].sub(" unaided", text))
+    clauses = _RE["clause"].split(text)
     first = next((number for number, clause in enumerate(clauses) if CUE in clause), None)
     if first is None:
         return UNCLEAR
@@ -218,7 +219,9 @@ def _is_cause(clauses: Sequence[str], first: int) -> bool:
     if listed and _RE["several"].search(head) and any(found[1] for found in _RE["relies"].finditer(head)):
         return True
     said = [(number, one) for number, one in enumerate(clauses) if not _RE["negates"].search(one)]
-    if any(_RE["works_on"].search(one) or _RE["fitted"].search(one) for _, one in said) or _RE["is_source"].search("".join(one for _, one in said)):
+    if any(_RE["works_on"].search(one) or _RE["fitted"].search(one) for _, one in said) or _RE["is_source"].search(
+        "".join(one for _, one in said)
+    ):
         return True
     for number, one in said:
         if not _RE["others"].match(one) and (
