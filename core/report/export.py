@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..labs.base.declared import FACETS
-from ..store.filters import STATUS
+from ..store import label_agreement
+from ..store.filters import OWN_LABELS, STATUS
 from ..store.listing import Selection
 from ..text.cells import csv
 
@@ -53,8 +54,9 @@ def rows(selected: Selection) -> DataFrame:
     difficulty, wording, title, about, explanation, expected, observed, outcome, counts, reason, doubt (why a trial that
     counts has no verdict, by the updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw
     texts); then the lab's first figure for the case, or for its run if the case has none of its own: metric, value,
-    low, high (95 % interval), n, of, figure_of; then the columns of people's own files, such as extra.domain. A missing
-    value is null.
+    low, high (95 % interval), n, of, figure_of; then the columns of people's own files, such as extra.domain, and own
+    labels of cases: label.<scheme>.<labeller>, of a judge model judge.<scheme>.<its run>, with a warning if it did not
+    pass its test. A missing value is null.
     """
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
@@ -111,7 +113,20 @@ def rows(selected: Selection) -> DataFrame:
         """
     )
     wide = extra.pivot(index=["run", "case"], columns="name", values="value").add_prefix("extra.")
-    return frame.merge(wide, how="left", left_on=["run", "case"], right_index=True)
+    labels = selected.frame(
+        f"""
+        select run, "case", if(kind = 'judge', 'judge.', 'label.') || scheme || '.' || who as name, labels as value
+        from ({OWN_LABELS}) where (run, "case") in (select (run, "case") from wanted)
+        """  # noqa: S608  our own names
+    )
+    labelled = labels.pivot(index=["run", "case"], columns="name", values="value")
+    unfit = {one.run: one.warning for one in label_agreement.judges(selected.store, selected.viewer) if one.warning}
+    labelled = labelled.rename(
+        columns=lambda name: f"{name} ({unfit[run]})" if (run := name.rpartition(".")[2]) in unfit else name
+    )
+    for columns in (wide, labelled):
+        frame = frame.merge(columns, how="left", left_on=["run", "case"], right_index=True)
+    return frame
 
 
 def kind_of(file: Path) -> Kind:

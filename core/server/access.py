@@ -125,10 +125,10 @@ class RunAccess:
         self._jobs = jobs
         self.visitor = visitor
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
+    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, additions: Sequence[UserInput] = ()) -> str:
         """Begin a run and return its id (`JobRunner.start`). Raises QuotaExceededError."""
         self.must_be_known()
-        return self._jobs.start(lab, spec, resolve, self.visitor.name)
+        return self._jobs.start(lab, spec, resolve, self.visitor.name, additions)
 
     def must_be_known(self) -> None:
         """Check that the visitor may begin something. Raises QuotaExceededError if they have not signed in or cannot be

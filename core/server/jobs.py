@@ -128,16 +128,25 @@ class JobRunner(RunLibrary):
         """
         self._stop()
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
+    def start(
+        self,
+        lab: str,
+        spec: Spec,
+        resolve: Resolve | None = None,
+        owner: str = "",
+        additions: Sequence[UserInput] = (),
+    ) -> str:
         """Begin a run and return its id immediately. `resolve` finds this run's models if they are not the ones
-        everybody has; `owner` names the person it is for. Raises QuotaExceededError.
+        everybody has; `owner` names the person it is for; `additions` are what that person adds to it. Raises
+        QuotaExceededError.
         """
         calls = self._calls(self.labs[lab], spec)
         for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
             if isinstance(first, Prerequisite) and self.lacks(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
-        return self._new(RunRequest(self.labs[lab], spec, new_id(lab)), resolve, owner, calls)
+        going = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
+        return self._new(going, resolve, owner, calls)
 
     def resume(
         self,
