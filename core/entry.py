@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from . import home, journal, policy
+from . import home, journal, optional, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
@@ -96,6 +96,12 @@ def fetches() -> Fetches[HubModel]:
     """Return this process's downloads of local models."""
     folder = home.home() / "models"
     return Fetches(lambda model, progress, stop: download(model, folder, progress, stop))
+
+
+@cache
+def part_fetches() -> Fetches[optional.Part]:
+    """Return this process's installations of the app's optional parts."""
+    return Fetches(lambda part, progress, stop: optional.install(part.name, progress=progress))
 
 
 @cache

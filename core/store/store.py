@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ExplainError
 from ..labs.base.lab import Lab
+from ..package_data import COMMAND
 from . import schema
 
 if TYPE_CHECKING:
@@ -48,9 +49,7 @@ _CONFIG: dict[str, str] = {
     "threads": "2",
 }
 
-_REBUILD = (
-    "It is only an index of the journals: delete it, and it is made again from them (python -m core store rebuild)."
-)
+_REBUILD = f"It is only an index of the journals: delete it, and it is made again from them ({COMMAND} store rebuild)."
 
 
 Params = Sequence[object] | Mapping[str, object]
