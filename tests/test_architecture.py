@@ -49,6 +49,7 @@ FLOORS: list[set[str]] = [
     {"core.labs"},
     {"core.studies"},
     {"core.report"},
+    {"core.judging"},
     {"core.rooms"},
     {"core.lessons"},
     {"core.entry"},

@@ -13,8 +13,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core import entry
 from core.datasets.items import BROKEN, Loaded
-from core.labs.base.cases import View
 from core.labs.base.lab import Lab
+from core.labs.base.report import Report
 from core.labs.base.spec import Spec
 from core.models.ids import is_control
 from core.report import run_scene, scenes
@@ -90,9 +90,9 @@ class Shown:
         return chosen_case(self.state)
 
     @cached_property
-    def view(self) -> View:
+    def view(self) -> Report:
         """The lab's view of the case."""
-        view: View = self.lab.view(self.state.case(self.case))
+        view: Report = self.lab.view(self.state.case(self.case))
         return view
 
     @property

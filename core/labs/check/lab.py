@@ -21,7 +21,7 @@ from .lexicon import Slots
 from .measure import SESSION, measure
 from .outcomes import OUTCOMES
 from .pictures import PICTURES
-from .records import RECORDS
+from .records import RECORDS, Paragraph
 from .scene import QUESTION, WORDS, scene
 from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks, cases, loaded, shipped
 from .verdict import summary, verdict
@@ -285,6 +285,7 @@ LAB = Lab(
     "words that matter. **Then we test it in a fresh session that has not seen the explanation.**",
     longest={"classifier": "max_tokens", "explainer": "max_tokens"},
     icon=":material/fact_check:",
+    gold=(Paragraph, "label"),
     spec=CheckSpec,
     cases=cases,
     measure=measure,
