@@ -87,7 +87,7 @@ def _to_draw(lab: Lab, plot: Plot, case: str, title: str, **fields: object) -> S
 
 
 def _has_arms(lab: Lab) -> bool:
-    return lab.game is not None and lab.game.saves_guesses
+    return lab.game is not None and lab.game.guess_record is not None
 
 
 def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:

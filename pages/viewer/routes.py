@@ -220,8 +220,8 @@ def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
         raise ValueError("It has not answered yet.")
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     is_without = one.about == "without"
-    saved = lab.game if lab.game and lab.game.saves_guesses else None
-    also = saved.guess_record(one.value, who.guesser, is_without) if saved else None
+    record_of = lab.game.guess_record if lab.game else None
+    also = record_of(one.value, who.guesser, is_without) if record_of else None
     who.record_guess(one.run, scene.case, card.id, one.value, also)
 
 
@@ -238,9 +238,8 @@ def save_annotation(who: RunAccess, one: Saying) -> None:
     run = who.run(one.run)
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     if one.what == "guess":
-        if lab.game is None or not lab.game.saves_guesses:
+        if lab.game is None or (made := lab.game.guess_record) is None:
             raise ValueError("Guesses are not kept of this lab.")
-        made = lab.game.guess_record
         run.guess(one.reader, one.case, lambda by: made(one.value, by, one.about == "without"), one.trial)
         return
     judgement = next((judgement for judgement in lab.listing.judgements if judgement.name == one.about), None)

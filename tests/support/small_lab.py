@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from core.datasets.on_data import OnData
 from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request
-from core.labs.base.cases import Case, Reading, Trial, View
-from core.labs.base.declared import Metric
+from core.labs.base.cases import Case, Reading, Trial
+from core.labs.base.declared import Means, Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
+from core.labs.base.report import Report
 from core.labs.base.spec import Spec
 from core.rulesets import RULES
 from core.runs.context import CaseContext
@@ -52,9 +52,11 @@ class Echo(Frozen):
 
 
 @dataclass
-class EchoView(View):
+class EchoView(Report):
     promise: Promise | None
     echoes: dict[str, Echo]
+
+    outcomes: ClassVar[Mapping[str, Means]] = {"kept": "kept", "broken": "broken"}
 
     @property
     def title(self) -> str:
@@ -78,6 +80,10 @@ class EchoView(View):
         if not self.echoes:
             return "waiting"
         return "kept" if all(echo.said == echo.heard for echo in self.echoes.values()) else "broken"
+
+    def sentences(self) -> list[str]:
+        kept = sum(echo.said == echo.heard for echo in self.echoes.values())
+        return [f"It repeated {kept} of {len(self.echoes)}."]
 
 
 def _reading(echo: Echo) -> Reading:
@@ -134,7 +140,7 @@ class EchoLab(Lab):
     spec: type[Spec] = EchoSpec
     records = (Promise, Echo)
     metrics = (Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),)
-    outcomes = MappingProxyType({"kept": "kept", "broken": "broken"})
+    outcomes = EchoView.outcomes
     robots = EchoRobots()
 
     def cases(self, spec: Any) -> Iterator[Case]:
@@ -157,10 +163,6 @@ class EchoLab(Lab):
         reader = RecordReader()
         echoes = reader.all_of(Echo, log)
         return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
-
-    def verdict(self, view: EchoView) -> list[str]:
-        kept = sum(echo.said == echo.heard for echo in view.echoes.values())
-        return [f"It repeated {kept} of {len(view.echoes)}."]
 
     def scores(self, views: Sequence[EchoView]) -> Iterator[Figure]:
         def of_one(view: EchoView) -> Score:

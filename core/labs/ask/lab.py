@@ -19,8 +19,7 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
 from ..base.spec import BadInput
-from . import human, prompts, qualification, tasks, words
-from . import tables as paper_tables
+from . import human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
@@ -29,7 +28,7 @@ from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
-from .records import RECORDS, Examined, OtherExplanation, Simulation
+from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
 from .verdict import BASELINE, sentences, short, summary
@@ -82,12 +81,6 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
             # In a run of one question nothing is averaged.
             gain = one.get("gain", one["own"] - one["hits"])
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
-
-
-class AskSummary(RunSummary):
-    case_noun = "question"
-    last_step = "Measuring how varied the questions are …"
-    verdict = staticmethod(verdict_of)
 
 
 # Whether the chosen robots know the subject of a question: they know only a small world of their own.
@@ -235,11 +228,6 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
 
 
 class AskRobots(Robots):
-    default_model = "control/fickle"
-    controls = staticmethod(controls)
-    truth = staticmethod(truth)
-    calibration = staticmethod(calibration)
-
     def dials(self) -> Mapping[str, Model]:
         """Return the dials, and the noisy, worthless and honest robots."""
         return {**dials(), **noisy(), **worthless(), **honest()}
@@ -265,23 +253,7 @@ class AskRobots(Robots):
         )
 
 
-class AskTables(StudyTables):
-    tables = paper_tables.TABLES
-    for_tables = paper_tables.METRICS
-    choices = paper_tables.CHOICES
-    extra_figures = staticmethod(paper_tables.more)
-    alternative_readings = staticmethod(paper_tables.otherwise)
-
-
-class AskGame(Game):
-    saves_guesses = True
-    cards = staticmethod(cards)
-    guess_record = staticmethod(guessed)
-
-
 class AskCommand(Command):
-    parameters = (click.Argument(["question"], required=False),)
-
     def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
         """Return the specification's fields from the command line's options: QUESTION is the question or, for shp, the
         post.
@@ -311,6 +283,7 @@ class AskLab(Lab):
     outcomes = OUTCOMES
     words = WORDS
     listing = Listing(
+        gold=(Explanation, "gold"),
         row_unit="trial",
         method_field="method",
         judged=Judged(
@@ -328,11 +301,19 @@ class AskLab(Lab):
         ),
         pictures=PICTURES,
     )
-    run_summary = AskSummary()
-    robots = AskRobots()
-    studies = AskTables()
-    command = AskCommand()
-    game = AskGame()
+    run_summary = RunSummary(
+        case_noun="question", last_step="Measuring how varied the questions are …", verdict=verdict_of
+    )
+    robots = AskRobots(default_model="control/fickle", controls=controls, truth=truth, calibration=calibration)
+    studies = StudyTables(
+        tables=tables.TABLES,
+        for_tables=tables.METRICS,
+        choices=tables.CHOICES,
+        extra_figures=tables.more,
+        alternative_readings=tables.otherwise,
+    )
+    command = AskCommand(parameters=(click.Argument(["question"], required=False),))
+    game = Game(cards=cards, guess_record=guessed)
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
@@ -354,8 +335,7 @@ class AskLab(Lab):
         """
         if spec.prompts:
             prompts.read_pack(spec.prompts)
-        for _ in self.cases(spec):
-            break
+        super().check(spec)
 
     def advance_note(self, spec: AskSpec) -> str:
         """Say who predicts the answers, and what the number of questions can show."""

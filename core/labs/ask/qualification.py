@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
-from ...events import Frozen, Rules
+from ...events import Frozen, Model, Rules
 from ...models.ids import is_control, is_free
 from ...package_data import DATA
 from ...parsers import cut, fields
@@ -26,7 +26,7 @@ from ...scene import Card, Claim, Expect, Part, Scene, Who
 from ...score import Figure, Score, share, undefined
 from ..base.cases import Playable
 from ..base.declared import Metric
-from ..base.lab import Game, Made, Prerequisite, Robots
+from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
 from . import json_answers, parse, prompts, stepwise_simulation, world, world_claims
 from .cards import SAYS_NOT
@@ -141,10 +141,6 @@ def prompted(spec: AskExamSpec, question: str) -> AskSpec:
     return AskSpec(question=question, **asked)
 
 
-class ExamRobots(Robots):
-    controls = staticmethod(controls)
-
-
 def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable]:
     """Yield the questions of the test as cards, so that people can take it; the right guess takes the place of the
     actual answer. `seed` has no effect.
@@ -173,10 +169,6 @@ def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable
         )
 
 
-class ExamGame(Game):
-    cards = staticmethod(cards)
-
-
 class PredictorTest(QualificationTest):
     """The qualification test of a predictor."""
 
@@ -194,8 +186,7 @@ class PredictorTest(QualificationTest):
     metrics = (
         Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
     )
-    robots = ExamRobots()
-    game = ExamGame()
+    game = Game(cards=cards)
     listed = "These passed, and predict where nobody is named"
     none = (
         "No available model passed the qualification test, except robots, which know only their small world. So none "
@@ -272,6 +263,9 @@ class PredictorTest(QualificationTest):
         asked = stepwise_simulation.hashes() if spec.reads == "steps" else {template.id: template.hash}
         asked |= fields.hashes() if spec.answers == "schema" else {}
         return {**asked, "exam": hash_of(spec.questions)}
+
+    def testable_robots(self) -> Mapping[str, Model]:
+        return controls()
 
     def score_robot(self, robot: str) -> Score:
         small_world = world.load()

@@ -6,7 +6,6 @@ Pages, command line, store, Browse and replay use a lab through this class; none
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -20,6 +19,7 @@ from ...score import Figure
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .report import OF_ALL
 from .spec import Spec
 
 
@@ -68,19 +68,19 @@ class Prerequisite(NamedTuple):
 
 
 class Part:
-    """A lab or a part of one: attributes and methods with defaults, of which a subclass overrides what differs."""
+    """A lab or a part of one: attributes and methods with defaults. A subclass overrides what differs, or the arguments
+    do: attributes, or functions in place of methods. Raises AttributeError for a name that it does not have.
+    """
 
-    def with_changes(self, **attributes: Any) -> Self:
-        """Return a copy with other attributes, or functions in place of methods. Raises AttributeError for a name that
-        it does not have.
-        """
-        made = copy(self)
-        for name in [one for one in vars(made) if isinstance(getattr(type(self), one, None), cached_property)]:
-            delattr(made, name)
-        for name, value in attributes.items():
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+        for name, value in changes.items():
             getattr(self, name)
-            setattr(made, name, value)
-        return made
+            setattr(self, name, value)
+
+    def with_changes(self, **changes: Any) -> Self:
+        """Return a copy with these changes. Raises AttributeError for a name that it does not have."""
+        return type(self)(**{**self._changes, **changes})
 
 
 class Robots(Part):
@@ -200,6 +200,8 @@ class Listing(NamedTuple):
     """The trial that represents a case in such a row."""
     method_field: str = ""
     """The field of the specification that a list of runs shows next to the model: the chosen method."""
+    gold: tuple[type[Frozen], str] | None = None
+    """The record and its field with the correct answer to the question of a case; None if there is none."""
     judged: Judged | None = None
     """How such rows are compared; None if they are not."""
     judgements: tuple[Judgement, ...] = (READING,)
@@ -211,20 +213,17 @@ class Listing(NamedTuple):
 class Game(Part):
     """The trials of a lab as cards that people predict."""
 
-    saves_guesses: bool = False
-    """Whether a person's predictions are saved as records of the lab."""
+    guess_record: Callable[[str, str, bool], Frozen] | None = None
+    """`guess_record(value, who, without)` returns the record of a person's prediction for a trial; `without`: the
+    explanation was hidden. Raises ValueError if the value is no possible prediction. None if predictions are not saved.
+    """
 
     def cards(self, view: Any, scene: Scene, seed: int) -> Iterable[Playable]:
-        """Yield the trials of a case, told by `scene`, as cards (`core.labs.base.cases`); `seed` decides the order in
+        """Return the trials of a case, told by `scene`, as cards (`core.labs.base.cases`); `seed` decides the order in
         which a card shows things.
         """
-        raise NotImplementedError
-
-    def guess_record(self, value: str, who: str, without: bool) -> Frozen:
-        """Return the record of a person's prediction for a trial; `without`: the explanation was hidden. Raises
-        ValueError if the value is no possible prediction.
-        """
-        raise NotImplementedError
+        cards: Iterable[Playable] = view.playable(scene, seed)
+        return cards
 
 
 class Command(Part):
@@ -311,10 +310,6 @@ class Lab(Part):
         """
         raise NotImplementedError
 
-    def verdict(self, view: Any, /) -> Sequence[str]:
-        """Return the sentences of a view, the headline first."""
-        raise NotImplementedError
-
     def scores(self, views: Sequence[Any], /) -> Iterator[Figure]:
         """Yield the figures of one or many cases. Heavy computations belong here, because it runs in a thread."""
         raise NotImplementedError
@@ -334,7 +329,10 @@ class Lab(Part):
         return None
 
     def check(self, spec: Any) -> None:
-        """Check what only reading files can reveal. Raises ValueError, CallError."""
+        """Check what only reading files can reveal: by default, that there is a first case. Raises ValueError,
+        CallError.
+        """
+        next(iter(self.cases(spec)), None)
 
     def prerequisites(self, spec: Any) -> Sequence[Prerequisite | Frozen | None]:
         """Return the runs that should exist before a run begins. An entry may instead be the record of such a run, if
@@ -358,19 +356,29 @@ class Lab(Part):
 
     # What is shown
 
+    def verdict(self, view: Any, /) -> Sequence[str]:
+        """Return the sentences of a view, the headline first."""
+        sentences: Sequence[str] = view.sentences()
+        return sentences
+
     def scene(self, view: Any) -> Scene | None:
         """Tell the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
-        Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this is None.
+        Never raises. `core.report.scenes` adds what all cases have, and tells the scene from the report if this is
+        None.
         """
         return None
 
     def readings(self, view: Any) -> Mapping[str, Mapping[str, str]]:
         """Return in words how each parser read a call's raw answer: by call, then by parser."""
-        return {}
+        found: Mapping[str, Mapping[str, str]] = view.readings()
+        return found
 
     def summary(self, run: Transcript, /) -> str:
-        """Summarise a run of several cases in a sentence. By default the outcomes are counted."""
-        return counted(run)
+        """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
+        outcomes = [str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result]
+        counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
+        told = f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
+        return told if outcomes else "Not judged yet."
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the FACETS of a case, by its id and the run's specification, which may be damaged."""
@@ -403,8 +411,7 @@ class Lab(Part):
         """Return what an outcome of a case or trial means; "failed", "waiting" and "unread" have the same meaning in
         every lab.
         """
-        of_all: dict[str, Means] = {"failed": "failed", "waiting": "waiting", "unread": "unread"}
-        return self.outcomes.get(outcome) or of_all.get(outcome, "set aside")
+        return self.outcomes.get(outcome) or OF_ALL.get(outcome, "set aside")
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""
@@ -428,12 +435,3 @@ class ToolContext:
 
     lab: Lab
     catalog: Callable[[], Any]
-
-
-def counted(transcript: Transcript) -> str:
-    """Summarise a run of several cases in a sentence: how often each outcome occurred."""
-    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
-    if not outcomes:
-        return "Not judged yet."
-    counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
-    return f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."

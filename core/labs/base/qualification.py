@@ -8,21 +8,21 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import click
 from pydantic import Field
 
-from ...events import Frozen, Rules
+from ...events import Frozen, Model, Rules
 from ...models.ids import is_control
 from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial, View
+from .cases import Case, Reading, Trial
 from .declared import Means
 from .lab import Command, Lab, Made, Prerequisite
+from .report import Report
 from .spec import Spec
 
 
@@ -50,15 +50,12 @@ def hash_of(asked: Sequence[Frozen]) -> str:
     return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
-class OneModel(Command):
-    """The command of a test: the model is its argument."""
-
-    parameters = (click.Argument(["model"]),)
+_OUTCOMES: Mapping[str, Means] = {"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"}
 
 
 class QualificationTest(Lab):
     """A qualification test: a hidden lab with one case. A subclass defines the methods that raise NotImplementedError
-    here. Its `robots` are those that can take it; its only record is that of an answered question, a mark.
+    here. Its only record is that of an answered question, a mark.
     """
 
     spec: type[QualificationSpec]
@@ -72,10 +69,8 @@ class QualificationTest(Lab):
     """What follows if none passed."""
 
     hidden = True
-    outcomes: Mapping[str, Means] = MappingProxyType(
-        {"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"}
-    )
-    command = OneModel()
+    outcomes = _OUTCOMES
+    command = Command(parameters=(click.Argument(["model"]),))
 
     async def ask(self, spec: Any, run: Any, item: str, question: Any) -> None:
         """Ask the question `item`, and record its mark. An answer that was cut off is excluded."""
@@ -102,6 +97,10 @@ class QualificationTest(Lab):
     def describe(self, score: Score) -> list[str]:
         """Return the sentences on a result."""
         raise NotImplementedError
+
+    def testable_robots(self) -> Mapping[str, Model]:
+        """Return the robots that can take it, by id: by default its own."""
+        return self.robots.by_id
 
     def score_robot(self, robot: str) -> Score:
         """Return the score of one of the robots, computed from its rules without asking it."""
@@ -140,15 +139,6 @@ class QualificationTest(Lab):
             for rules in self.rulesets:
                 yield Figure(self.headline, rules, view.by(rules).score)
 
-    def verdict(self, view: QualificationView) -> list[str]:
-        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
-        score = view.score
-        if score.value is not None:
-            return self.describe(score)
-        if view.outcome == "waiting":
-            return ["Not judged yet."]
-        return [f"There is no result: {score.reason}."]
-
     def result_of(self, state: Transcript) -> Frozen | None:
         """Return the result of a run of the test; None if it has none or the journal is damaged."""
         score, paper = (state.score(self.headline, rules) for rules in ("repaired", "paper"))
@@ -169,7 +159,7 @@ class QualificationTest(Lab):
 
     def for_model(self, model: str) -> Any:
         """Return the specification of the test for a model; None for a robot that cannot take it."""
-        return None if is_control(model) and model not in self.robots.by_id else self.spec(model=model)
+        return None if is_control(model) and model not in self.testable_robots() else self.spec(model=model)
 
     def required(self, spec: Any, wanted: bool) -> Prerequisite | Frozen | None:
         """Return the test of that specification as a prerequisite of a run, for a robot its known result. None if the
@@ -178,7 +168,7 @@ class QualificationTest(Lab):
         if spec.model.startswith(("replay/", "reader/")):
             return None
         if is_control(spec.model):
-            return self.of_robot(spec.model) if spec.model in self.robots.by_id else None
+            return self.of_robot(spec.model) if spec.model in self.testable_robots() else None
         return Prerequisite(self, spec, self.result_of, wanted)
 
     def passed(self, at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[Any, Any]]:
@@ -197,12 +187,14 @@ class QualificationTest(Lab):
 
 
 @dataclass
-class QualificationView(View):
+class QualificationView(Report):
     """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
 
     test: QualificationTest
     spec: Any
     marks: dict[str, Any]
+
+    outcomes = _OUTCOMES
 
     @property
     def title(self) -> str:
@@ -248,3 +240,10 @@ class QualificationView(View):
         lost = {drop.item for drop in self.log.drops} - self.marks.keys()
         ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
         return "failed" if ended else "waiting"
+
+    def sentences(self) -> list[str]:
+        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
+        score = self.score
+        if score.value is not None:
+            return self.test.describe(score)
+        return ["Not judged yet."] if self.outcome == "waiting" else [f"There is no result: {score.reason}."]

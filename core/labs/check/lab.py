@@ -15,15 +15,14 @@ from ...score import is_thin
 from ...transcript import Transcript
 from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
-from . import prompts, vacuity
-from . import tables as paper_tables
+from . import prompts, tables, vacuity
 from .cards import cards
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
 from .measure import SESSION, measure
 from .outcomes import OUTCOMES
 from .pictures import PICTURES
-from .records import RECORDS
+from .records import RECORDS, Paragraph
 from .scene import QUESTION, WORDS, scene
 from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks, cases, loaded, shipped
 from .verdict import summary, verdict
@@ -104,13 +103,6 @@ def figures_of(run: Transcript) -> Iterator[FigureLine]:
             of=paper.of,
             help=f"{differing} of {len(run.cases)} outcomes depend on which parser reads the answers.",
         )
-
-
-class CheckSummary(RunSummary):
-    case_noun = "check"
-    words = WORDS
-    verdict = staticmethod(verdict_of)
-    figures = staticmethod(figures_of)
 
 
 # The lab on the command line: the options that are not fields of the specification, and a check in lines.
@@ -254,12 +246,6 @@ def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | No
 
 
 class CheckRobots(Robots):
-    default_model = "control/decoy-lexicon"
-    controls = staticmethod(controls)
-    dials = staticmethod(unlisted)
-    truth = staticmethod(truth)
-    calibration = staticmethod(calibration)
-
     def demo_run(self) -> DemoRun:
         """One shipped review, by the control that names the wrong words."""
         return DemoRun(
@@ -272,17 +258,6 @@ class CheckRobots(Robots):
                 model="control/decoy-lexicon",
             ),
         )
-
-
-class CheckTables(StudyTables):
-    tables = paper_tables.TABLES
-    for_tables = paper_tables.METRICS
-    choices = paper_tables.CHOICES
-    extra_figures = staticmethod(paper_tables.more)
-
-
-class CheckGame(Game):
-    cards = staticmethod(cards)
 
 
 class CheckLab(Lab):
@@ -300,17 +275,22 @@ class CheckLab(Lab):
     outcomes = OUTCOMES
     words = MappingProxyType({"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"})
     listing = Listing(
+        gold=(Paragraph, "label"),
         main_trial=SESSION,
         method_field="explanations",
         judged=Judged("the model was consistent with its explanation", one="check", whole="paragraph", tail=APART),
         judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
         pictures=PICTURES,
     )
-    run_summary = CheckSummary()
-    robots = CheckRobots()
-    studies = CheckTables()
+    run_summary = RunSummary(case_noun="check", words=WORDS, verdict=verdict_of, figures=figures_of)
+    robots = CheckRobots(
+        default_model="control/decoy-lexicon", controls=controls, dials=unlisted, truth=truth, calibration=calibration
+    )
+    studies = StudyTables(
+        tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
+    )
     command = CheckCommand()
-    game = CheckGame()
+    game = Game(cards=cards)
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
@@ -323,13 +303,6 @@ class CheckLab(Lab):
     prompts = staticmethod(prompts.hashes)
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
-
-    def check(self, spec: CheckSpec) -> None:
-        """Check that the run is possible. Raises DatasetError if a data set cannot be read, and ValueError if there are
-        too many checks.
-        """
-        for _ in self.cases(spec):
-            break
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""

@@ -208,10 +208,6 @@ class ReadingExamSpec(QualificationSpec):
         return explained(self.short)
 
 
-class ReaderRobots(Robots):
-    controls = staticmethod(readers)
-
-
 class JudgeTest(QualificationTest):
     """The qualification test of a judge. An explanation whose answer was cut off has no mark, so the test has no
     result.
@@ -238,7 +234,7 @@ class JudgeTest(QualificationTest):
             leads=True,
         ),
     )
-    robots = ReaderRobots()
+    robots = Robots(controls=readers)
     rulesets = ("repaired",)
     listed = "These passed, and may judge reasons in Plant"
     none = "No model that is available has passed: Plant searches reasons for words alone, and gives no verdict."

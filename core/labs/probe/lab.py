@@ -13,8 +13,7 @@ from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
-from . import commands, prompts, sketch
-from . import tables as paper_tables
+from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.names import shape_of
@@ -163,10 +162,6 @@ def parts_read(said: Interpretation, rules: Rules) -> str:
 
 
 class ProbeRobots(Robots):
-    default_model = "control/straight"
-    truth = staticmethod(truth)
-    calibration = staticmethod(calibration)
-
     def controls(self) -> Mapping[str, Model]:
         """Return the robots that interpret, and those that describe nothing."""
         return controls() | worthless()
@@ -186,25 +181,6 @@ class ProbeRobots(Robots):
             "No key, no download: a robot, and we know how it works.",
             ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
         )
-
-
-class ProbeTables(StudyTables):
-    tables = paper_tables.TABLES
-    for_tables = paper_tables.METRICS
-    choices = paper_tables.CHOICES
-    extra_figures = staticmethod(paper_tables.more)
-    traits = staticmethod(paper_tables.traits)
-    alternative_readings = staticmethod(paper_tables.otherwise)
-
-
-class ProbeCommand(Command):
-    parameters = commands.PARAMETERS
-    tools = commands.TOOLS
-    from_options = staticmethod(commands.fields)
-
-
-class ProbeSummary(RunSummary):
-    case_noun = "function"
 
 
 class ProbeLab(Lab):
@@ -242,10 +218,17 @@ class ProbeLab(Lab):
         judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
         pictures=PICTURES,
     )
-    run_summary = ProbeSummary()
-    robots = ProbeRobots()
-    studies = ProbeTables()
-    command = ProbeCommand()
+    run_summary = RunSummary(case_noun="function")
+    robots = ProbeRobots(default_model="control/straight", truth=truth, calibration=calibration)
+    studies = StudyTables(
+        tables=tables.TABLES,
+        for_tables=tables.METRICS,
+        choices=tables.CHOICES,
+        extra_figures=tables.more,
+        traits=tables.traits,
+        alternative_readings=tables.otherwise,
+    )
+    command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
     drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
 
     cases = staticmethod(cases)

@@ -140,10 +140,6 @@ class ReliabilityCommand(Command):
         return {"backbone": "model" if given.get("model") else "table"} | given
 
 
-class ReliabilitySummary(RunSummary):
-    case_noun = "function"
-
-
 _PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
 
 
@@ -163,7 +159,7 @@ class ReliabilityLab(Lab):
         ),
     )
     outcomes = OUTCOMES
-    run_summary = ReliabilitySummary()
+    run_summary = RunSummary(case_noun="function")
     command = ReliabilityCommand()
 
     cases = staticmethod(cases)
