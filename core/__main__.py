@@ -11,7 +11,7 @@ import click
 from pydantic import ValidationError
 
 from . import policy
-from .commands import comparing, data, game, labs, misc, models, packs, study_run, transfer
+from .commands import comparing, data, demo, game, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
@@ -68,7 +68,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, misc, models, data, transfer, comparing, study_run, packs, game):
+    for part in (labs, misc, models, data, transfer, comparing, study_run, packs, game, demo):
         part.add(group)
     return group
 
