@@ -38,6 +38,7 @@ from .store import sql
 from .store.index_watcher import IndexWatcher
 from .store.schema import record_tables
 from .store.store import Store
+from .store.vectors import VectorMaker
 from .studies.background import Studies
 
 TESTS = predictor_test.TEST, judge_test.TEST
@@ -117,6 +118,12 @@ def keeper() -> IndexWatcher:
     command has it open.
     """
     return IndexWatcher(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
+
+
+@cache
+def vector_maker() -> VectorMaker:
+    """Return what makes sentence vectors in this process."""
+    return VectorMaker()
 
 
 def lent_index() -> Path:

@@ -37,6 +37,9 @@ TITLES = {
 EXTRA = "extra:"
 """Begins the facet of a column of a person's own file."""
 
+KIND = "kind:"
+"""Begins the facet of rows grouped by meaning (core/store/kinds.py)."""
+
 LABEL = "label:"
 """Begins the facet of a label scheme by one labeller: `label:<scheme>@<who>`. `who` is the name under which a person's
 labels are stored, or the run of a judge model.
@@ -84,7 +87,8 @@ class Filter:
     """Selects rows of `items`.
 
     - `chosen`: for each facet (one of TITLES, "as:<role>" for the model that a run asked in that role,
-      "extra:<name>" for a column of a person's own file, or a `label_facet`) the values of which a row must have one.
+      "extra:<name>" for a column of a person's own file, "kind:<id>" for rows grouped by meaning, or a `label_facet`)
+      the values of which a row must have one.
     - `text`: words that must all appear in question, prediction, answer or explanation, and with `deep` also in any
       prompt or raw answer; words in double quotes must appear together.
     - `since`, `until`: the first and the last day; None is no bound.
@@ -150,7 +154,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     chosen = {
         name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
         for name, values in query.items()
-        if (name in TITLES or name.startswith(("as:", EXTRA, LABEL))) and len(name) <= LONGEST and values
+        if (name in TITLES or name.startswith(("as:", EXTRA, KIND, LABEL))) and len(name) <= LONGEST and values
     }
     return Filter(
         chosen=chosen,
@@ -204,6 +208,9 @@ def facet_of(name: str, values: Values) -> Facet | None:
     if name.startswith(EXTRA):
         given = f"select * from extra_columns where name = {values(name.removeprefix(EXTRA))}"  # noqa: S608  our own names
         return Facet("value", f"({given}) extra_columns", 'run, "case"')
+    if name.startswith(KIND):
+        given = f"select * from kinds where clustering = {values(name.removeprefix(KIND))}"  # noqa: S608  our own names
+        return Facet("kind", f"({given}) kinds", 'run, "case", trial')
     if name.startswith(LABEL):
         scheme, _, who = name.removeprefix(LABEL).rpartition("@")
         given = f"""

@@ -35,6 +35,9 @@ SORTS = {
 }
 """The orders of a list, by their word in an address; the rows of one run keep the run's own order."""
 
+RANKINGS = {"instructive": "Most instructive first", "meaning": "By meaning"}
+"""The orders that `core.store.ranking` makes, by their word in an address."""
+
 _WITHIN = ("number", '"case"', "trial")
 
 
@@ -237,6 +240,25 @@ class Selection:
                      and items.run in (select run from runs where {SEEN})
             """,  # noqa: S608  our own names
             {**place._asdict(), "viewer": self.viewer, "stopped": list(self.stopped)},
+        )
+
+    def rows_at(self, places: Sequence[RowPlace]) -> DataFrame:
+        """The rows at these places, which were selected, in their order, with the columns of `items`."""
+        return self.store.query(
+            f"""
+            with places as (
+                select unnest($runs) as run, unnest($cases) as "case", unnest($trials) as trial,
+                       unnest(range(len($runs))) as place
+            )
+            select shown.* from ({_SHOWN}) shown join places using (run, "case", trial)
+            order by place
+            """,  # noqa: S608  our own names
+            {
+                "runs": [place.run for place in places],
+                "cases": [place.case for place in places],
+                "trials": [place.trial for place in places],
+                "stopped": list(self.stopped),
+            },
         )
 
     def cases(self, limit: int) -> tuple[list[RowPlace], int]:

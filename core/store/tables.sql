@@ -121,3 +121,17 @@ create table labels (            -- what people say about a run, one row for eac
     value varchar,                -- of a verdict, of what should be, and of own labels: "what is judged: word"
     "at" timestamp
 );
+create table vectors (            -- sentence vectors of questions and explanations (core/store/vectors.py)
+    encoder varchar,
+    digest varchar,               -- sha256 of the text
+    vector float[],               -- of length 1
+    primary key (encoder, digest)
+);
+create table kinds (              -- rows grouped by meaning (core/store/kinds.py)
+    clustering varchar,           -- which rows were grouped, a hash
+    run varchar, "case" varchar, trial varchar,
+    kind varchar,                 -- its telling words; '' if no other row is like it
+    title varchar,                -- the name that a model gave it; '' if none
+    model varchar,                -- that model
+    "at" timestamp
+);

@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
-from core.store.filters import EXTRA, LABEL, TITLES, Filter, Range
+from core.store.filters import EXTRA, KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, own_labels, reader_accuracy
 from pages.components.models import short
@@ -34,8 +34,11 @@ def draw(looked: Selection) -> None:
         _facet(looked, name, TITLES[name])
         if name == "outcome":
             reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
+    kinds = [name for name in wanted.chosen if name.startswith(KIND)]
+    for name in kinds:
+        _facet(looked, name, "Kind, by meaning")
     rest = [name for name in TITLES if name not in FIRST]
-    begun = wanted.chosen.keys() - {*FIRST, "study"} or wanted.since or wanted.until or wanted.ranges
+    begun = wanted.chosen.keys() - {*FIRST, "study", *kinds} or wanted.since or wanted.until or wanted.ranges
     more = st.expander(
         "More filters", icon=":material/filter_list:", key="more", expanded=bool(begun), on_change="rerun"
     )
@@ -68,7 +71,7 @@ def draw(looked: Selection) -> None:
 def words(facet: str, value: str) -> str:
     """Return the name of a facet's value on the screen."""
     labs = entry.labs()
-    if facet.startswith((EXTRA, LABEL)):
+    if facet.startswith((EXTRA, KIND, LABEL)):
         return value
     if facet == "lab":
         return labs[value].title if value in labs else value
@@ -108,6 +111,8 @@ def _title(name: str) -> str:
     if name.startswith(LABEL):
         known = {one.facet: one.title for one in own_labels.labellers()}
         return known.get(name, name.removeprefix(LABEL).partition("@")[0])
+    if name.startswith(KIND):
+        return "Kind"
     return name.removeprefix(EXTRA).replace("as:", "model as ")
 
 
