@@ -102,7 +102,7 @@ def _judge(
     score = known[1].score(METRIC, "repaired") if known else None
     passed = bool(score and score.detail.get("passed"))
     if known and not as_json:
-        print(*LAB.verdict(LAB.view(known[1].case(CASE))), f"Test: run {known[0]}", sep="\n")
+        print(*LAB.view(known[1].case(CASE)).sentences(), f"Test: run {known[0]}", sep="\n")
     for why, n in whole.left_out.items():
         print(f"{count_noun(n, 'case')} left out: {why}.", file=sys.stderr)
     again = f" {test.labelled} of them are answered already." if test.labelled else ""

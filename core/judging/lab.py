@@ -10,13 +10,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import ClassVar
 
 from pydantic import Field
 
 from ..events import Frozen, Prompt, Request, Sampling
-from ..labs.base.cases import Case, Reading, Trial, View
-from ..labs.base.declared import Metric, declared
+from ..labs.base.cases import Case, Reading, Trial
+from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
+from ..labs.base.report import Report
 from ..labs.base.spec import BadInput, Spec
 from ..models.robot import Robot, by_id
 from ..parsers import cut, fields
@@ -118,12 +120,21 @@ async def measure(spec: JudgeSpec, case: Case, run: CaseContext) -> None:
 
 
 @dataclass
-class JudgeView(View):
+class JudgeView(Report):
     """A judge's run. `given` are the cases, and `judged` the judgements so far, by item."""
 
     spec: JudgeSpec | None
     given: Mapping[str, ToJudge]
     judged: Mapping[str, JudgedCase]
+
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        "agrees": "kept",
+        "differs": "broken",
+        "passed": "kept",
+        "not passed": "broken",
+        "not tested": "not settled",
+        "judged": "not settled",
+    }
 
     @property
     def title(self) -> str:
@@ -169,6 +180,28 @@ class JudgeView(View):
             return "failed" if lost or self.log.status else "waiting"
         return {True: "passed", False: "not passed", None: "not tested"}[self.score.detail.get("passed")]
 
+    def sentences(self) -> list[str]:
+        """Say whether the judge agrees with the person, and what its labels are worth."""
+        score, detail = self.score, self.score.detail
+        if self.outcome == "waiting":
+            return ["Not judged yet."]
+        if self.outcome == "failed":
+            why = next((f": {drop.detail}" for drop in self.log.drops if drop.detail), ".")
+            return [f"Nothing was judged{why}"]
+        if score.value is None:
+            return [f"The judge could not be tested: {score.reason}."]
+        bounds = "" if score.low is None else f" (95% interval {score.low:.2f} to {score.high:.2f})"
+        said = f"kappa {score.value:.2f}{bounds}; it gives the person's label in {detail['agreed']} of {score.n} cases"
+        words = {
+            True: f"The judge agrees with the person: {said}.",
+            False: f"The judge failed its test: {said}. A kappa of {LEAST:.2f} is needed.",
+            None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} have "
+            "another label than the most frequent one.",
+        }
+        unread = sum(not one.label for one in self.judged.values())
+        lines = [words[detail["passed"]], f"{len(self.judged):,} of {len(self.given):,} cases are judged."]
+        return [*lines, f"{unread} answers could not be read and are no label."] if unread else lines
+
 
 def agreement(pairs: Sequence[tuple[str, str]], of: int) -> Score:
     """Return Cohen's kappa of the person's label and the judge's (each pair), of `of` labelled cases, with its
@@ -197,29 +230,6 @@ def view(log: CaseLog) -> JudgeView:
     spec = log.spec_as(JudgeSpec)
     given, judged = reader.all_of(ToJudge, log), reader.all_of(JudgedCase, log)
     return JudgeView(log, spec, dict(sorted(given.items())), dict(sorted(judged.items())), unread=reader.unread)
-
-
-def verdict(view: JudgeView) -> list[str]:
-    """Say whether the judge agrees with the person, and what its labels are worth."""
-    score, detail = view.score, view.score.detail
-    if view.outcome == "waiting":
-        return ["Not judged yet."]
-    if view.outcome == "failed":
-        why = next((f": {drop.detail}" for drop in view.log.drops if drop.detail), ".")
-        return [f"Nothing was judged{why}"]
-    if score.value is None:
-        return [f"The judge could not be tested: {score.reason}."]
-    bounds = "" if score.low is None else f" (95% interval {score.low:.2f} to {score.high:.2f})"
-    said = f"kappa {score.value:.2f}{bounds}; it gives the person's label in {detail['agreed']} of {score.n} cases"
-    words = {
-        True: f"The judge agrees with the person: {said}.",
-        False: f"The judge failed its test: {said}. A kappa of {LEAST:.2f} is needed.",
-        None: f"The judge is not tested: {said}, and {NEEDED} labelled cases are needed, of which {OF_SECOND} have "
-        "another label than the most frequent one.",
-    }
-    unread = sum(not one.label for one in view.judged.values())
-    lines = [words[detail["passed"]], f"{len(view.judged):,} of {len(view.given):,} cases are judged."]
-    return [*lines, f"{unread} answers could not be read and are no label."] if unread else lines
 
 
 def scores(views: Sequence[JudgeView]) -> Iterator[Figure]:
@@ -260,7 +270,6 @@ LAB = Lab(
     cases=lambda spec: [Case(CASE, None, spec.question)],
     measure=measure,
     view=view,
-    verdict=verdict,
     scores=scores,
     records=(ToJudge, JudgedCase),
     metrics=declared(__file__, "metric", Metric),
@@ -270,14 +279,7 @@ LAB = Lab(
     },
     count_calls=lambda spec, cases: {"judge": spec.cases},
     is_input=lambda record: record.record == name_of(ToJudge),
-    outcomes={
-        "agrees": "kept",
-        "differs": "broken",
-        "passed": "kept",
-        "not passed": "broken",
-        "not tested": "not settled",
-        "judged": "not settled",
-    },
+    outcomes=JudgeView.outcomes,
     robots=Robots(controls=lambda: by_id((JudgeRobot(), NamedLabel()))),
     icon=":material/gavel:",
     hidden=True,

@@ -151,6 +151,14 @@ class RunAccess:
         """Each specification of that lab with its result, from the runs that the visitor may view."""
         return self._jobs.made(lab, read, self.visitor.name)
 
+    def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None) -> str:
+        """Let another model predict in a completed run, as a new run of the visitor's (`JobRunner.repredict`). Raises
+        RunNotFoundError, AccessDeniedError, QuotaExceededError and ValueError.
+        """
+        self.run(run_id)
+        self.must_be_known()
+        return self._jobs.repredict(run_id, simulator, resolve, self.visitor.name)
+
     def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the visitor may view, the newest first."""
         return self._jobs.like(lab, spec, self.visitor.name)

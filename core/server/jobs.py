@@ -19,7 +19,7 @@ from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import fairness, prerequisites
 from ..runs.context import Resolve
-from ..runs.driver import Driver, new_reading
+from ..runs.driver import Driver, new_predictions, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
 from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned, stored_resolve
@@ -189,6 +189,17 @@ class JobRunner(RunLibrary):
         lab, spec = self.lab_and_spec(run_id, history)
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
+
+    def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None, owner: str = "") -> str:
+        """Let another model predict in a completed run, as a new run: only that model is asked. Raises
+        RunNotFoundError, QuotaExceededError, and ValueError if no model predicts in the run's lab.
+        """
+        history = self.events(run_id)
+        lab, spec = self.lab_and_spec(run_id, history)
+        going = new_predictions(lab, spec, run_id, history, simulator)
+        with _in_the_run():
+            models = stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
+        return self._new(going, models, owner, self._calls(lab, going.spec))
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.

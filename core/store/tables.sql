@@ -16,6 +16,7 @@ create table runs (
     commit varchar,
     about varchar,                -- the run that a person comments on; '' if it is a run itself
     reread_from varchar,          -- the run whose raw answers were parsed again
+    predicted_from varchar,       -- the run whose questions and answers another predictor predicted
     title varchar,                -- of its spec, or of its first case
     model varchar,
     cases bigint,                 -- planned

@@ -81,13 +81,13 @@ def _test(test: ToAsk) -> bool | None:
         st.markdown(f"**Test on your own labels:** {_calls(test)}")
         if made:
             run_id, state = made[0]
-            st.warning(plain(LAB.verdict(LAB.view(state.case(CASE)))[0]), icon=":material/error:")
+            st.warning(plain(LAB.view(state.case(CASE)).sentences()[0]), icon=":material/error:")
             _to_run(run_id, "The last test")
         _begin(test, "Test the judge", "judge-test")
         return None
     run_id, state, score = judged[0]
     passed = bool(score.detail.get("passed"))
-    (st.success if passed else st.warning)(plain(LAB.verdict(LAB.view(state.case(CASE)))[0]), icon=LAB.icon)
+    (st.success if passed else st.warning)(plain(LAB.view(state.case(CASE)).sentences()[0]), icon=LAB.icon)
     _to_run(run_id, "Every judgement of the test")
     return passed
 

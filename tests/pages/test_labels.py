@@ -170,3 +170,21 @@ def test_own_labels_have_keys_and_hide_other_people_s_until_one_is_done(page: Pa
     assert set(table[own]) == {"circular"} and set(table["What is wrong with the reason? (person 1)"]) == {"vague"}
     (entry.home.home() / "labels.toml").write_text("[reason]\nlabels = {fine = 'j', bad = 'b'}\n")
     assert "own-label-f" not in [one.key for one in page(CASE, run=run).button]
+
+
+def test_another_predictor_reuses_the_answers_and_the_range_is_shown(page: Page, run: str) -> None:
+    app = page(CASE, run=run)
+    app.session_state["predictor"] = True
+    app.session_state["predictor-model"] = "control/steadfast"
+    app.run()
+    assert "as many as before" in words(app) and "Its qualification test" in words(app), words(app)
+    app.button(key="predictor-begin").click().run()
+    again = in_address(app, "run")
+    assert again != run and entry.jobs().wait(again, 60)
+    calls = entry.jobs().watch(again).transcript.calls.values()
+    assert {call.asked.model for call in calls if call.asked.role == "simulator"} == {"control/steadfast"}
+    assert all(call.answered.cached for call in calls if call.asked.role == "answerer")
+    until(lambda: {run, again} <= {name for (name,) in entry.keeper().store.rows("select run from runs")})
+    app.run()
+    tables = [one.value for one in app.dataframe if "Predictor" in one.value]
+    assert [list(one["Predictor"]) for one in tables] == [["fickle", "steadfast"]]

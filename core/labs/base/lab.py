@@ -237,6 +237,8 @@ class Lab:
     """The field of the specification that a list of runs shows next to the model: the chosen method."""
     row_unit: Literal["case", "trial"] = "case"
     """What has a row in a list of results: a case, or each of its trials."""
+    gold: tuple[type[Frozen], str] | None = None
+    """The record and its field with the correct answer to the question of a case; None if there is none."""
     main_trial: str = ""
     """The trial that represents a case in such a row."""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}

@@ -14,7 +14,7 @@ from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noi
 from .lexicon import Slots
 from .measure import SESSION, measure
 from .pictures import PICTURES
-from .records import RECORDS
+from .records import RECORDS, Paragraph
 from .report import CheckReport
 from .run_report import IN_RUNS, summary
 from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks, cases, loaded, shipped
@@ -157,6 +157,7 @@ LAB = Lab(
     "words that matter. **Then we test it in a fresh session that has not seen the explanation.**",
     longest={"classifier": "max_tokens", "explainer": "max_tokens"},
     icon=":material/fact_check:",
+    gold=(Paragraph, "label"),
     spec=CheckSpec,
     cases=cases,
     measure=measure,

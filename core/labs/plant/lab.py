@@ -107,6 +107,7 @@ LAB = Lab(
     "cue that points to no answer, and a cue that agrees with the model.**",
     longest={"answerer": "max_tokens"},
     icon=":material/potted_plant:",
+    gold=(Planting, "label"),
     spec=PlantSpec,
     cases=cases,
     measure=measure,

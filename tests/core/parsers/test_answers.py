@@ -88,6 +88,11 @@ def test_the_level_reached_on_the_third_unseen_set() -> None:
     assert all(right[kind] >= 23 for kind in ("sentiment", "entailment", "redaction", "counterfactual"))
 
 
+@pytest.mark.parametrize("text", ["Answer: a book", '{"answer": "a book"}', "The answer is a book."])
+def test_an_article_before_an_option_is_not_its_letter(text: str) -> None:
+    assert KINDS["choice"]({"text": text, "choices": ("a red kite", "a book")}, "repaired") == "a book"
+
+
 def test_what_is_struck_out_is_not_the_answer() -> None:
     assert KINDS["sentiment"]({"text": "~~Positive~~ Negative."}, "repaired") == "negative"
     assert KINDS["simulation"]({"text": "It would ~~say yes~~ say no."}, "repaired") == "no"

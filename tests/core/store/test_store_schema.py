@@ -27,8 +27,8 @@ from core.transcript import name_of
 COLUMNS = {
     "version": "hash stale",
     "runs": "run lab status at last_at finished_at seconds seed spec versions prompts app commit about reread_from "
-    "title model cases answered failed error message hint journal bytes lines modified head owner shared recording "
-    "study forked_from",
+    "predicted_from title model cases answered failed error message hint journal bytes lines modified head owner "
+    "shared recording study forked_from",
     "cases": "run case lab number of title model explanation outcome_paper outcome_repaired verdict trials counted "
     "status at ended_at",
     "trials": "run case trial about expected_paper observed_paper outcome_paper counts_paper reason_paper "
