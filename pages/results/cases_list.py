@@ -81,9 +81,11 @@ INSTRUCTIVE = (
 
 def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    if address.sort() in RANKED:
-        return ranking.page(looked, list(_ranking(looked)), address.anchor("after"), address.anchor("before"))
-    return looked.items(address.sort(), address.anchor("after"), address.anchor("before"))
+    ends = address.anchor("after"), address.anchor("before")
+    if order := list(_ranking(looked)):
+        return ranking.page(looked, order, *ends)
+    # Nothing is compared by meaning before there is a text, and vectors.
+    return looked.items("newest" if address.sort() in RANKED else address.sort(), *ends)
 
 
 def _ranking(looked: Selection) -> dict[RowPlace, str]:

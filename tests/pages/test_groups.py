@@ -51,6 +51,8 @@ def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., A
     with Journal(home.journals() / "run.jsonl", new=True) as written:
         request = RunRequest(entry.labs()["simulatability"], spec, "run")
         asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    # Before there are vectors a list by meaning is the usual list.
+    assert len(page("browse", sort="meaning", like="birds that fly").dataframe[0].value) > 10
     app = page("browse", show="groups", group=KIND)
     app.button(key="make-vectors").click().run()
     entry.vector_maker().join(60)
