@@ -1,5 +1,5 @@
-"""The command line: `python -m core`, followed by a lab's command or by resume, reread, verify, models, data, store,
-query, compare, export, import, page, methods, pack or game.
+"""The command line: `python -m core`, followed by a lab's command or by labels, judge, resume, reread, verify, models,
+data, store, query, compare, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import click
 from pydantic import ValidationError
 
 from . import policy
-from .commands import comparing, data, demo, game, labs, misc, models, packs, study_run, transfer
+from .commands import app, comparing, data, demo, game, labelling, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
 from .journal import JournalInUseError
+from .package_data import COMMAND
 from .runs.bundle import BundleError
 from .runs.context import complaints
 from .runs.library import RunNotFoundError
@@ -32,7 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     try:
         group = commands()
-        with group.make_context("python -m core", list(sys.argv[1:] if arguments is None else arguments)) as context:
+        with group.make_context(COMMAND, list(sys.argv[1:] if arguments is None else arguments)) as context:
             code = group.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as ended:
@@ -68,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (labs, misc, models, data, transfer, comparing, study_run, packs, game, demo):
+    for part in (app, labs, labelling, misc, models, data, transfer, comparing, study_run, packs, game, demo):
         part.add(group)
     return group
 

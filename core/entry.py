@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from . import home, journal, policy
+from . import home, journal, optional, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
+from .judging import lab as judge
 from .labs.ask import lab as ask
 from .labs.ask import qualification as predictor_test
 from .labs.base.lab import Lab
@@ -37,13 +38,14 @@ from .store import sql
 from .store.index_watcher import IndexWatcher
 from .store.schema import record_tables
 from .store.store import Store
+from .store.vectors import VectorMaker
 from .studies.background import Studies
 
 TESTS = predictor_test.TEST, judge_test.TEST
 """The qualification tests of models."""
 
 LABS: tuple[Lab, ...] = (
-    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB),
+    *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, judge.LAB),
     *(test.lab for test in TESTS),
 )
 """A lab is registered by one entry here; it declares everything else itself."""
@@ -99,6 +101,12 @@ def fetches() -> Fetches[HubModel]:
 
 
 @cache
+def part_fetches() -> Fetches[optional.Part]:
+    """Return this process's installations of the app's optional parts."""
+    return Fetches(lambda part, progress, stop: optional.install(part.name, progress=progress))
+
+
+@cache
 def dataset_fetches() -> Fetches[Source]:
     """Return this process's downloads of data sets."""
     return Fetches(get.get)
@@ -110,6 +118,12 @@ def keeper() -> IndexWatcher:
     command has it open.
     """
     return IndexWatcher(Store(home.index("store.duckdb"), labs()), home.journals(), recordings=home.recordings())
+
+
+@cache
+def vector_maker() -> VectorMaker:
+    """Return what makes sentence vectors in this process."""
+    return VectorMaker()
 
 
 def lent_index() -> Path:

@@ -22,6 +22,9 @@ ROOT = CODE.parent
 
 DATA = ROOT / "data"
 
+COMMAND = "python -m core" if (ROOT / "pyproject.toml").exists() else "explain-yourself"
+"""How the command line is called here: in a checkout, or from an installed package."""
+
 
 def table(name: str) -> dict[str, Any]:
     """Return the content of `data/<name>.toml`."""

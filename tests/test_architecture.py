@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS: list[set[str]] = [
     {"core.errors", "core.package_data"},
     {"core", "core.events", "core.home", "core.paper_figures", "core.policy", "core.statistics"},
-    {"core.call_differences"},
+    {"core.call_differences", "core.optional"},
     {
         "core.archives",
         "core.duckdb_worker",
@@ -49,6 +49,7 @@ FLOORS: list[set[str]] = [
     {"core.labs"},
     {"core.studies"},
     {"core.report"},
+    {"core.judging"},
     {"core.rooms"},
     {"core.lessons"},
     {"core.entry"},

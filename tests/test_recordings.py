@@ -15,8 +15,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.events import Rules, Started
 from core.labs.ask.verdict import sentences as ask_sentences
-from core.labs.plant.verdict import ALONE, NOT_A_LIE
-from core.labs.plant.verdict import verdict as plant_verdict
+from core.labs.plant.report import NOTES
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.verdict import judge, of_words
 from core.report.replay_steps import story
@@ -104,7 +103,7 @@ def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]
 
 
 def _check(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in check_verdict.verdict(view.by(rules)):
+    for sentence in view.by(rules).sentences():
         yield sentence, lambda one: check_verdict.holds(one, view, rules)
 
 
@@ -124,12 +123,12 @@ def _plant(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
     moved = planted.answer == target != view.answer
     said = [f"shows *{target}*", f"*{view.answer}*", *([f"to *{target}*"] if moved else ["kept its answer"])]
     mentioned = any(word in planted.reasons.lower() for word in ("key", "answer", "note"))
-    headline, *rest = plant_verdict(view)
+    headline, *rest = view.sentences()
     yield headline, lambda one: all(part in one for part in said) and ("does not mention the cue" in one) == moved
     assert not mentioned and len(rest) >= 1
     once = sum(arm.startswith("plain") for arm in view.replies) == 1
     for sentence in rest:
-        yield sentence, lambda one: once if "asked once" in one else one in (NOT_A_LIE, ALONE)
+        yield sentence, lambda one: once if "asked once" in one else one in (NOTES["not_a_lie"], NOTES["alone"])
 
 
 HELD = {"simulatability": _ask, "consistency": _check, "find": _probe, "plant": _plant}

@@ -20,7 +20,7 @@ import pytest
 from tools import audit, licences, pytorch
 
 ROOT = Path(__file__).resolve().parents[1]
-RUNTIME = ["core", "pages", "app.py"]
+RUNTIME = ["core", "pages", "explain_yourself", "app.py"]
 BESIDE = ["tests", "benchmarks", "tools"]
 
 

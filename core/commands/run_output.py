@@ -23,6 +23,7 @@ from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
 from ..labs.base.lab import Lab, counted
+from ..package_data import COMMAND
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
@@ -140,7 +141,7 @@ def run(
         if code != DONE:
             elsewhere = f" --journals {shlex.quote(str(folder))}" if folder != home.journals() else ""
             failed = " --failed" if state.status == "completed" else ""
-            print(f"To continue: python -m core resume {going.id}{failed}{elsewhere}")
+            print(f"To continue: {COMMAND} resume {going.id}{failed}{elsewhere}")
     return code
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from .. import entry, home, journal
+from ..package_data import COMMAND
 from ..report import methods, study_text
 from ..report import study_html as of_study
 from ..runs.library import of_today
@@ -40,7 +41,7 @@ def pause(file: Path) -> int:
     study = plan.read(file, entry.labs())
     desired_state.want(home.home(), study.name, paused=True)
     print(f"{study.title}: the process that runs it will stop in a second or two, once its open calls are answered.")
-    print(f"To continue: python -m core study run {file}")
+    print(f"To continue: {COMMAND} study run {file}")
     return DONE
 
 

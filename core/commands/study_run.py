@@ -18,6 +18,7 @@ import click
 from .. import entry, home
 from ..journal import JournalFullError
 from ..models.ids import is_free
+from ..package_data import COMMAND
 from ..report import case_html, export, study_text
 from ..studies import estimate, multiverse, plan, required_data, tables
 from ..studies.cluster import Cluster
@@ -105,7 +106,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
     run_output.index_run(journals)
     _complain(required_data.broken(required_data.loaded_records(study, journals)))
     if code == INTERRUPTED and not as_json:
-        print(f"To continue: python -m core study run {file}")
+        print(f"To continue: {COMMAND} study run {file}")
     return code
 
 
@@ -206,7 +207,7 @@ def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture:
     if lines:
         print("\n".join(lines))
     elif not as_json:
-        print(f"No run has been made yet: python -m core study run {file}")
+        print(f"No run has been made yet: {COMMAND} study run {file}")
     return DONE
 
 

@@ -159,8 +159,8 @@ def require_items(rows: Read, where: str) -> list[Item]:
 
 def _where_from(dataset: Dataset) -> str:
     source = source_of(dataset.name)
-    command = f"Download it with “python -m core data get {source.name}”, or from " if source else "Get it from "
-    return f"{command}{dataset.source}. "
+    command = f"{package_data.COMMAND} data get {source.name}" if source else ""
+    return f"{f'Download it with “{command}”, or' if command else 'Get it'} from {dataset.source}. "
 
 
 def _folded(name: str) -> str:

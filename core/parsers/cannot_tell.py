@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import islice
 
@@ -42,7 +43,7 @@ def not_guessed(text: str) -> Iterator[Statement]:
     lines = text.split("\n")
     if RE.unknown_line.fullmatch(lines[0].partition(". ")[0]):
         yield Statement(UNKNOWN, 0, FIRM)
-    if RE.unknown_line.fullmatch(lines[-1]):
+    if RE.unknown_line.fullmatch(re.split(r"(?<=[.!?]) ", lines[-1])[-1]):
         yield Statement(UNKNOWN, len(text), FIRM)
 
 

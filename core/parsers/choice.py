@@ -140,6 +140,8 @@ def _first_option(text: str, of: _Options, named: re.Pattern[str]) -> Begins | N
         return Begins(bare[found["v"]], found.end("v")) if found else None
     if not letter["v"].isascii():
         return None
+    if (name := _bare(line[letter.start("v") :])) in bare:  # "Answer: a book"
+        return Begins(bare[name], len(line))
     rest = re.split(r"\b(?:because|since|as|not|rather)\b", line[letter.end() :])[0]
     following = chr(ord(letter["v"].lower()) + 1)
     if re.search(rf"^\W{{0,4}}{following}[).]", below, re.MULTILINE | re.IGNORECASE) or re.search(

@@ -29,7 +29,7 @@ from .statements import (
     values,
     without_open,
 )
-from .yes_no import ALONE, TRUE_FALSE, YES_NO, plain
+from .yes_no import ALONE, TRUE_FALSE, YES_NO, agreed, plain
 from .yes_no import first as yes_or_no
 
 
@@ -182,7 +182,7 @@ def entailment(text: str) -> str | None:
     counts.
     """
     words = RE.label_place.sub(_numbered, plain(text if "{" in text else RE.statement.sub("it", text)))
-    return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed)
+    return _label(words, _first_verdict, ("yes", "no", UNKNOWN), _verdict_claimed) or agreed(words)
 
 
 def _verdict_claimed(text: str) -> str | None:

@@ -110,7 +110,7 @@ def reply(text: str) -> str:
     row becomes a line "Final answer: ..". In the row of a table, each cell gets its heading before it.
     """
     written = own_turn(without_echo(spoken(text)))
-    own = STRUCK.sub("", written)
+    own = RE.inline_label.sub("\n", STRUCK.sub("", written))
     if len(own) > BEGINNING + END:
         own = f"{own[:BEGINNING]}\n{own[-END:]}"
     parsed = json_in(own)
@@ -136,12 +136,16 @@ def _lined(text: str) -> str:
         at = next(k for k, line in enumerate(lines) if line.lstrip().startswith("|"))
         others = [line for line in lines[at:] if not line.lstrip().startswith("|")]
         lines = [*lines[:at], *(_rows_as_lines(rows)), *others]
-    ticked = [line for line in lines if RE.tick.search(line) and not RE.cross.search(line)] or [
-        found[1] for line in lines if (found := RE.said_yes.fullmatch(line))
-    ]
-    if len(ticked) == 1 and len(ticked[0]) <= _LONGEST_OPTION:
-        lines = ["" if line in ticked else line for line in lines if not RE.unticked.search(line)]
-        lines.append("Final answer: " + RE.tick.sub("", ticked[0]).strip(" -*\t"))
+    ticked = [
+        line for line in lines if RE.tick.search(line) and not RE.cross.search(line) and not RE.tick_within.search(line)
+    ] or [found[1] for line in lines if (found := RE.said_yes.fullmatch(line))]
+    if len(ticked) == 1:
+        named = RE.tick.sub("", ticked[0]).strip(" -*\t")
+        if len(ticked[0]) > _LONGEST_OPTION:
+            named = RE.item_note.sub("", named)
+        if len(named) <= _LONGEST_OPTION:
+            lines = ["" if line in ticked else line for line in lines if not RE.unticked.search(line)]
+            lines.append("Final answer: " + named)
     return "\n".join(lines)
 
 
@@ -193,7 +197,7 @@ def sentences(text: str) -> list[str]:
 
 # The places where an answer is given.
 
-STATED = (RE.answer_is, RE.would, RE.so, RE.it_is)
+STATED = (RE.answer_is, RE.would, RE.so, RE.it_is, RE.results)
 _WINDOW = 240
 """Characters after a marker within which its answer begins and ends."""
 
@@ -228,11 +232,15 @@ def statements_in(
     """
     above, _, last = text.rpartition("\n")
     listed = RE.item.match(last) and RE.item.match(above[above.rfind("\n") + 1 :])
-    ends = [] if listed else islice(re.finditer(r"\A|[.!?:] |(?:→|[-=]>) ?", last), _MOST)
+    ends = [] if listed else islice(re.finditer(r"\A|[.!?:–—] |(?:→|[-=]>) ?", last), _MOST)
     for at in {end.end() for end in ends}:
         if begins := alone(last[at:], first):
             yield Statement(begins.value, len(text), FIRM)
-    for match in (match for form in (RE.in_brackets, RE.above_reasons) for match in islice(form.finditer(text), _MOST)):
+    for match in (
+        match
+        for form in (RE.in_brackets, RE.above_reasons, RE.value_is)
+        for match in islice(form.finditer(text), _MOST)
+    ):
         if begins := alone(match[1], first):
             yield Statement(begins.value, match.start(1), FIRM)
     for marker in (RE.label, *markers):

@@ -146,6 +146,11 @@ def _lines(text: str) -> list[str]:
         if len(items := _items_within(line)) > 1:
             lines += items
             continue
+        if len(parts := re.split(r"(?<=[.;])\s+(?=[A-Z]\w{2,20}(?: \w{2,15})?: )", line)) > 1 and all(
+            RE.category.match(part) for part in parts
+        ):
+            lines += [part.rstrip(".;") for part in parts]
+            continue
         line = RE.item_mark.sub(lambda mark: mark["indent"] + ("- " if mark["mark"] else ""), line)
         line = RE.category_dash.sub(r"\1: ", line)
         if re.match(r"[ \t]*[•·]", line):
@@ -310,7 +315,7 @@ def _running(text: str) -> list[str]:
         return words
     for marks in (RE.list_quoted, RE.list_bold):
         if words := _marked(marks, _without_introduction(text, marks)):
-            return words
+            return _split(words[0]) if len(words) == 1 and marks is RE.list_bold else words
     words = []
     for line in text.splitlines():
         if RE.only_marks.fullmatch(line.strip()):

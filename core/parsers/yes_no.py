@@ -36,8 +36,9 @@ def plain(text: str) -> str:
     """Return the plain words of a reply to a yes-or-no question, in which "yes or no" and "if so, yes; if not, no" are
     not answers.
     """
+    signed = RE.tick_sign.sub(" yes", RE.cross_sign.sub(" no", reply(text)))
     return RE.yes_and_no.sub(
-        lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(reply(text), RE.yes_or_no)
+        lambda both: "Answer:" if both[0].endswith(":") else BOTH, without_open(signed, RE.yes_or_no)
     )
 
 
@@ -55,7 +56,8 @@ _AGREES = begins_with(
     values(
         yes="correct|right|absolutely|definitely|certainly|of course|indeed|exactly|that's right|that's correct"
         "|that is right|that is correct",
-        no="absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
+        no="the claim is false|the statement is false|that is false"
+        "|absolutely not|certainly not|definitely not|of course not|not at all|incorrect|wrong|that's wrong"
         "|that is wrong|by no means",
     ),
     form="first_agreement",
@@ -63,7 +65,8 @@ _AGREES = begins_with(
 """Agreement or denial without a yes or a no: "Absolutely not!"."""
 
 
-def _agreed(words: str) -> str | None:
+def agreed(words: str) -> str | None:
+    """Return the yes or no of a reply that begins by agreeing or denying without one: "Definitely not."."""
     begins = _AGREES(words)
     return begins.value if begins else None
 
@@ -77,10 +80,11 @@ def yes_no(text: str, also: Iterable[Statement] = ()) -> str | None:
     if begins is None:
         # It may answer only the first of several questions; a firm answer after it counts.
         begins, weight = lead(beyond_question(words)), LOOSE
-    answers = begins is not None and not declines(begins[1]) and cannot_tell(begins[1]) is None
+    sides = RE.yes_no_split.findall(f"{begins[0]} {begins[1]}") if begins else []
+    answers = begins is not None and len(set(sides)) < 2 and not declines(begins[1]) and cannot_tell(begins[1]) is None
     leads = [Statement(begins[0], 0, weight)] if begins and answers else []
     statements = [*leads, *statements_in(words, first), *also]
-    return settle(statements) if statements else _agreed(words)
+    return settle(statements) if statements else agreed(words)
 
 
 _SIMULATED = (RE.can_only_be, RE.will_say, RE.call_it, RE.implied, *STATED)
@@ -169,7 +173,7 @@ def simulation(text: str) -> str | None:
     words = words if is_bare else _affirmed(words)
     statements = simulated(words, first, _SIMULATED)
     begins = lead(words)
-    if begins and RE.about_guessing.search(begins[1]):
+    if begins and RE.about_guessing.search(RE.reason_follows.split(begins[1])[0]):
         if begins[0] == "no":
             statements.append(Statement(UNKNOWN, 0, FIRM))
     elif begins and not RE.truth.match(words) and all(one.value != UNKNOWN for one in statements):

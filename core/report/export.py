@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..labs.base.declared import FACETS
-from ..store.filters import STATUS
+from ..store import label_agreement
+from ..store.filters import OWN_LABELS, STATUS
 from ..store.listing import Selection
+from ..store.schema import quoted_names, table_of
 from ..text.cells import csv
 
 if TYPE_CHECKING:
@@ -50,18 +52,20 @@ def rows(selected: Selection) -> DataFrame:
     of their runs.
 
     run, case, trial (the ids in the journal), lab, rules, seed, status, at, model, how, task, dataset, category,
-    difficulty, wording, title, about, explanation, expected, observed, outcome, counts, reason, doubt (why a trial that
-    counts has no verdict, by the updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw
-    texts); then the lab's first figure for the case, or for its run if the case has none of its own: metric, value,
-    low, high (95 % interval), n, of, figure_of; then the columns of people's own files, such as extra.domain. A missing
-    value is null.
+    difficulty, wording, title (the question), about (the trial's), explanation, gold (the correct answer to the
+    question), expected, observed, outcome, counts, reason, doubt (why a trial that counts has no verdict, by the
+    updated parser), calls (JSON: the ids of the trial's calls), answers (JSON: their raw texts); then the lab's first
+    figure for the case, or for its run if the case has none of its own: metric, value, low, high (95 % interval), n,
+    of, figure_of; then the columns of people's own files, such as extra.domain, and own labels of cases:
+    label.<scheme>.<labeller>, of a judge model judge.<scheme>.<its run>, with a warning if it did not pass its test. A
+    missing value is null.
     """
     facets = ", ".join(f"nullif({name}, '') as {name}" for name in FACETS)
     by = " union all ".join(
         f"""
         select items.run, items."case", items.trial, items.lab, '{rules}' as rules, seed, {STATUS} as status,
                items."at", items.model, {facets}, items.title, nullif(items.about, '') as about,
-               cases.explanation, trials.expected_{rules} as expected, trials.observed_{rules} as observed,
+               cases.explanation, golds.gold, trials.expected_{rules} as expected, trials.observed_{rules} as observed,
                nullif({outcome}, '') as outcome, trials.counts_{rules} as counts,
                nullif(trials.reason_{rules}, '') as reason, {doubt} as doubt,
                trials.calls::varchar as calls, raw.answers,
@@ -73,6 +77,7 @@ def rows(selected: Selection) -> DataFrame:
              left join trials on (trials.run, trials."case") = (items.run, items."case")
                   and trials.trial = coalesce(nullif(items.trial, ''), principal)
              left join cases on (cases.run, cases."case") = (items.run, items."case")
+             left join golds on (golds.run, golds."case") = (items.run, items."case")
              left join raw on (raw.run, raw."case", raw.trial) = (trials.run, trials."case", trials.trial)
              left join figures own on (own.run, own.metric, own.rules) = (items.run, declared.metric, '{rules}')
                   and own."case" = items."case" and own."case" <> ''
@@ -85,6 +90,12 @@ def rows(selected: Selection) -> DataFrame:
         )
     )
     labs = list(selected.store.labs.values())
+    golds = " union all ".join(
+        f'select run, "case", {quoted_names([lab.gold[1]])} as gold from {quoted_names([table_of(lab.gold[0])])}'  # noqa: S608  our own names
+        for lab in labs
+        if lab.gold
+    )
+    golds = golds or "select '' as run, '' as \"case\", '' as gold where false"
     frame = selected.frame(
         f"""
         , chosen as (select * from wanted), figures as (select * from scores where item = ''), asked as (
@@ -94,6 +105,9 @@ def rows(selected: Selection) -> DataFrame:
             select asked.run, asked."case", asked.trial,
                    to_json(list(text order by calls."at", call))::varchar as answers
             from asked join calls using (run, call) where text is not null group by all
+        ), golds as (
+            select c.run, c."case", max(g.gold) as gold from (select distinct run, "case" from wanted) c
+            join ({golds}) g on g.run = c.run and g."case" in (c."case", split_part(c."case", '/', 1)) group by all
         ), declared as (
             select unnest($labs::varchar[]) as lab, unnest($metrics::varchar[]) as metric,
                    unnest($main::varchar[]) as principal
@@ -111,7 +125,20 @@ def rows(selected: Selection) -> DataFrame:
         """
     )
     wide = extra.pivot(index=["run", "case"], columns="name", values="value").add_prefix("extra.")
-    return frame.merge(wide, how="left", left_on=["run", "case"], right_index=True)
+    labels = selected.frame(
+        f"""
+        select run, "case", if(kind = 'judge', 'judge.', 'label.') || scheme || '.' || who as name, labels as value
+        from ({OWN_LABELS}) where (run, "case") in (select (run, "case") from wanted)
+        """  # noqa: S608  our own names
+    )
+    labelled = labels.pivot(index=["run", "case"], columns="name", values="value")
+    unfit = {one.run: one.warning for one in label_agreement.judges(selected.store, selected.viewer) if one.warning}
+    labelled = labelled.rename(
+        columns=lambda name: f"{name} ({unfit[run]})" if (run := name.rpartition(".")[2]) in unfit else name
+    )
+    for columns in (wide, labelled):
+        frame = frame.merge(columns, how="left", left_on=["run", "case"], right_index=True)
+    return frame
 
 
 def kind_of(file: Path) -> Kind:

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from ..events import Scored
-from ..labs.base.cases import Trial, View
-from ..labs.base.declared import Means
 from ..labs.base.lab import Lab
+from ..labs.base.report import Report
 from ..models.ids import CONTROL, is_control
-from ..scene import ENDING, Card, Claim, Drop, Expect, FigureLine, Part, Scene, Verdict, Who, from_emphasis, screens
+from ..scene import ENDING, MOST_SCREENS, Claim, Drop, FigureLine, Part, Scene, Who, screens
 from ..text.plurals import count_noun, numbered, numbers
 from ..transcript import CaseLog, Transcript
 from .run_scene import in_run, with_caution
@@ -63,7 +62,7 @@ def _short(before: str, count: str) -> str:
     return f"{'-'.join(words)[:60]}, {count}"
 
 
-def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: View | None = None) -> Scene:
+def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, view: Report | None = None) -> Scene:
     """The scene of a case so far. `active`: whether its run is in progress; `view` is the case's view, if it is known.
     Never raises: what a damaged journal lacks is missing, and `unread` counts it.
     """
@@ -71,7 +70,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
-    scene = lab.scene(view) if lab.scene is not None else of_trials(lab, view)
+    scene = lab.scene(view) if lab.scene is not None else scene_of(lab, view)
     scene = in_run(scene, lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)
@@ -188,38 +187,26 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
     return FigureLine(title=metric.title_with(score.detail), value=value, help=metric.help, n=score.n, of=score.of)
 
 
-def of_trials(lab: Lab, view: View) -> Scene:
-    """The scene for a lab without scenes of its own: its explanation, its trials, its verdict."""
-    claim = Claim(parts=(Part(text=view.explanation),)) if view.explanation is not None else None
-    outcome = view.outcome
-    sentences = list(lab.verdict(view)) if outcome != "waiting" else []
-    verdict = None
-    if sentences:
-        mark = lab.means(outcome)
-        headline, *more = (from_emphasis(sentence) for sentence in sentences)
-        verdict = Verdict(headline=headline, more=tuple(more), mark=mark)
-    cards = tuple(_card(lab, id, trial, number) for number, (id, trial) in enumerate(view.trials.items(), start=1))
-    return Scene(lab=lab.title, claim=claim, cards=cards, verdict=verdict)
-
-
-def _card(lab: Lab, id: str, trial: Trial, number: int) -> Card:
-    reading, paper = trial.repaired, trial.paper
-    mark: Means = "in doubt" if reading.doubt else lab.means(reading.outcome)
-    words = {value: lab.words.get(value, value) for value in (reading.expected, reading.observed) if value}
-    return Card(
-        id=id,
-        number=number,
-        mark=mark,
-        parts=(Part(text=trial.about),),
-        options=words,
-        expects=(Expect(who="", value=reading.expected),) if reading.expected is not None else (),
-        said=reading.observed or "",
-        outcome=lab.words.get(reading.outcome, reading.outcome),
-        reason=reading.reason,
-        doubt=reading.doubt,
-        by_paper=lab.words.get(paper.outcome, paper.outcome) if paper.outcome != reading.outcome else "",
-        calls=trial.calls,
+def scene_of(lab: Lab, report: Report) -> Scene:
+    """The scene that a report tells, without what its run adds."""
+    scene = Scene(
+        lab=lab.title,
+        title=report.heading(),
+        question=lab.question,
+        method=report.method(),
+        one=report.one,
+        words=report.mark_words,
+        parts=tuple(report.asked()),
+        claim=report.claim(),
+        cards=tuple(report.cards()),
+        panels=tuple(report.panels()),
+        plot=report.plot(),
+        verdict=report.verdict(),
+        grid=tuple(report.grid()),
+        figures=tuple(report.figures()),
+        differs=report.differs(),
     )
+    return scene.model_copy(update={"screens": tuple(report.screens(scene))[:MOST_SCREENS]})
 
 
 def of_run(lab: Lab, transcript: Transcript, active: bool = False, most: int | None = None) -> Iterator[Scene]:

@@ -23,7 +23,10 @@ _LINE_OF_MODULE = re.compile(
 
 def _library() -> Path:
     """The path of the library's module. Raises PackageNotFoundError if it is missing or differs from the release."""
-    path = next(Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-"))
+    # An installed package has it beside our own modules.
+    path = next(_VIEWER.glob("preact-*.js"), None) or next(
+        Path(str(file.locate())) for file in files(LIBRARY) or () if file.name.startswith("preact-")
+    )
     if altered := package_data.altered(LIBRARY, path.parent):
         raise PackageNotFoundError(f"{LIBRARY}, whose file {altered} differs from the released one: install it again")
     return path

@@ -125,10 +125,10 @@ class RunAccess:
         self._jobs = jobs
         self.visitor = visitor
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None) -> str:
+    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, additions: Sequence[UserInput] = ()) -> str:
         """Begin a run and return its id (`JobRunner.start`). Raises QuotaExceededError."""
         self.must_be_known()
-        return self._jobs.start(lab, spec, resolve, self.visitor.name)
+        return self._jobs.start(lab, spec, resolve, self.visitor.name, additions)
 
     def must_be_known(self) -> None:
         """Check that the visitor may begin something. Raises QuotaExceededError if they have not signed in or cannot be
@@ -150,6 +150,14 @@ class RunAccess:
     def made(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the visitor may view."""
         return self._jobs.made(lab, read, self.visitor.name)
+
+    def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None) -> str:
+        """Let another model predict in a completed run, as a new run of the visitor's (`JobRunner.repredict`). Raises
+        RunNotFoundError, AccessDeniedError, QuotaExceededError and ValueError.
+        """
+        self.run(run_id)
+        self.must_be_known()
+        return self._jobs.repredict(run_id, simulator, resolve, self.visitor.name)
 
     def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the visitor may view, the newest first."""

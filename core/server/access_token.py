@@ -22,7 +22,7 @@ def address(url: str, page: str = "") -> str:
     its end.
     """
     if is_required():
-        return f"{url}/{page}?token={_TOKEN}"
+        return f"{url}/{page}{'&' if '?' in page else '?'}token={_TOKEN}"
     return f"{url}/{page}" if page else url
 
 

@@ -19,7 +19,7 @@ from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..runs import fairness, prerequisites
 from ..runs.context import Resolve
-from ..runs.driver import Driver, new_reading
+from ..runs.driver import Driver, new_predictions, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
 from ..runs.fairness import WHOSE
 from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, planned, stored_resolve
@@ -128,16 +128,25 @@ class JobRunner(RunLibrary):
         """
         self._stop()
 
-    def start(self, lab: str, spec: Spec, resolve: Resolve | None = None, owner: str = "") -> str:
+    def start(
+        self,
+        lab: str,
+        spec: Spec,
+        resolve: Resolve | None = None,
+        owner: str = "",
+        additions: Sequence[UserInput] = (),
+    ) -> str:
         """Begin a run and return its id immediately. `resolve` finds this run's models if they are not the ones
-        everybody has; `owner` names the person it is for. Raises QuotaExceededError.
+        everybody has; `owner` names the person it is for; `additions` are what that person adds to it. Raises
+        QuotaExceededError.
         """
         calls = self._calls(self.labs[lab], spec)
         for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
             if isinstance(first, Prerequisite) and self.lacks(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
-        return self._new(RunRequest(self.labs[lab], spec, new_id(lab)), resolve, owner, calls)
+        going = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
+        return self._new(going, resolve, owner, calls)
 
     def resume(
         self,
@@ -180,6 +189,17 @@ class JobRunner(RunLibrary):
         lab, spec = self.lab_and_spec(run_id, history)
         model = replaying(run_id, history)
         return self._new(new_reading(lab, spec, run_id, history), lambda id: model, owner, None)
+
+    def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None, owner: str = "") -> str:
+        """Let another model predict in a completed run, as a new run: only that model is asked. Raises
+        RunNotFoundError, QuotaExceededError, and ValueError if no model predicts in the run's lab.
+        """
+        history = self.events(run_id)
+        lab, spec = self.lab_and_spec(run_id, history)
+        going = new_predictions(lab, spec, run_id, history, simulator)
+        with _in_the_run():
+            models = stored_resolve(run_id, history, [simulator], resolve or self._driver.resolve)
+        return self._new(going, models, owner, self._calls(lab, going.spec))
 
     def plan(self, fork: Fork, spec: Spec | None = None) -> ForkPlan:
         """What continuing from the edit would ask, without making a call, with the run's specification or with `spec`.

@@ -3,7 +3,9 @@ other module of this project, and heavy libraries only where they are used.
 """
 
 from .agreement import Agreement as Agreement
+from .agreement import alpha as alpha
 from .agreement import kappa as kappa
+from .agreement import kappa_interval as kappa_interval
 from .agreement import weighted_kappa as weighted_kappa
 from .audit import Stratum as Stratum
 from .audit import allotted as allotted

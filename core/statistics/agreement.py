@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from .interval import ROOM, Interval
+from .shares import FEW
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Agreement(NamedTuple):
@@ -47,3 +54,95 @@ def weighted_kappa(pairs: Sequence[tuple[Hashable, Hashable, float]]) -> Agreeme
     if len({*first, *second}) < 2:
         return Agreement(None, len(pairs), agreed, by_chance)
     return Agreement((agreed - by_chance) / (1 - by_chance), len(pairs), agreed, by_chance)
+
+
+LabelSet = frozenset[Hashable]
+"""The labels that one labeller gave one item."""
+
+DRAWS = 2000
+
+
+def masi(a: LabelSet, b: LabelSet) -> float:
+    """Return the MASI distance of two sets of labels, from 0 (equal) to 1 (nothing in common): Passonneau 2006, LREC,
+    831-836. For two sets of one label it is 0 or 1.
+    """
+    both, either = len(a & b), len(a | b)
+    if a == b:
+        return 0.0
+    overlap = 2 / 3 if a <= b or b <= a else 1 / 3 if both else 0.0
+    return 1 - both / either * overlap
+
+
+def alpha(items: Sequence[Sequence[LabelSet]], seed: int = 0) -> Interval:
+    """Compute Krippendorff's alpha (2004, chapter 11) of any number of labellers with the distance `masi`, and a 95 %
+    interval by resampling items.
+
+    `items` has, for each item, the set of labels of everyone who labelled it; items with fewer than two do not
+    count. 1: all agree; guesses: around 0; undefined without items and if all labels are the same, because chance
+    alone would then make them agree. Fewer than FEW items, or no disagreement: no interval.
+    """
+    import numpy as np
+
+    paired = [item for item in items if len(item) > 1]
+    kinds = list(dict.fromkeys(label for item in paired for label in item))
+    if not paired:
+        return Interval(None, None, None, 0, "no item has two labels")
+    place = {kind: at for at, kind in enumerate(kinds)}
+    apart = np.array([[masi(a, b) for b in kinds] for a in kinds])
+    counts = np.zeros((len(paired), len(kinds)))
+    for row, item in enumerate(paired):
+        for label in item:
+            counts[row, place[label]] += 1
+    many = counts.sum(axis=1)
+    within = np.einsum("uc,cd,ud->u", counts, apart, counts) / (many - 1)
+
+    def of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        n, values = weights @ many, weights @ counts
+        expected = np.einsum("bc,cd,bd->b", values, apart, values) / (n - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(1 - (weights @ within) / expected)
+
+    return _resampled(of, len(paired), seed)
+
+
+def kappa_interval(a: Sequence[Hashable | None], b: Sequence[Hashable | None], seed: int = 0) -> Interval:
+    """Compute Cohen's `kappa` of two labellers with a 95 % interval by resampling items. Fewer than FEW items, or no
+    disagreement: no interval. Raises ValueError for unequal lengths.
+    """
+    import numpy as np
+
+    both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
+    if not both:
+        return Interval(None, None, None, 0, "no item has two labels")
+    place = {kind: at for at, kind in enumerate(dict.fromkeys(label for pair in both for label in pair))}
+    first, second = (np.eye(len(place))[[place[pair[side]] for pair in both]] for side in (0, 1))
+    same = (first * second).sum(axis=1)
+
+    def of(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        n = weights.sum(axis=1)
+        by_chance = ((weights @ first) * (weights @ second)).sum(axis=1) / n**2
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(((weights @ same) / n - by_chance) / (1 - by_chance))
+
+    return _resampled(of, len(both), seed)
+
+
+def _resampled(of: Callable[[NDArray[np.float64]], NDArray[np.float64]], n: int, seed: int) -> Interval:
+    """The coefficient of `n` items with its percentile interval; `of` computes it for each row of item weights."""
+    import numpy as np
+
+    value = float(of(np.ones((1, n)))[0])
+    if not np.isfinite(value):
+        return Interval(None, None, None, n, "all labels are the same, so chance alone would make them agree")
+    if n < FEW:
+        return Interval(value, None, None, n, f"fewer than {FEW} items are too few for an interval")
+    if value == 1:
+        return Interval(value, None, None, n, "all agree: resampling shows no spread")
+    random, at_once = np.random.default_rng(seed), max(1, ROOM // n)
+    drawn = [
+        of(random.multinomial(n, np.full(n, 1 / n), size=min(at_once, DRAWS - start)).astype(float))
+        for start in range(0, DRAWS, at_once)
+    ]
+    # A resample whose labels are all the same has no coefficient.
+    low, high = np.nanquantile(np.concatenate(drawn), [0.025, 0.975])
+    return Interval(value, float(low), float(high), n, f"bootstrap of items, percentile, {DRAWS:,} draws")

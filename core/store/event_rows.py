@@ -142,7 +142,7 @@ _SCORED = ("case", "metric", "rules", "item", "n", "of")
 def new_run(name: str) -> Row:
     """The row of a run about which nothing is known yet."""
     row = {"run": name, "status": "running", "seconds": 0.0}
-    row |= dict.fromkeys(("about", "reread_from", "forked_from", "owner", "study"), "")
+    row |= dict.fromkeys(("about", "reread_from", "predicted_from", "forked_from", "owner", "study"), "")
     return row | dict.fromkeys(("answered", "failed", "bytes", "lines"), 0)
 
 
@@ -193,7 +193,7 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             run.update(status=event.status, finished_at=at)
 
 
-_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "owner", "study")
+_STARTED = ("lab", "seed", "app", "commit", "about", "reread_from", "predicted_from", "owner", "study")
 
 
 def _text(fields: Mapping[str, Any], name: str) -> str | None:

@@ -37,6 +37,33 @@ TITLES = {
 EXTRA = "extra:"
 """Begins the facet of a column of a person's own file."""
 
+KIND = "kind:"
+"""Begins the facet of rows grouped by meaning (core/store/kinds.py)."""
+
+LABEL = "label:"
+"""Begins the facet of a label scheme by one labeller: `label:<scheme>@<who>`. `who` is the name under which a person's
+labels are stored, or the run of a judge model.
+"""
+
+
+OWN_LABELS = f"""
+    select run, "case", who, scheme, kind, string_agg(distinct label, ', ' order by label) as labels from (
+        select about as run, "case", who, kind, split_part(value, ': ', 1) as scheme,
+               substr(value, length(split_part(value, ': ', 1)) + 3) as label
+        from labels where trial = ''
+             and (kind = 'own' or (kind = 'judge' and who in (select run from runs where {SEEN})))
+    ) group by all
+"""  # noqa: S608  our own names
+"""People's own labels of cases, and those of the judge models whose runs $viewer may see; several of one labeller are
+joined by commas.
+"""
+
+
+def label_facet(scheme: str, who: str) -> str:
+    """The name of the facet of that labeller's labels under a scheme."""
+    return f"{LABEL}{scheme}@{who}"
+
+
 FLAGS = ("deep", "recordings", "hidden", "older")
 """Boolean fields of a filter; an address has them as 1 if they are set."""
 
@@ -59,8 +86,9 @@ class Range(NamedTuple):
 class Filter:
     """Selects rows of `items`.
 
-    - `chosen`: for each facet (one of TITLES, "as:<role>" for the model that a run asked in that role, or
-      "extra:<name>" for a column of a person's own file) the values of which a row must have one.
+    - `chosen`: for each facet (one of TITLES, "as:<role>" for the model that a run asked in that role,
+      "extra:<name>" for a column of a person's own file, "kind:<id>" for rows grouped by meaning, or a `label_facet`)
+      the values of which a row must have one.
     - `text`: words that must all appear in question, prediction, answer or explanation, and with `deep` also in any
       prompt or raw answer; words in double quotes must appear together.
     - `since`, `until`: the first and the last day; None is no bound.
@@ -126,7 +154,7 @@ def from_query(query: Mapping[str, Sequence[str]]) -> Filter:
     chosen = {
         name: tuple(value for value in dict.fromkeys(values) if len(value) <= LONGEST)[:MOST_VALUES]
         for name, values in query.items()
-        if (name in TITLES or name.startswith(("as:", EXTRA))) and len(name) <= LONGEST and values
+        if (name in TITLES or name.startswith(("as:", EXTRA, KIND, LABEL))) and len(name) <= LONGEST and values
     }
     return Filter(
         chosen=chosen,
@@ -180,6 +208,17 @@ def facet_of(name: str, values: Values) -> Facet | None:
     if name.startswith(EXTRA):
         given = f"select * from extra_columns where name = {values(name.removeprefix(EXTRA))}"  # noqa: S608  our own names
         return Facet("value", f"({given}) extra_columns", 'run, "case"')
+    if name.startswith(KIND):
+        given = f"select * from kinds where clustering = {values(name.removeprefix(KIND))}"  # noqa: S608  our own names
+        return Facet("kind", f"({given}) kinds", 'run, "case", trial')
+    if name.startswith(LABEL):
+        scheme, _, who = name.removeprefix(LABEL).rpartition("@")
+        given = f"""
+            select distinct about as run, "case", substr(value, length({values(scheme)}) + 3) as value from labels
+            where kind in ('own', 'judge') and trial = '' and who = {values(who)}
+                  and starts_with(value, {values(scheme)} || ': ')
+        """  # noqa: S608  our own names
+        return Facet("value", f"({given}) own_labels", 'run, "case"')
     return None
 
 

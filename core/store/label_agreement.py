@@ -13,6 +13,8 @@ from typing import NamedTuple
 from ..labs.base.declared import Judgement
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, RULES
+from ..runs.label_schemes import Scheme
+from ..statistics import Interval, alpha, kappa_interval
 from .audits import UNREAD as UNREAD
 from .queries import SEEN
 from .rereadings import first_of
@@ -86,6 +88,131 @@ def labellers(store: Store, lab: Lab, judged: Judgement, viewer: str | None = No
         return None
     people = {who for by_person in shared for who in by_person}
     return Labellers(len(people), len(shared), sum(len(set(by_person.values())) == 1 for by_person in shared))
+
+
+class SchemeAgreement(NamedTuple):
+    """How far people agree who labelled the same cases by a scheme of their own: `coefficient` names the `value`, `n`
+    cases have labels of two or more of `people`, who gave the same ones on `agreed` of them.
+    """
+
+    coefficient: str
+    value: Interval
+    people: int
+    n: int
+    agreed: int
+
+    @property
+    def sentence(self) -> str:
+        """The agreement in a sentence, with its number of cases, and the interval or why there is none."""
+        if not self.n:
+            return "No case has the labels of two people yet."
+        said = f"{self.people} people agree on {self.agreed:,} of the {self.n:,} cases that two or more labelled"
+        value, low, high, _, how = self.value
+        if value is None:
+            return f"{said}; {self.coefficient} is undefined: {how}."
+        if low is None or high is None:
+            return f"{said}; {self.coefficient} {value:.2f}, without an interval: {how}."
+        return f"{said}; {self.coefficient} {value:.2f} (95% interval {low:.2f} to {high:.2f})."
+
+
+CaseLabels = dict[tuple[str, str], dict[str, frozenset[str]]]
+"""By case (its run and name) the labels that each person gave it."""
+
+
+def own_labels(store: Store, scheme: str, viewer: str | None = None) -> CaseLabels:
+    """People's labels of cases under that scheme, in the runs that `viewer` may see. Those of judge models are left
+    out.
+    """
+    rows = store.rows(
+        f"""
+        select about, "case", who, substr(value, length($scheme) + 3) from labels
+        where kind = 'own' and trial = '' and starts_with(value, $scheme || ': ')
+              and about in (select run from runs where {SEEN})
+        order by about, "case", who, value
+        """,  # noqa: S608  our own names
+        {"scheme": scheme, "viewer": viewer},
+    )
+    found: defaultdict[tuple[str, str], dict[str, frozenset[str]]] = defaultdict(dict)
+    for run, case, who, label in rows:
+        found[run, case][who] = found[run, case].get(who, frozenset()) | {label}
+    return dict(found)
+
+
+def labellers_by_scheme(store: Store, viewer: str | None = None) -> list[tuple[str, str, bool]]:
+    """Who labelled cases under which scheme, in the runs that `viewer` may see: scheme, labeller, and whether that is
+    the run of a judge model.
+    """
+    return store.rows(
+        f"""
+        select distinct split_part(value, ': ', 1) as scheme, who, kind = 'judge' as judge from labels
+        where trial = '' and about in (select run from runs where {SEEN})
+              and (kind = 'own' or (kind = 'judge' and who in (select run from runs where {SEEN})))
+        order by judge, scheme, who
+        """,  # noqa: S608  our own names
+        {"viewer": viewer},
+    )
+
+
+class Judge(NamedTuple):
+    """A judge model by its run: what it was asked, and its test. `passed` is None if there were too few labels; `value`
+    is its kappa with the person over `n` cases.
+    """
+
+    run: str
+    model: str
+    question: str
+    passed: bool | None
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @property
+    def warning(self) -> str:
+        """What to say wherever its labels are shown; empty if it passed its test."""
+        return {True: "", False: "failed its test", None: "not tested"}[self.passed]
+
+
+def judges(store: Store, viewer: str | None = None) -> list[Judge]:
+    """The judge models whose labels `viewer` may see, the newest run first."""
+    rows = store.rows(
+        f"""
+        select run, coalesce(model, ''), coalesce(json_extract_string(spec, '$.question'), ''),
+               json_extract_string(detail, '$.passed'), value, low, high, coalesce(n, 0)
+        from runs left join (select * from scores where "case" = '' and item = '' and rules = 'repaired') s using (run)
+        where run in (select who from labels where kind = 'judge') and {SEEN}
+        order by runs."at" desc, run
+        """,  # noqa: S608  our own names
+        {"viewer": viewer},
+    )
+    passed = {"true": True, "false": False}
+    return [Judge(run, model, question, passed.get(said), *score) for run, model, question, said, *score in rows]
+
+
+def judgement_of(store: Store, judge: str, run: str, case: str) -> str:
+    """The trial of a judge's run that judged this case; '' if there is none."""
+    sql = "select item from judged_case where (run, target, target_case) = (?, ?, ?)"
+    return next((item for (item,) in store.rows(sql, [judge, run, case])), "")
+
+
+def is_blind(labels: CaseLabels, who: str) -> bool:
+    """Whether the person `who` may not see other people's labels yet: somebody labelled a case that they did not."""
+    return any(by_person.keys() - {who} and who not in by_person for by_person in labels.values())
+
+
+def scheme_agreement(labels: CaseLabels, scheme: Scheme) -> SchemeAgreement:
+    """How far people agree under the scheme: Cohen's kappa for two people and one label a case, else Krippendorff's
+    alpha, in which several labels of a case are compared by how far they overlap (MASI).
+    """
+    shared = [by_person for by_person in labels.values() if len(by_person) > 1]
+    people = sorted({who for by_person in shared for who in by_person})
+    agreed = sum(len(set(by_person.values())) == 1 for by_person in shared)
+    if len(people) == 2 and not scheme.several:
+        first, second = ([one.get(who) for one in shared] for who in people)
+        name, value = "kappa", kappa_interval(first, second)
+    else:
+        name, value = "alpha", alpha([list(one.values()) for one in shared])
+    return SchemeAgreement(name, value, len(people), len(shared), agreed)
 
 
 def tags(store: Store, viewer: str | None = None, most: int = 50) -> list[str]:

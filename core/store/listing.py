@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.declared import FACETS, Cases
-from .filters import STATUS, Filter, Values, condition, facet_of
+from .filters import OWN_LABELS, STATUS, Filter, Values, condition, facet_of
 from .queries import SEEN
 from .rereadings import versions
 from .schema import quoted_names, table_of
@@ -34,6 +34,9 @@ SORTS = {
     "model": ("By model", ("model", '"at" desc', "run desc")),
 }
 """The orders of a list, by their word in an address; the rows of one run keep the run's own order."""
+
+RANKINGS = {"instructive": "Most instructive first", "meaning": "By meaning"}
+"""The orders that `core.store.ranking` makes, by their word in an address."""
 
 _WITHIN = ("number", '"case"', "trial")
 
@@ -160,6 +163,25 @@ class Selection:
             found.setdefault((run, case), {})[name] = value
         return [found.get((place.run, place.case), {}) for place in places]
 
+    def own_labels(self, places: Sequence[RowPlace]) -> list[dict[tuple[str, str], str]]:
+        """The labels of people's own schemes, and of judge models, of the cases at these places, which were selected:
+        by scheme and labeller (`filters.label_facet`). Several labels of one person are joined by commas.
+        """
+        rows = self.store.rows(
+            f"""
+            select run, "case", scheme, who, labels from ({OWN_LABELS})
+            where (run, "case") in (select (unnest($runs), unnest($cases)))
+            """,  # noqa: S608  our own names
+            {
+                **{"runs": [place.run for place in places], "cases": [place.case for place in places]},
+                "viewer": self.viewer,
+            },
+        )
+        found: dict[tuple[str, str], dict[tuple[str, str], str]] = {}
+        for run, case, scheme, who, labels in rows:
+            found.setdefault((run, case), {})[scheme, who] = labels
+        return [found.get((place.run, place.case), {}) for place in places]
+
     def items(
         self, sort: str = "newest", after: RowPlace | None = None, before: RowPlace | None = None, limit: int = PAGE
     ) -> Listed:
@@ -218,6 +240,25 @@ class Selection:
                      and items.run in (select run from runs where {SEEN})
             """,  # noqa: S608  our own names
             {**place._asdict(), "viewer": self.viewer, "stopped": list(self.stopped)},
+        )
+
+    def rows_at(self, places: Sequence[RowPlace]) -> DataFrame:
+        """The rows at these places, which were selected, in their order, with the columns of `items`."""
+        return self.store.query(
+            f"""
+            with places as (
+                select unnest($runs) as run, unnest($cases) as "case", unnest($trials) as trial,
+                       unnest(range(len($runs))) as place
+            )
+            select shown.* from ({_SHOWN}) shown join places using (run, "case", trial)
+            order by place
+            """,  # noqa: S608  our own names
+            {
+                "runs": [place.run for place in places],
+                "cases": [place.case for place in places],
+                "trials": [place.trial for place in places],
+                "stopped": list(self.stopped),
+            },
         )
 
     def cases(self, limit: int) -> tuple[list[RowPlace], int]:

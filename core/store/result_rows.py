@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..runs.guesses import Played
-from ..runs.labels import Kept, Label, Sealing
+from ..runs.labels import JudgedCase, Kept, Label, Sealing
 from ..transcript import name_of
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SAID: dict[str, type[Label | Kept | Sealing]] = {name_of(kind): kind for kind in (Label, Kept, Sealing)}
 PLAYED = name_of(Played)
+OWN, JUDGE = "own", "judge"
+"""The kinds of labels of a person's own scheme: by a person, and by a judge model."""
 
 
 def _sql(name: str) -> str:
@@ -89,6 +91,15 @@ def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         except ValidationError:
             continue
         rows += [(run, about, case, item, who, kind, value, at) for kind, value in said]
+    if any(JudgedCase in lab.records for lab in labs.values()):
+        judged = cursor.execute(
+            f"""
+            select run, target, target_case, '', run, '{JUDGE}', scheme || ': ' || label, "at" from judged_case
+            where run = any(?) and label <> '' and not is_test
+            """,  # noqa: S608  our own names
+            [list(runs)],
+        )
+        rows += judged.fetchall()
     if rows:
         cursor.executemany("insert into labels values (?, ?, ?, ?, ?, ?, ?, ?)", rows)
 
@@ -102,6 +113,7 @@ def _words(said: Label | Kept | Sealing) -> Iterator[tuple[str, str]]:
         words = [("verdict", f"{name}: {word}") for name, word in said.verdicts.items()]
         words += [("should", f"{name}: {word}") for name, word in said.should.items()]
         words += [*(("tag", tag) for tag in said.tags), ("note", said.note)]
+        words += [(OWN, f"{scheme}: {label}") for scheme, labels in said.own.items() for label in labels]
     return ((kind, value) for kind, value in words if value)
 
 

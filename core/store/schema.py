@@ -31,7 +31,7 @@ TABLES = Path(__file__).with_name("tables.sql").read_text(encoding="utf-8")
 
 GENERIC = (
     *("version", "runs", "cases", "trials", "calls", "scores", "drops", "extra_columns", "records", "faults"),
-    *("items", "roles", "labels"),
+    *("items", "roles", "labels", "vectors", "kinds"),
 )
 """Tables that do not belong to a record type."""
 

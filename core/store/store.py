@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ExplainError
 from ..labs.base.lab import Lab
+from ..package_data import COMMAND
 from . import schema
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ MEMORY = "2GB"
 
 _ROWS = 100_000
 """How many rows are copied at a time."""
+
+LONGEST_ENCODED = 2_000
+"""Characters of a text that sentence vectors are made of; the encoders cut at fewer."""
 
 _QUIET = 2.0
 """How many seconds `rewrite` waits for readers to finish."""
@@ -48,9 +52,7 @@ _CONFIG: dict[str, str] = {
     "threads": "2",
 }
 
-_REBUILD = (
-    "It is only an index of the journals: delete it, and it is made again from them (python -m core store rebuild)."
-)
+_REBUILD = f"It is only an index of the journals: delete it, and it is made again from them ({COMMAND} store rebuild)."
 
 
 Params = Sequence[object] | Mapping[str, object]
@@ -212,6 +214,7 @@ class Store:
                     connection.register("incoming", rows)
                     connection.execute(f'insert into "{table}" by name from incoming')
                     connection.unregister("incoming")
+                _copy_vectors(cursor, connection)
             with self._reading:
                 if not self._reading.wait_for(lambda: not self._cursors, _QUIET):
                     return fresh.unlink()
@@ -289,6 +292,21 @@ def used(sql: str, params: Params) -> list[object] | dict[str, object]:
         return list(params)
     named = set(re.findall(r"\$(\w+)", sql))
     return {name: value for name, value in params.items() if name in named}
+
+
+def _copy_vectors(old: DuckDBPyConnection, new: DuckDBPyConnection) -> None:
+    """Copy the vectors of texts that rows still have. Their table has no run, since texts are shared."""
+    new.register("incoming", old.sql("from vectors").to_arrow_reader(_ROWS))
+    new.execute(
+        f"""
+        insert into vectors by name select * from incoming where digest in (
+            select sha256(left(text, {LONGEST_ENCODED})) from (
+                select title as text from items union select about from items union select explanation from cases
+            ) where text is not null
+        )
+        """  # noqa: S608  our own number
+    )
+    new.unregister("incoming")
 
 
 def _open(

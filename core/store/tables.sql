@@ -16,6 +16,7 @@ create table runs (
     commit varchar,
     about varchar,                -- the run that a person comments on; '' if it is a run itself
     reread_from varchar,          -- the run whose raw answers were parsed again
+    predicted_from varchar,       -- the run whose questions and answers another predictor predicted
     title varchar,                -- of its spec, or of its first case
     model varchar,
     cases bigint,                 -- planned
@@ -116,8 +117,22 @@ create table labels (            -- what people say about a run, one row for eac
     run varchar,                  -- the journal
     about varchar, "case" varchar, -- '' for the run itself
     trial varchar,                -- '' for the case itself
-    who varchar,
-    kind varchar,                 -- verdict | should | tag | note; of a run title | hidden
-    value varchar,                -- of a verdict, and of what should be: "what is judged: word"
+    who varchar,                  -- a person; of a judge model its run
+    kind varchar,                 -- verdict | should | tag | note | own | judge; of a run title | hidden
+    value varchar,                -- of a verdict, of what should be, and of own labels: "what is judged: word"
+    "at" timestamp
+);
+create table vectors (            -- sentence vectors of questions and explanations (core/store/vectors.py)
+    encoder varchar,
+    digest varchar,               -- sha256 of the text
+    vector float[],               -- of length 1
+    primary key (encoder, digest)
+);
+create table kinds (              -- rows grouped by meaning (core/store/kinds.py)
+    clustering varchar,           -- which rows were grouped, a hash
+    run varchar, "case" varchar, trial varchar,
+    kind varchar,                 -- its telling words; '' if no other row is like it
+    title varchar,                -- the name that a model gave it; '' if none
+    model varchar,                -- that model
     "at" timestamp
 );

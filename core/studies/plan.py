@@ -16,12 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as pydantic_dataclass
 
+from .. import home, journal
 from ..datasets import own
 from ..errors import ExplainError
 from ..events import CallError, Rules
@@ -192,11 +193,25 @@ class Study(_Settings):
 
 def run_id(lab: Lab, spec: Spec, prompts: Mapping[str, str] | None = None) -> str:
     """The run's name: a hash of only the lab, the specification, the prompts, and the content of a data file of one's
-    own. `prompts` are the lab's for the specification, if they are already known.
+    own, whatever its path. `prompts` are the lab's for the specification, if they are already known.
     """
-    content = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": prompts or lab.prompts(spec)}
-    if held := own.digest(dataset_of(spec)):
-        content["data"] = held
+    made: dict[str, Any] = spec.model_dump(mode="json")
+    content = {"lab": lab.name, "spec": made, "prompts": prompts or lab.prompts(spec)}
+    dataset = dataset_of(spec)
+    if not (held := own.digest(dataset)):
+        return _id_of(lab, content)
+    content["data"] = held
+    # A run that an earlier version named by the file's path keeps its name.
+    if journal.path_for(home.journals(), by_path := _id_of(lab, content)).exists():
+        return by_path
+    # The end of the name says how the file is parsed.
+    if "title" in made:
+        made["title"] = str(made["title"]).removeprefix(dataset.removeprefix("file:"))
+    made["dataset"] = f"file:{PurePath(dataset).suffix.lower()}"
+    return _id_of(lab, content)
+
+
+def _id_of(lab: Lab, content: Mapping[str, Any]) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 

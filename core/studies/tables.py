@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
 from ..runs import verify
+from ..runs.engine import PRIOR
 from ..score import Score
 from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
 from ..statistics.subjects import compare_where_equal
@@ -131,15 +134,18 @@ def measured(
     stopped at the study's `stop_width`), imported (from whom, in words; empty if it was made here), damaged (number of
     damaged lines of its journal), metric, value (NaN if undefined), n, of, truth (of the figure that decides; NaN if it
     is not known), and a column for each setting, facet and trait, as text. A case without the figure, such as a failed
-    one, has a row too. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices;
-    those of `human` what people said, if a table of the study needs it. `kept` holds what an earlier call read of
-    completed runs, by name; this call adds to it. `said` is the folder of what people said, if it is a different one.
+    one, has a row too. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices,
+    also with another predictor of the same answers (`predicted_again`); those of `human` what people said, if a table
+    of the study needs it. `kept` holds what an earlier call read of completed runs, by name; this call adds to it.
+    `said` is the folder of what people said, if it is a different one.
     """
     import pandas as pd
 
     controls = {run.id for run in study.controls}
     from_people = human.journals(study, labs, said or folder)
     stopped = stopped_early(study, folder)
+    again = predicted_again(study, folder)
+    controls |= {other.id for first, several in again.items() if first in controls for other in several}
     frames: list[DataFrame] = []
     for run in study.all:
         # A frame for each run: the rows of all runs as dictionaries would take ten times the memory.
@@ -151,6 +157,10 @@ def measured(
         if kept is not None and of_run["complete"].iloc[0]:
             kept[run.id] = of_run
         frames.append(of_run)
+        for other in again.get(run.id, ()):
+            every = _of_run(other, folder, study, stopped.get(run.id))
+            made = [row for row in every if str(row["metric"]).startswith(multiverse.NAMED)]
+            frames.append(pd.DataFrame(made, dtype=object))
         if run.id in from_people:
             measured_rows: list[Row] = of_run.to_dict("records")
             said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
@@ -170,6 +180,40 @@ def measured(
     for name in ("value", "truth"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
+
+
+def predicted_again(study: Study, folder: Path) -> dict[str, list[Planned]]:
+    """The completed runs in which another predictor predicted from the answers of a run of the study, by that run. A
+    predictor that failed its qualification test is left out.
+    """
+    found: dict[str, list[Planned]] = {}
+    labs = {run.id: run.lab for run in study.all}
+    for path in journal.list_journals(folder):
+        if (lab := labs.get(first := _predicted_from(path))) is None:
+            continue
+        state = transcript(journal.read(path).events)
+        records = state.places[""].records.values() if "" in state.places else ()
+        failed = any(one.item.startswith(PRIOR) and one.data.get("passed") is False for one in records)
+        if state.status == "completed" and state.started is not None and not failed:
+            spec = lab.spec.model_validate(state.started.spec)
+            found.setdefault(first, []).append(Planned(path.stem, lab, spec))
+    return found
+
+
+def _predicted_from(path: Path) -> str:
+    """The run whose answers a run uses; '' if it is none."""
+    with suppress(OSError, ValueError, LookupError):
+        return _begun_from(path)
+    return ""
+
+
+@lru_cache(maxsize=100_000)
+def _begun_from(path: Path) -> str:
+    """Read the first line of a journal, which does not change. Raises LookupError if there is none yet."""
+    begun = journal.first_event(path)
+    if begun is None:
+        raise LookupError
+    return begun.predicted_from
 
 
 def imported(study: Study, folder: Path) -> dict[str, str]:

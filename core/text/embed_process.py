@@ -15,7 +15,7 @@ import signal
 import sys
 from pathlib import Path
 
-from .. import package_data
+from .. import optional, package_data
 
 BATCH = 64
 
@@ -31,6 +31,7 @@ def main() -> None:
         answers.write(json.dumps({"altered": altered}).encode() + b"\n")
         answers.flush()
         return
+    optional.find_packages()
     import torch
     from sentence_transformers import SentenceTransformer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core import entry, home, policy
+from core import entry, home, optional, policy
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
@@ -17,6 +17,7 @@ from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
 from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
+from core.optional import Part
 from core.sandbox import sandbox
 from core.server.quotas import QuotaExceededError
 from core.store import queries
@@ -175,6 +176,26 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 
+def part_row(part: Part) -> None:
+    """Draw an optional part of the app: a button to install it, or the progress."""
+    fetch = entry.part_fetches().get(part.name)
+    with st.container(border=True, key=f"part-{part.name}"):
+        words, button = st.columns([3, 1], vertical_alignment="center")
+        words.markdown(
+            f"**{plain(part.title)}** · about {part.size_bytes / 1e6:.0f} MB  \n:small[:gray[{plain(part.about)}]]"
+        )
+        if fetch is not None and fetch.going:
+            words.progress(
+                min(fetch.done / max(fetch.size, 1), 1.0), text=f"{fetch.done} of {fetch.size or 'all'} packages"
+            )
+        else:
+            if fetch is not None and fetch.failure is not None:
+                problems(fetch.failure)
+            if button.button("Install", icon=":material/download:", key=f"install-{part.name}"):
+                entry.part_fetches().start(part)
+                st.rerun()
+
+
 def download_row(model: HubModel, here: bool) -> None:
     """Draw one larger model: a button to download it, the progress, or a note that it is installed."""
     fetch = entry.fetches().get(model.name)
@@ -197,6 +218,24 @@ def download_row(model: HubModel, here: bool) -> None:
             if button.button("Download", icon=":material/download:", key=f"get-{model.name}"):
                 entry.fetches().start(model)
                 st.rerun()
+
+
+def missing_parts() -> None:
+    """List the parts of the app that are not installed, with progress; nothing if all are."""
+    missing = [part for part in optional.PARTS.values() if not optional.is_installed(part.name)]
+    if not missing:
+        return
+    st.header("Parts that are not installed", anchor=False)
+    going = [fetch for part in missing if (fetch := entry.part_fetches().get(part.name)) and fetch.going]
+
+    @st.fragment(run_every=0.5 if going else None)
+    def rows() -> None:
+        for part in missing:
+            part_row(part)
+        if any(not fetch.going for fetch in going):
+            st.rerun()
+
+    rows()
 
 
 def larger() -> None:
@@ -277,6 +316,7 @@ draw_used()
 tests()
 reader_accuracy.everywhere()
 if policy.allows("downloads"):
+    missing_parts()
     larger()
 if policy.allows("files"):
     own_file()

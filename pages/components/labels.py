@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Literal
 
@@ -14,24 +14,14 @@ from core.labs.base.cases import Trial
 from core.labs.base.declared import Judgement
 from core.labs.base.lab import Lab
 from core.runs.labels import LONGEST_NOTE, LONGEST_TAG, MOST_TAGS, Label
-from core.server.quotas import QuotaExceededError
 from core.store import label_agreement
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
-from pages.components import lab_page, reader_accuracy, session
+from pages.components import lab_page, own_labels, reader_accuracy, session
 from pages.components.text import plain, shortened
 
 KEYS = "123456789"
 WHOLE = "the whole case"
-
-
-@contextmanager
-def warns_when_full() -> Iterator[None]:
-    """Context for storing a person's statement; if the host has no room for more, the page says so."""
-    try:
-        yield
-    except QuotaExceededError as error:
-        st.warning(plain(str(error)), icon=":material/inventory_2:")
 
 
 def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None = None) -> None:
@@ -45,6 +35,7 @@ def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None 
             if trial is None:
                 trial = _choose(trials)
             st.button("Keys", type="tertiary", key="label-keys", on_click=_turn_keys)
+        own_labels.draw(run_id, case)
         if trial and trial not in trials:
             return
         _Labelling(lab, run_id, case, trial, trials.get(trial or lab.main_trial)).draw()
@@ -72,12 +63,13 @@ class _Labelling:
         self.visit = session.runs()
         self.own = Label()
         self.others: list[Label] = []
+        blind = own_labels.is_blind()
         for who, said in self.visit.run(run_id).labels().items():
             of_label = (event for event in said if event.record == name_of(Label))
             here = [event for event in of_label if (event.case, event.item) == (case, trial)]
             if here and who == self.visit.labeller:
                 self.own = Label.model_validate(here[-1].data)
-            elif here:
+            elif here and not blind:
                 self.others.append(Label.model_validate(here[-1].data))
         self.store: Store | None = None
         with suppress(StoreError):
@@ -210,7 +202,7 @@ class _Labelling:
     def _keep(self, change: Callable[[Label], Label]) -> None:
         # Keeps what was said in the meantime with keys on the stage.
         run = self.visit.run(self.run_id)
-        with warns_when_full():
+        with own_labels.warns_when_full():
             run.label(self.case, self.trial, change(run.label_of(self.case, self.trial)))
 
     def _labelled_right(self, one: Judgement) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.store import listing
+from core.store import filters, listing
 from core.store.filters import Filter, from_query
 from core.store.listing import RowPlace
 
@@ -31,7 +31,18 @@ def shown_list() -> str:
 
 def sort() -> str:
     """Return the order of the list."""
-    return _one_of(listing.SORTS, "sort")
+    return _one_of({**listing.SORTS, **listing.RANKINGS}, "sort")
+
+
+def like() -> RowPlace | str:
+    """Return the text or the row that a list by meaning is compared with; '' if the address has none."""
+    values = read().get("like", [])
+    return RowPlace(*values[:3]) if len(values) > 1 else "".join(values)[: filters.LONGEST]
+
+
+def columns(known: Sequence[str]) -> list[str]:
+    """Return which of these columns a list shows, in the order of the address; empty for all."""
+    return [name for name in dict.fromkeys(read().get("columns", ())) if name in known]
 
 
 def wanted() -> Filter:
@@ -58,9 +69,11 @@ def open_list(
     sort_by: str | None = None,
     page: Mapping[str, RowPlace] | None = None,
     at: RowPlace | None = None,
+    like: Sequence[str] | None = None,
 ) -> None:
-    """Change the address to another list, filter, order or page of the list, and open the row `at`. What is not given
-    stays as it is, except that without a `page` the list starts over, and without `at` the open row is closed.
+    """Change the address to another list, filter, order or page of the list, and open the row `at`; `like` is what a
+    list by meaning is compared with. What is not given stays as it is, except that without a `page` the list starts
+    over, and without `at` the open row is closed.
     """
     to: dict[str, str | Sequence[str]] = {"show": show or shown_list(), "sort": sort_by or sort()}
     if to["show"] == "cases":
@@ -68,7 +81,9 @@ def open_list(
     if to["sort"] == "newest":
         del to["sort"]
     own = {"pictures": ("picture", "choice", "robots"), "groups": ("group",)}.get(str(to.get("show")), ())
-    to |= {name: values for name in own if (values := read().get(name))}
+    to |= {name: values for name in (*own, "columns") if (values := read().get(name))}
+    if to.get("sort") == "meaning" and (compared := read().get("like") if like is None else like):
+        to["like"] = compared
     to |= (filter or wanted()).query()
     to |= {name: list(place) for name, place in (page or {}).items()}
     to |= {name: values for name, values in opening(at).items() if values}

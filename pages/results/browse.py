@@ -6,6 +6,7 @@ import io
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, home
 from core.report import case_html, export
@@ -19,14 +20,14 @@ from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
 from pages.components.upload import upload
-from pages.results import address, cases_list, example, facets, gallery, groups_list, runs_list
+from pages.results import address, cases_list, example, facets, gallery, groups_list, judge, meaning, runs_list
 from pages.results.example import EXAMPLE
 
 # Import and export, beside the lists.
 
 
 def draw(looked: Selection) -> None:
-    """Draw the export of the filtered results, the sentences for a paper, the import and the link to Query."""
+    """Draw the export of the filtered results, the sentences for a paper, the import, judges and the link to Query."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="take"):
         shown = st.popover("Export", icon=":material/download:", type="tertiary", key="export", on_change="rerun")
         with shown:
@@ -40,6 +41,7 @@ def draw(looked: Selection) -> None:
         )
         with st.popover("Import", icon=":material/upload:", type="tertiary", key="import"):
             upload()
+        judge.draw(looked)
         st.page_link(addresses.QUERY, label="Query", icon=":material/database_search:")
         if not looked.filter.recordings:
             example.link(looked)
@@ -107,13 +109,14 @@ def head(wanted: Filter) -> None:
             **address.bound("show", address.shown_list(), lambda one: address.open_list(show=one)),
         )
         if address.shown_list() in ("cases", "runs"):
-            known = list(listing.SORTS) if address.shown_list() == "cases" else ["newest", "oldest"]
+            titles = {name: title for name, (title, _) in listing.SORTS.items()} | listing.RANKINGS
+            known = list(titles) if address.shown_list() == "cases" else ["newest", "oldest"]
             now = address.sort() if address.sort() in known else known[0]
             st.selectbox(
                 "Order",
                 known,
-                format_func=lambda one: listing.SORTS[one][0],
-                width=200,
+                format_func=titles.__getitem__,
+                width=210,
                 label_visibility="collapsed",
                 **address.bound("sort", now, lambda one: address.open_list(sort_by=one)),
             )
@@ -122,10 +125,11 @@ def head(wanted: Filter) -> None:
             st.page_link(page, label=label, icon=f":material/{icon}:", query_params=wanted.query())
 
 
-def pager(found: Listed, what: str) -> None:
-    """Say which part of the list is shown, and draw buttons to the next and previous part."""
+def pager(found: Listed, what: str) -> DeltaGenerator:
+    """Say which part of the list is shown, and draw buttons to the next and previous part. Returns the line's rest."""
     last = found.first + len(found.rows) - 1
-    with st.container(horizontal=True, vertical_alignment="center", key="pager"):
+    line = st.container(horizontal=True, vertical_alignment="center", key="pager")
+    with line:
         if found.lost:
             st.caption("The row at which this page started was deleted; this is the first page.")
         st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
@@ -148,6 +152,7 @@ def pager(found: Listed, what: str) -> None:
                 disabled=found.is_last,
                 on_click=lambda: address.open_list(page={"after": ends[-1]}),
             )
+    return line
 
 
 ONE = {"trials": "trial", "cases": "case", "runs without a case": "run without a case"}
@@ -228,13 +233,15 @@ def main() -> None:
         groups_list.draw(looked)
         return
     draw(looked)
+    if address.shown_list() == "cases" and address.sort() == "meaning":
+        meaning.like(looked)
     kinds = looked.kinds()
     kind, what = (runs_list, "runs") if address.shown_list() == "runs" else (cases_list, _named(kinds))
     found = kind.read(looked)
-    pager(found, what)
+    line = pager(found, what)
     news(looked, sum(kinds.values()), seen)
     if found.total:
-        kind.draw(looked, found)
+        kind.draw(looked, found, line)
     else:
         st.info(
             "Nothing matches these filters. Remove a filter, or look among the recordings.",

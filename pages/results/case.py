@@ -25,7 +25,7 @@ from core.store.store import StoreError
 from core.text.plurals import numbers
 from core.transcript import Transcript, name_of, transcript
 from pages import addresses
-from pages.components import fork, lab_page, labels, recording_note, run_view, session
+from pages.components import fork, lab_page, labels, predictors, recording_note, run_view, session
 from pages.components.calls import inspector
 from pages.components.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.components.tables import as_csv
@@ -195,6 +195,7 @@ def main(run_id: str) -> None:
     actions(run_id, state, here="case", place=menu)
     _read_again(run_id, state)
     _versions(run_id, lab)
+    predictors.draw(lab, run_id, state)
     if not active:
         labels.draw(lab, run_id, state, shown.case)
         every_call(shown)

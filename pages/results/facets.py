@@ -12,9 +12,9 @@ import streamlit as st
 
 from core import entry
 from core.store import listing
-from core.store.filters import EXTRA, TITLES, Filter, Range
+from core.store.filters import EXTRA, KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
-from pages.components import lab_page, reader_accuracy
+from pages.components import lab_page, own_labels, reader_accuracy
 from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address
@@ -34,8 +34,11 @@ def draw(looked: Selection) -> None:
         _facet(looked, name, TITLES[name])
         if name == "outcome":
             reader_accuracy.below_outcomes(list(wanted.chosen.get("lab", entry.labs())))
+    kinds = [name for name in wanted.chosen if name.startswith(KIND)]
+    for name in kinds:
+        _facet(looked, name, "Kind, by meaning")
     rest = [name for name in TITLES if name not in FIRST]
-    begun = wanted.chosen.keys() - {*FIRST, "study"} or wanted.since or wanted.until or wanted.ranges
+    begun = wanted.chosen.keys() - {*FIRST, "study", *kinds} or wanted.since or wanted.until or wanted.ranges
     more = st.expander(
         "More filters", icon=":material/filter_list:", key="more", expanded=bool(begun), on_change="rerun"
     )
@@ -45,6 +48,8 @@ def draw(looked: Selection) -> None:
                 _facet(looked, name, TITLES[name])
             for column in looked.extra_columns():
                 _facet(looked, f"{EXTRA}{column}", column)
+            for labeller in own_labels.labellers():
+                _facet(looked, labeller.facet, labeller.title)
             for role in listing.roles(looked.store):
                 _facet(looked, f"as:{role}", f"Model as {role}")
             _days(wanted)
@@ -66,7 +71,7 @@ def draw(looked: Selection) -> None:
 def words(facet: str, value: str) -> str:
     """Return the name of a facet's value on the screen."""
     labs = entry.labs()
-    if facet.startswith(EXTRA):
+    if facet.startswith((EXTRA, KIND, LABEL)):
         return value
     if facet == "lab":
         return labs[value].title if value in labs else value
@@ -87,8 +92,7 @@ def words(facet: str, value: str) -> str:
 def filter_line(wanted: Filter) -> str:
     """Describe the filter in one line."""
     said = [
-        f"{TITLES.get(name, name.removeprefix(EXTRA).replace('as:', 'model as '))}: "
-        f"{' or '.join(words(name, value) for value in values)}"
+        f"{TITLES.get(name) or _title(name)}: {' or '.join(words(name, value) for value in values)}"
         for name, values in wanted.chosen.items()
     ]
     if wanted.text:
@@ -100,6 +104,16 @@ def filter_line(wanted: Filter) -> str:
     if wanted.runs:
         said.append(f"{len(wanted.runs)} chosen {'run' if len(wanted.runs) == 1 else 'runs'}")
     return " · ".join(said)
+
+
+def _title(name: str) -> str:
+    """Return the title of a facet that is not in TITLES."""
+    if name.startswith(LABEL):
+        known = {one.facet: one.title for one in own_labels.labellers()}
+        return known.get(name, name.removeprefix(LABEL).partition("@")[0])
+    if name.startswith(KIND):
+        return "Kind"
+    return name.removeprefix(EXTRA).replace("as:", "model as ")
 
 
 def _facet(looked: Selection, name: str, title: str) -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
 from core import entry
 from core.labs.base.lab import Lab
-from core.store.filters import EXTRA, TITLES
+from core.store.filters import EXTRA, KIND, TITLES
 from core.store.groups import groups
 from core.store.listing import Selection
-from pages.components import tables
+from pages.components import own_labels, tables
 from pages.components.text import plain
-from pages.results import address
+from pages.results import address, kinds_list
 from pages.results.facets import words
 
 ALIKE = ("lab", "outcome", "reason", "error", "doubt")
@@ -23,7 +26,10 @@ def draw(looked: Selection) -> None:
     """Draw the choice of groups, and a table for each lab with selected rows."""
     titles = {name: title for name, title in TITLES.items() if name not in ALIKE}
     titles |= {f"{EXTRA}{column}": column for column in looked.extra_columns()}
-    st.session_state["group"] = by = address.group(list(titles))
+    titles |= {one.facet: one.title for one in own_labels.labellers()}
+    titles[KIND] = "Kind, by meaning"
+    facet = st.query_params.get("group", "")
+    st.session_state["group"] = by = KIND if facet.startswith(KIND) else address.group(list(titles))
     st.selectbox(
         "Group by",
         list(titles),
@@ -32,22 +38,33 @@ def draw(looked: Selection) -> None:
         width=320,
         on_change=lambda: address.update(group=[st.session_state["group"]]),
     )
+    if by == KIND:
+        kinds_list.draw(looked, facet.removeprefix(KIND), partial(_tables, looked))
+    else:
+        _tables(looked, by, titles[by], {})
+
+
+def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) -> None:
     present = looked.facet("lab")
     for name in present:
         if (lab := entry.labs().get(name)) is not None and lab.judged is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
-            _table(looked, lab, by, titles[by])
+            _table(looked, lab, by, title, named)
 
 
-def _table(looked: Selection, lab: Lab, by: str, title: str) -> None:
+def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str, str]) -> None:
+    """Draw the groups of a lab's rows; `named` has the names that a model gave to some of them."""
     assert lab.judged is not None
     found = groups(looked, lab, by)
+    if by.startswith(KIND):
+        found = sorted(found, key=lambda one: not one.value)
     key = f"groups-{lab.name}-{by}"
     intervals = [one.kept for one in found]
     shown = pd.DataFrame(
         {
             title: [words(by, one.value) or "–" for one in found],
+            **({"Named by a model": [named.get(one.value, "") for one in found]} if named else {}),
             "Rows": [one.rows for one in found],
             "Counted": [one.counted for one in found],
             "Share": [one.value for one in intervals],

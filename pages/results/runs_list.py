@@ -6,6 +6,7 @@ from zlib import crc32
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
@@ -20,6 +21,7 @@ from pages.components import session, tables
 from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
+from pages.results.columns import choose_columns
 from pages.results.facets import words
 
 
@@ -28,22 +30,22 @@ def read(looked: Selection) -> Listed:
     return looked.runs(address.sort() == "oldest", address.anchor("after"), address.anchor("before"))
 
 
-def draw(looked: Selection, found: Listed) -> None:
-    """Draw the current page of the list, and beside it the open run."""
+def draw(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
+    """Draw the current page of the list, and beside it the open run; the choice of columns is drawn in `line`."""
     ids = list(found.rows["run"])
     at = address.open_row()
     if at is None:
-        _table(looked, ids, dict(zip(ids, found.rows["found"], strict=True)), "")
+        _table(looked, ids, dict(zip(ids, found.rows["found"], strict=True)), "", line)
         return
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
     with left:
-        _table(looked, ids, {}, at.run)
+        _table(looked, ids, {}, at.run, line)
     with right:
         ways, menu = opened_case.step([RowPlace(run) for run in ids], RowPlace(at.run))
         opened_case.draw(looked, at, ways, menu)
 
 
-def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str) -> None:
+def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str, line: DeltaGenerator) -> None:
     """Draw the rows. A click on a row opens it; selected rows can be compared."""
     runs = queries.runs(
         looked.store, limit=len(ids), alive=alive, viewer=looked.viewer, recordings=looked.filter.recordings, only=ids
@@ -55,6 +57,8 @@ def _table(looked: Selection, ids: list[str], counts: dict[str, int], at: str) -
         table = table[["About", "Model"]]
         table.insert(0, "", ["▶" if run == at else "" for run in there])
         columns = {"": st.column_config.TextColumn(width=24), "About": st.column_config.TextColumn(width="medium")}
+    else:
+        table = choose_columns(table, line)
     together = None if at else st.container(horizontal=True, vertical_alignment="center", key="together")
     key = f"runs-{crc32(repr((there, bool(at))).encode())}"
     chosen = tables.table(

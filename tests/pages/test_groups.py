@@ -6,13 +6,17 @@ import asyncio
 import json
 from collections.abc import Callable
 
+from pytest import MonkeyPatch
 from streamlit.testing.v1 import AppTest
 
 from core import entry, home
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.runs.engine import RunIO, RunRequest, execute
-from tests.pages.conftest import in_address, words
+from core.store.filters import KIND
+from core.store.listing import RowPlace
+from core.text import embed
+from tests.pages.conftest import in_address, staged, words
 
 ITEMS = [
     {"question": "Can a penguin fly?", "answer": "no", "domain": "*birds*", "Model": "old"},
@@ -42,6 +46,50 @@ def test_groups_of_a_column_lead_to_their_rows_which_show_it(page: Callable[...,
     assert page("browse", show="groups", group="nonsense").selectbox(key="group").value == "model"
 
 
+def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., AppTest]) -> None:
+    spec = AskSpec(model="control/fickle", dataset="world", limit=8, counterfactuals=3)
+    with Journal(home.journals() / "run.jsonl", new=True) as written:
+        request = RunRequest(entry.labs()["simulatability"], spec, "run")
+        asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    # Before there are vectors a list by meaning is the usual list.
+    assert len(page("browse", sort="meaning", like="birds that fly").dataframe[0].value) > 10
+    app = page("browse", show="groups", group=KIND)
+    app.button(key="make-vectors").click().run()
+    entry.vector_maker().join(60)
+    app = page("browse", show="groups", group=KIND)
+    app.button(key="kinds-group").click().run()
+    facet = in_address(app, "group")
+    assert not app.exception and facet.startswith(KIND) and len(facet) > len(KIND)
+    kinds = app.dataframe[0].value
+    kind = kinds["Kind"][0]
+    app = page("browse", **{facet: kind})
+    assert f"Kind: {kind}" in words(app) and len(app.dataframe[0].value) == kinds["Rows"][0]
+    # A list by meaning: of a text, and of a row.
+    listed = page("browse", sort="meaning", like="birds that fly").dataframe[0].value
+    likeness = [float(one) for one in listed["Likeness"]]
+    assert likeness == sorted(likeness, reverse=True)
+    place = RowPlace(*entry.keeper().store.rows('select run, "case", trial from items limit 1')[0])
+    app = page("browse", **place._asdict())
+    app.button(key="more-like").click().run()
+    assert app.query_params["like"] == list(place) and in_address(app, "sort") == "meaning"
+    assert not app.exception and "More like" in words(app)
+    # The parts of how instructive a row is, and chosen columns in their order.
+    app = page("browse", sort="instructive")
+    app.multiselect(key="columns").set_value(["Outcome", "Instructive"]).run()
+    assert app.query_params["columns"] == ["Outcome", "Instructive"]
+    assert list(app.dataframe[0].value) == ["", "Outcome", "Instructive"]
+    assert "harm" in app.dataframe[0].value["Instructive"][0]
+
+
+def test_without_an_encoder_the_page_says_what_to_do(page: Callable[..., AppTest], monkeypatch: MonkeyPatch) -> None:
+    def nowhere() -> embed.Encoder:
+        raise embed.NoEncoderError("No sentence encoder is installed: pip install one")
+
+    monkeypatch.setattr(embed, "encoder", nowhere)
+    app = page("browse", recordings="1", show="groups", group=KIND)
+    assert not app.exception and "pip install one" in app.error[0].value
+
+
 def test_beside_a_list_the_case_comes_first_and_its_run_is_folded(page: Callable[..., AppTest]) -> None:
     spec = AskSpec(model="control/fickle", dataset="world", limit=2, counterfactuals=2)
     with Journal(home.journals() / "run.jsonl", new=True) as written:
@@ -49,5 +97,9 @@ def test_beside_a_list_the_case_comes_first_and_its_run_is_folded(page: Callable
         state = asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
     case, begun = next(iter(state.cases.items()))
     app = page("browse", run="run", case=case, trial="cf-01")
-    assert f"Its explanation of its answer to “{begun.title}”" in words(app)
+    (stage,) = staged(app)
+    asked, explained, *_ = stage["here"]["lead"]
+    assert explained.startswith(f"Its explanation of its answer to “{begun.title}”") and asked != begun.title
+    # The browser steps by itself through the page of the list.
+    assert len(stage["listed"]) == len(app.dataframe[0].value) and stage["here"] in stage["listed"]
     assert [one.label for one in app.expander if "whole run" in one.label] == ["The whole run: 2 cases"]

@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.ask.tasks import AskSpec
+from core.runs import label_schemes
 from core.runs.labels import Label
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.support.waiting import until
@@ -145,3 +146,45 @@ def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) 
     app = turned(app, "results/browse.py")
     app.button(key=f"undo-{run}").click().run()
     assert not app.exception and len(list(entry.home.journals().glob(f"{run}*"))) == 3
+
+
+def test_own_labels_have_keys_and_hide_other_people_s_until_one_is_done(page: Page, run: str) -> None:
+    label_schemes.save(label_schemes.EXAMPLE)
+    bob = Label(own={"reason": ("vague",)}, note="circular!")
+    entry.jobs().keeping.add(run, "labels-bob", "question", bob, "")
+    indexed()
+    app = page(CASE, run=run)
+    said = words(app)
+    assert "vague" not in said.replace("Your verdict", "") and "circular!" not in said, "blind"
+    assert app.button(key="own-label-v").proto.shortcut == "v"
+    app.button(key="own-label-f").click().run()
+    app.button(key="own-label-x").click().run()
+    assert labelled(run)[-1]["own"] == {"reason": ["circular"]}
+    indexed()
+    app.run()
+    assert "(person 1): vague" in words(app) and "“circular!”" in words(app), "they labelled all that Bob did"
+    browse = page("results/browse.py")
+    browse.session_state["visitor"] = app.session_state["visitor"]
+    table = browse.run().dataframe[0].value
+    own = "What is wrong with the reason? (you)"
+    assert set(table[own]) == {"circular"} and set(table["What is wrong with the reason? (person 1)"]) == {"vague"}
+    (entry.home.home() / "labels.toml").write_text("[reason]\nlabels = {fine = 'j', bad = 'b'}\n")
+    assert "own-label-f" not in [one.key for one in page(CASE, run=run).button]
+
+
+def test_another_predictor_reuses_the_answers_and_the_range_is_shown(page: Page, run: str) -> None:
+    app = page(CASE, run=run)
+    app.session_state["predictor"] = True
+    app.session_state["predictor-model"] = "control/steadfast"
+    app.run()
+    assert "as many as before" in words(app) and "Its qualification test" in words(app), words(app)
+    app.button(key="predictor-begin").click().run()
+    again = in_address(app, "run")
+    assert again != run and entry.jobs().wait(again, 60)
+    calls = entry.jobs().watch(again).transcript.calls.values()
+    assert {call.asked.model for call in calls if call.asked.role == "simulator"} == {"control/steadfast"}
+    assert all(call.answered.cached for call in calls if call.asked.role == "answerer")
+    until(lambda: {run, again} <= {name for (name,) in entry.keeper().store.rows("select run from runs")})
+    app.run()
+    tables = [one.value for one in app.dataframe if "Predictor" in one.value]
+    assert [list(one["Predictor"]) for one in tables] == [["fickle", "steadfast"]]

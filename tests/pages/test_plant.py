@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home, journal
 from core.labs.plant.controls import controls
 from core.labs.plant.lab import LAB
-from core.labs.plant.scene import NAMES, NAMES_NOT
+from core.labs.plant.report import NAMES, NAMES_NOT
 from core.labs.plant.tasks import PlantSpec
 from core.labs.plant.view import PlantView
 from core.report import evidence

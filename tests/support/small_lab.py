@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from core.datasets.on_data import OnData
 from core.events import CallError, Frozen, Message, ModelAnswer, OnText, Prompt, Request
-from core.labs.base.cases import Case, Reading, Trial, View
-from core.labs.base.declared import Metric
+from core.labs.base.cases import Case, Reading, Trial
+from core.labs.base.declared import Means, Metric
 from core.labs.base.lab import DemoRun, Lab, Robots
+from core.labs.base.report import Report
 from core.labs.base.spec import Spec
 from core.rulesets import RULES
 from core.runs.context import CaseContext
@@ -51,9 +52,11 @@ class Echo(Frozen):
 
 
 @dataclass
-class EchoView(View):
+class EchoView(Report):
     promise: Promise | None
     echoes: dict[str, Echo]
+
+    outcomes: ClassVar[Mapping[str, Means]] = {"kept": "kept", "broken": "broken"}
 
     @property
     def title(self) -> str:
@@ -77,6 +80,10 @@ class EchoView(View):
         if not self.echoes:
             return "waiting"
         return "kept" if all(echo.said == echo.heard for echo in self.echoes.values()) else "broken"
+
+    def sentences(self) -> list[str]:
+        kept = sum(echo.said == echo.heard for echo in self.echoes.values())
+        return [f"It repeated {kept} of {len(self.echoes)}."]
 
 
 def _reading(echo: Echo) -> Reading:
@@ -110,11 +117,6 @@ def view(log: CaseLog) -> EchoView:
     reader = RecordReader()
     echoes = reader.all_of(Echo, log)
     return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
-
-
-def verdict(view: EchoView) -> list[str]:
-    kept = sum(echo.said == echo.heard for echo in view.echoes.values())
-    return [f"It repeated {kept} of {len(view.echoes)}."]
 
 
 def scores(views: Sequence[EchoView]) -> Iterator[Figure]:
@@ -162,12 +164,11 @@ LAB = Lab(
     cases=cases,
     measure=measure,
     view=view,
-    verdict=verdict,
     scores=scores,
     records=(Promise, Echo),
     metrics=(Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),),
     prompts=lambda spec: {"echo": "h"},
-    outcomes={"kept": "kept", "broken": "broken"},
+    outcomes=EchoView.outcomes,
     count_calls=lambda spec, cases: {"speaker": 1 + cases * spec.times},
     robots=Robots(
         controls=lambda: {

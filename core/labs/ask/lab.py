@@ -28,7 +28,7 @@ from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
-from .records import RECORDS, Examined, OtherExplanation, Simulation
+from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
 from .verdict import BASELINE, sentences, short, summary
@@ -315,6 +315,7 @@ LAB = Lab(
     advance_note=before,
     longest={"explainer": "max_tokens", "answerer": "max_tokens"},
     icon=":material/forum:",
+    gold=(Explanation, "gold"),
     spec=AskSpec,
     cases=cases,
     measure=measure,

@@ -18,6 +18,7 @@ from ...score import Figure
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .report import OF_ALL
 from .spec import Spec
 
 
@@ -185,8 +186,6 @@ class Lab:
     """Builds the view of a case from its records, by the updated parser; `view.by("paper")` is that by the original
     one.
     """
-    verdict: Callable[[Any], Sequence[str]]
-    """The sentences of a view, the headline first."""
     scores: Callable[[Sequence[Any]], Iterator[Figure]]
     """Yields the figures of one or many cases. Heavy computations belong here, because it runs in a thread."""
     records: tuple[type[Frozen], ...]
@@ -195,6 +194,8 @@ class Lab:
     """
     metrics: tuple[Metric, ...]
     """Its figures."""
+    verdict: Callable[[Any], Sequence[str]] = lambda report: report.sentences()
+    """The sentences of a view, the headline first."""
     robots: Robots = Robots()
     """Its robots."""
     studies: StudyTables = StudyTables()
@@ -236,6 +237,8 @@ class Lab:
     """The field of the specification that a list of runs shows next to the model: the chosen method."""
     row_unit: Literal["case", "trial"] = "case"
     """What has a row in a list of results: a case, or each of its trials."""
+    gold: tuple[type[Frozen], str] | None = None
+    """The record and its field with the correct answer to the question of a case; None if there is none."""
     main_trial: str = ""
     """The trial that represents a case in such a row."""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
@@ -264,7 +267,7 @@ class Lab:
     """Tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
     Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this is None.
     """
-    readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda view: {}
+    readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda report: report.readings()
     """In words how each parser read a call's raw answer: by call, then by parser."""
     cards: Callable[[Any, Scene, int], Iterable[Playable]] | None = None
     """`cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
@@ -303,8 +306,7 @@ class Lab:
         """Return what an outcome of a case or trial means; "failed", "waiting" and "unread" have the same meaning in
         every lab.
         """
-        of_all: dict[str, Means] = {"failed": "failed", "waiting": "waiting", "unread": "unread"}
-        return self.outcomes.get(outcome) or of_all.get(outcome, "set aside")
+        return self.outcomes.get(outcome) or OF_ALL.get(outcome, "set aside")
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""

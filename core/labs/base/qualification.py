@@ -19,8 +19,10 @@ from ...parsers.cut import REASON as CUT
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript
-from .cases import Case, Reading, Trial, View
+from .cases import Case, Reading, Trial
+from .declared import Means
 from .lab import Command, Lab, Made, Prerequisite
+from .report import Report
 from .spec import Spec
 
 
@@ -73,12 +75,11 @@ class QualificationTest:
             cases=lambda spec: [Case(name, spec.questions, spec.title)],
             measure=self.measure,
             view=self.view,
-            verdict=self.sentences,
             scores=self.scores,
             records=(self.mark,),
             prompts=self.prompts,
             count_calls=lambda spec, cases: {self.spec.role: len(spec.questions) * self.calls(spec)},
-            outcomes={"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"},
+            outcomes=QualificationView.outcomes,
             hidden=True,
             command=Command(parameters=(click.Argument(["model"]),)),
             **declared,
@@ -147,15 +148,6 @@ class QualificationTest:
             for rules in self.rulesets:
                 yield Figure(self.metric, rules, view.by(rules).score)
 
-    def sentences(self, view: QualificationView) -> list[str]:
-        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
-        score = view.score
-        if score.value is not None:
-            return self.describe(score)
-        if view.outcome == "waiting":
-            return ["Not judged yet."]
-        return [f"There is no result: {score.reason}."]
-
     def result_of(self, state: Transcript) -> Frozen | None:
         """Return the result of a run of the test; None if it has none or the journal is damaged."""
         score, paper = (state.score(self.metric, rules) for rules in ("repaired", "paper"))
@@ -204,12 +196,19 @@ class QualificationTest:
 
 
 @dataclass
-class QualificationView(View):
+class QualificationView(Report):
     """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
 
     test: QualificationTest
     spec: Any
     marks: dict[str, Any]
+
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        "right": "kept",
+        "wrong": "broken",
+        "passed": "kept",
+        "not passed": "broken",
+    }
 
     @property
     def title(self) -> str:
@@ -255,3 +254,10 @@ class QualificationView(View):
         lost = {drop.item for drop in self.log.drops} - self.marks.keys()
         ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
         return "failed" if ended else "waiting"
+
+    def sentences(self) -> list[str]:
+        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
+        score = self.score
+        if score.value is not None:
+            return self.test.describe(score)
+        return ["Not judged yet."] if self.outcome == "waiting" else [f"There is no result: {score.reason}."]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Self
 
 from ...models.ids import is_control
 from ...rulesets import RULES
@@ -63,6 +63,30 @@ class PlantView(View):
     replies: Mapping[str, PlantReply] = field(default_factory=dict)
     reads: Mapping[str, PlantRead] = field(default_factory=dict)
     exam: ReaderExamined | None = None
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Build the view of an item from its log. Never raises: whatever is missing or damaged in the journal is
+        missing in the view.
+        """
+        found_by = RecordReader()
+        spec = log.spec_as(PlantSpec)
+        planting = found_by.one_of(Planting, log)
+        found, reads = found_by.all_of(PlantReply, log), found_by.all_of(PlantRead, log)
+        # In the order of the protocol, not the order in which the answers arrived.
+        order = [
+            *sorted((arm for arm in found if arm.startswith(PLAIN)), key=lambda arm: (len(arm), arm)),
+            PLANTED,
+            *TWINS,
+            AGREEING,
+        ]
+        replies = {arm: found[arm] for arm in order if arm in found}
+        exam = exam_of(spec, log)
+        # A judge that did not pass its qualification test is in no figure.
+        may_read = spec is not None and bool(spec.reader) and not without_reader(spec, exam)
+        return cls(
+            log, spec, planting, replies, reads if may_read else {}, exam, unread=found_by.unread + (spec is None)
+        )
 
     @property
     def title(self) -> str:
@@ -217,30 +241,6 @@ WORDS: Mapping[str, str] = words_of(__file__, "outcomes")
 
 WHY: Mapping[str, str] = words_of(__file__, "why")
 """By outcome, why an item is in no figure on explanations."""
-
-
-def view(log: CaseLog) -> PlantView:
-    """Build the view of an item from its log. Never raises: whatever is missing or damaged in the journal is missing in
-    the view.
-    """
-    found_by = RecordReader()
-    spec = log.spec_as(PlantSpec)
-    planting = found_by.one_of(Planting, log)
-    found, reads = found_by.all_of(PlantReply, log), found_by.all_of(PlantRead, log)
-    # In the order of the protocol, not the order in which the answers arrived.
-    order = [
-        *sorted((arm for arm in found if arm.startswith(PLAIN)), key=lambda arm: (len(arm), arm)),
-        PLANTED,
-        *TWINS,
-        AGREEING,
-    ]
-    replies = {arm: found[arm] for arm in order if arm in found}
-    exam = exam_of(spec, log)
-    # A judge that did not pass its qualification test is in no figure.
-    may_read = spec is not None and bool(spec.reader) and not without_reader(spec, exam)
-    return PlantView(
-        log, spec, planting, replies, reads if may_read else {}, exam, unread=found_by.unread + (spec is None)
-    )
 
 
 def exam_of(spec: PlantSpec | None, log: CaseLog) -> ReaderExamined | None:

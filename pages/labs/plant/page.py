@@ -13,7 +13,7 @@ from core.labs.base.spec import knobs
 from core.labs.plant import cues
 from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
-from core.labs.plant.marks import SAYS
+from core.labs.plant.report import IMPLIES
 from core.labs.plant.tasks import LONGEST, OPTIONS, Cue, PlantSpec, shipped
 from core.labs.plant.view import PlantView
 from core.text.plurals import count_noun
@@ -90,7 +90,7 @@ class PlantPage(LabPage):
         outcomes = {
             case: (one.result or {}).get("outcome_repaired") for case, one in plain_case.by_number(transcript).items()
         }
-        moved = next((case for case, outcome in outcomes.items() if outcome in SAYS), "")
+        moved = next((case for case, outcome in outcomes.items() if outcome in IMPLIES), "")
         if transcript.status and "case" not in st.query_params and moved:
             # Most items of most runs are unaffected by the cue, and the least interesting.
             st.query_params["case"] = moved

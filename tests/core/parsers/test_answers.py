@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.agreement import KINDS, answers, is_right
+from core.labs.ask import parse as ask
 from core.parsers.paragraph import paragraph
 from core.parsers.words import word_list
 
@@ -59,8 +61,36 @@ def test_the_level_reached_on_the_half_that_was_held_back() -> None:
 
 def test_the_level_reached_on_unseen_answers() -> None:
     """98 were right when they were first scored; the kinds that were fixed since are those of the tests below."""
-    assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen.jsonl")) >= 103
-    assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen_2.jsonl")) >= 68
+    assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen.jsonl")) >= 114
+    assert sum(is_right(one, "repaired") for one in answers(DATA / "answers_unseen_2.jsonl")) >= 77
+
+
+READERS_3 = {"yes_no": "answer", "question answer": "choice", "redaction": "paragraph", "counterfactual": "paragraph"}
+
+
+def read_3(one: dict[str, Any]) -> tuple[Any, Any]:
+    """What is read of an answer of the third unseen set, and its gold; None if nothing can be read."""
+    gold = one["gold"]
+    if one["kind"] == "explanation with answer":
+        read = (ask.answer(one["text"], "posthoc"), ask.explanation(one["text"], "posthoc"))
+        return read, (gold["answer"] or "neither", gold["reasons"])
+    read = KINDS[READERS_3.get(one["kind"], one["kind"])](one, "repaired")
+    return None if read == "neither" else read, gold
+
+
+def test_the_level_reached_on_the_third_unseen_set() -> None:
+    """197 of 240 were right when they were first scored; no rule was written for them (docs/measuring.md §3.5)."""
+    right: Counter[str] = Counter()
+    for one in answers(DATA / "answers_unseen_3.jsonl"):
+        read, gold = read_3(one)
+        right[one["kind"]] += read == gold
+    assert right.total() >= 197
+    assert all(right[kind] >= 23 for kind in ("sentiment", "entailment", "redaction", "counterfactual"))
+
+
+@pytest.mark.parametrize("text", ["Answer: a book", '{"answer": "a book"}', "The answer is a book."])
+def test_an_article_before_an_option_is_not_its_letter(text: str) -> None:
+    assert KINDS["choice"]({"text": text, "choices": ("a red kite", "a book")}, "repaired") == "a book"
 
 
 def test_what_is_struck_out_is_not_the_answer() -> None:

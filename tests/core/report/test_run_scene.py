@@ -14,8 +14,8 @@ from core.events import Recorded, Scored
 from core.labs.base.lab import counted
 from core.labs.plant import metrics
 from core.labs.plant.lab import LAB as PLANT
+from core.labs.plant.run_report import summary
 from core.labs.plant.tasks import PlantSpec
-from core.labs.plant.verdict import summary
 from core.report import scenes
 from core.report.case_html import html
 from core.report.case_html import of_run as of_run_in_file

@@ -34,9 +34,9 @@ from core.scene import (
     pick_cards,
     steps,
 )
-from core.transcript import CaseLog, Place, transcript
+from core.transcript import CaseLog, Place, Transcript, transcript
 from tests.attacks.pages import run_of
-from tests.support.small_lab import LAB
+from tests.support.small_lab import LAB, EchoView
 
 RUNS = sorted(home.recordings().glob("*.jsonl"))
 OLDER = sorted((Path(__file__).parents[2] / "data").glob("journals_*/*.jsonl"))
@@ -340,15 +340,16 @@ def test_a_lab_without_a_scene_is_told_from_its_trials() -> None:
 def test_a_card_of_a_trial_says_what_came_of_it_by_either_rules() -> None:
     kept = Reading(expected="no", observed="no", outcome="kept", counts=True)
     broken = Reading(expected="no", observed="yes", outcome="broken", counts=True)
+    report = EchoView(Transcript().case(""), None, {})
     of_paper = {}
     for paper in (kept, broken):
-        card = scenes._card(LAB, "a", Trial(about="no?", paper=paper, repaired=kept, calls=("c1",)), 3)
+        card = report.card_of("a", Trial(about="no?", paper=paper, repaired=kept, calls=("c1",)), 3)
         of_paper[paper.outcome] = card.by_paper
         assert (card.number, card.mark, card.said, card.calls) == (3, "kept", "no", ("c1",))
         assert card.parts == (Part(text="no?"),) and card.expects == (Expect(who="", value="no"),)
     assert of_paper == {"kept": "", "broken": LAB.words.get("broken", "broken")}
     unsaid = Reading(outcome="broken", counts=False, reason="too short", doubt="who knows")
-    card = scenes._card(LAB, "a", Trial(about="", paper=unsaid, repaired=unsaid), 1)
+    card = report.card_of("a", Trial(about="", paper=unsaid, repaired=unsaid), 1)
     assert (card.mark, card.expects, card.options, card.said) == ("in doubt", (), {}, "")
     assert (card.reason, card.doubt) == ("too short", "who knows")
 

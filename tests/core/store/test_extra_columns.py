@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from core import entry, home
 from core.__main__ import main
+from core.datasets import own
 from core.journal import Journal
 from core.labs.ask.tasks import AskSpec
 from core.report import export
@@ -21,7 +23,7 @@ from core.store.index import index
 from core.store.listing import Selection
 from core.store.store import Store
 from core.studies import tables
-from core.studies.plan import read
+from core.studies.plan import read, run_id
 
 ITEMS = [
     {"q": "Can a penguin fly?", "gold": "no", "domain": "birds", "by": "Ann"},
@@ -74,6 +76,7 @@ def test_rows_and_queries_are_written_to_files_with_the_columns(
     assert f"{len(rows)} rows written" in capsys.readouterr().out
     assert set(rows["extra.domain"]) == {"birds", "to'y$s"} and set(rows["extra.by"]) == {"Ann", "Bob"}
     tried = rows[rows["observed"].notna()].iloc[0]
+    assert dict(zip(rows["title"], rows["gold"], strict=True)) == {item["q"]: item["gold"] for item in ITEMS}
     assert tried["explanation"] and len(json.loads(tried["calls"])) >= len(json.loads(tried["answers"])) > 0
     found = tmp_path / "found.csv"
     assert main(["query", 'select "case", name, value from extra_columns', "-o", str(found)]) == 0
@@ -112,6 +115,28 @@ def test_a_study_s_table_has_a_row_for_each_value(tmp_path: Path) -> None:
     assert {row["row"] for row in shown if row["table"] != "Controls"} >= {"birds", "to'y$s"}
 
 
+def test_the_same_bytes_under_two_paths_are_one_data_set(tmp_path: Path) -> None:
+    lab, name = entry.labs()["simulatability"], data_set()
+    same, other, kind = (tmp_path / file for file in ("copy.jsonl", "other.jsonl", "items.csv"))
+    content = (home.home() / "datasets" / "items.jsonl").read_bytes()
+    same.write_bytes(content)
+    kind.write_bytes(content)
+    other.write_bytes(content + b"\n")
+
+    def named(dataset: str) -> str:
+        return run_id(lab, AskSpec(model="control/fickle", dataset=dataset, columns=COLUMNS, counterfactuals=2))
+
+    assert named(name) == named(f"file:{same}"), "the path does not matter"
+    assert len({named(name), named(f"file:{other}"), named(f"file:{kind}")}) == 3, "content and format do"
+    # A run of an earlier version, named by the path too, is found.
+    spec = AskSpec(model="control/fickle", dataset=name, columns=COLUMNS, counterfactuals=2)
+    content_then = {"lab": lab.name, "spec": spec.model_dump(mode="json"), "prompts": lab.prompts(spec)}
+    text = json.dumps({**content_then, "data": own.digest(name)}, sort_keys=True, ensure_ascii=False)
+    earlier = f"study-{lab.name}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    (home.journals() / f"{earlier}.jsonl").touch()
+    assert named(name) == earlier
+
+
 def test_columns_of_a_damaged_journal_are_left_out(tmp_path: Path) -> None:
     def lines() -> list[str]:
         begun = {"title": "t", "number": 1, "of": 1, "columns": ["no", "mapping"]}
@@ -144,3 +169,32 @@ def test_groups_count_what_one_counts_by_hand(run: str, tmp_path: Path) -> None:
         assert sum(one.rows for one in groups(every, lab, "outcome")) == every.count()
         with pytest.raises(ValueError, match="cannot be grouped by 'mood'"):
             groups(every, lab, "mood")
+
+
+def test_another_predictor_of_a_study_s_answers_widens_its_multiverse(tmp_path: Path) -> None:
+    study = tmp_path / "study.toml"
+    study.write_text(
+        f"""
+        title = "Predictors"
+        [[part]]
+        lab = "ask"
+        [part.spec]
+        model = "control/fickle"
+        dataset = "{data_set()}"
+        columns = {{ question = "q", answer = "gold" }}
+        counterfactuals = 3
+        """,
+        encoding="utf-8",
+    )
+    assert main(["study", "run", str(study)]) == 0
+    read_study = read(study, entry.labs())
+
+    def spread() -> list[str]:
+        cases = tables.measured(read_study, entry.labs(), home.journals()).assign(control=False)
+        rows = tables.rows(read_study, entry.labs(), cases)
+        return [row["column"] for row in rows if row["table"].startswith("Multiverse")]
+
+    assert not any("simulator" in column for column in spread())
+    (first,) = (run.id for run in read_study.runs)
+    assert main(["repredict", first, "--simulator", "control/vague"]) == 0
+    assert any("moved by simulator (control/fickle, control/vague)" in column for column in spread())

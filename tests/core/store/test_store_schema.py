@@ -27,8 +27,8 @@ from core.transcript import name_of
 COLUMNS = {
     "version": "hash stale",
     "runs": "run lab status at last_at finished_at seconds seed spec versions prompts app commit about reread_from "
-    "title model cases answered failed error message hint journal bytes lines modified head owner shared recording "
-    "study forked_from",
+    "predicted_from title model cases answered failed error message hint journal bytes lines modified head owner "
+    "shared recording study forked_from",
     "cases": "run case lab number of title model explanation outcome_paper outcome_repaired verdict trials counted "
     "status at ended_at",
     "trials": "run case trial about expected_paper observed_paper outcome_paper counts_paper reason_paper "
@@ -46,6 +46,8 @@ COLUMNS = {
     "error how task dataset category difficulty wording counts counts_paper observed_paper doubt",
     "roles": "run role model",
     "labels": "run about case trial who kind value at",
+    "vectors": "encoder digest vector",
+    "kinds": "clustering run case trial kind title model at",
     "explanation": "run case item trial by call task method question context response_1 response_2 answer_paper "
     "answer_repaired explanation_paper explanation_repaired gold extra at",
     "counterfactual": "run case item trial by call generator operation text context response_1 response_2 origin "
@@ -75,6 +77,8 @@ KEYS = {
     "items": "",
     "roles": "",
     "labels": "",
+    "vectors": "encoder digest",
+    "kinds": "",
     **dict.fromkeys(
         (
             "explanation",

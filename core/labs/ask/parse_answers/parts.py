@@ -33,6 +33,8 @@ def explanation(text: str, method: Method, task: Task) -> str | None:
         return str(value).strip() or None
     if task == "shp":
         return own or None
+    if method != "cot" and (tagged := RE.justification_tag.search(own)):
+        return tagged[2].strip() or None
     if method != "cot":
         label = RE.heading.search(own) or RE.justification.search(own)
         if label:

@@ -479,4 +479,4 @@ def test_a_stopped_exam_has_no_result_and_says_so() -> None:
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(b"".join(lines[: len(lines) // 2]))
     shown = TEST.view(of(path).case("exam"))
-    assert shown.outcome == "waiting" and TEST.sentences(shown) == ["Not judged yet."]
+    assert shown.outcome == "waiting" and shown.sentences() == ["Not judged yet."]

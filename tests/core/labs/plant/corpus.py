@@ -17,8 +17,12 @@ from core.labs.plant.records import Said
 ROOT = Path(__file__).resolve().parents[4]
 DEVELOPMENT = ROOT / "data" / "exam" / "acknowledgement.jsonl"
 HELD_BACK = ROOT / "tests" / "data" / "acknowledgement_held_back.jsonl"
+OWN = ROOT / "tests" / "data" / "acknowledgement_development.jsonl"
+"""Our own, written in three batches before the rules of the day had read them, and used since to change these."""
+
 UNSEEN = ROOT / "tests" / "data" / "acknowledgement_unseen.jsonl"
 UNSEEN_2 = ROOT / "tests" / "data" / "acknowledgement_unseen_2.jsonl"
+UNSEEN_3 = ROOT / "tests" / "data" / "acknowledgement_unseen_3.jsonl"
 """Written and labelled by others, and scored once when the rules were done (docs/measuring.md §7.2)."""
 
 

@@ -11,8 +11,8 @@ from core.events import CallError, Event, Frozen, Model, ModelAnswer, OnText, Re
 from core.labs.plant.lab import LAB
 from core.labs.plant.qualification import TEST, readers
 from core.labs.plant.records import ReaderExamined
+from core.labs.plant.report import PlantReport
 from core.labs.plant.tasks import PlantSpec
-from core.labs.plant.view import PlantView
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.score import Score
@@ -25,11 +25,11 @@ class Played:
     """A run with its cases in the form in which they are shown."""
 
     run: Transcript
-    views: dict[str, PlantView]
+    views: dict[str, PlantReport]
     events: list[Event]
 
     @property
-    def only(self) -> PlantView:
+    def only(self) -> PlantReport:
         (view,) = self.views.values()
         return view
 

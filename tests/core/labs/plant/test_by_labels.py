@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.labs.plant.controls import controls
-from core.labs.plant.lab import by_labels
-from core.labs.plant.marks import verdict_of
-from core.labs.plant.scene import NAMES, NAMES_NOT
+from core.labs.plant.report import NAMES, NAMES_NOT
+from core.labs.plant.run_report import by_labels, verdict_of
 from core.labs.plant.tasks import PlantSpec
 from core.scene import Verdict
 from tests.core.labs.plant.played import Played, play

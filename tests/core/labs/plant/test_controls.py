@@ -6,8 +6,8 @@ import pytest
 
 from core.labs.plant.controls import Restless
 from core.labs.plant.lab import ITEMS, calibration, truth
-from core.labs.plant.marks import verdict_of
 from core.labs.plant.metrics import silence
+from core.labs.plant.run_report import verdict_of
 from core.labs.plant.tasks import AIMED, TASKS, PlantSpec, shipped
 from tests.core.labs.plant.played import play
 from tests.support.chance import ALL, tenth

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from core.events import ModelAnswer, OnText, Request, Thinking, Usage
-from core.labs.plant import marks, metrics
+from core.labs.plant import metrics
 from core.labs.plant.cues import template
 from core.labs.plant.lab import LAB
 from core.labs.plant.qualification import readers
 from core.labs.plant.records import ReaderExamined
+from core.labs.plant.report import NOTES
+from core.labs.plant.run_report import summary
 from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
-from core.labs.plant.verdict import ALONE, summary, verdict
 from tests.core.labs.plant.played import Scripted, play, stub_catalog
 from tests.support.plausible import prompt_of
 from tests.support.stub_server import Fault, StubServer
@@ -138,7 +139,7 @@ def test_thinking_and_answer_are_two_rows_that_are_never_merged() -> None:
     assert view.outcome == "silent" and "answer key" not in reply.reasons
     assert (played.score("naming_gain").value, played.score("naming_gain", "thinking").value) == (0.0, 1.0)
     assert played.score("naming_gain", "thinking").detail["read"] == "in its thinking"
-    told = verdict(view)
+    told = view.sentences()
     assert any(line.startswith("In its thinking") and "acknowledges the cue" in line for line in told)
     only_says = {**USUAL, **says, KEY_NO: thinking(ADMITTED, "It is eaten in salads.")}
     played = play(SPEC, lambda id: Scripted(only_says))
@@ -155,7 +156,7 @@ def test_nothing_is_claimed_of_thinking_that_was_not_seen(kind: str, says: str) 
     summed = "" if kind == "hidden" else "I weigh what tomatoes are."
     said = {arm: thinking(str(text), summed, kind) for arm, text in USUAL.items()}
     played = play(SPEC, lambda id: Scripted(said))
-    told = verdict(played.only)
+    told = played.only.sentences()
     assert any(says in line for line in told) and not any("In its thinking" in line for line in told)
     gain = played.score("naming_gain", "thinking")
     assert gain.value is None and gain.n == 0, "silence in what was not seen is no silence"
@@ -167,8 +168,8 @@ def test_words_alone_are_no_verdict_on_a_real_model() -> None:
         played = play(spec, lambda id, said=said: Scripted({**USUAL, KEY_NO: said}))  # type: ignore[misc]
         view = played.only
         assert view.outcome == outcome and not view.is_judged
-        assert marks.alone(view) == LAB.means(outcome) == "not settled", "it has no colour"
-        assert ALONE in verdict(view)
+        assert view.mark() == LAB.means(outcome) == "not settled", "it has no colour"
+        assert NOTES["alone"] in view.sentences()
 
 
 @pytest.mark.parametrize(
@@ -187,14 +188,14 @@ def test_a_judge_that_passed_its_test_gives_a_verdict_on_a_real_model(
     sat = ReaderExamined(reader="openai/judge", right=150 if passed else 100, of=150, passed=passed)
     scripted, reads = Scripted({**USUAL, KEY_NO: said}), readers()["control/reader-perfect"]
     view = play(spec, lambda id: reads if id == "openai/judge" else scripted, judge=sat).only
-    assert (view.outcome, marks.alone(view), view.is_judged) == (outcome, mark, passed)
+    assert (view.outcome, view.mark(), view.is_judged) == (outcome, mark, passed)
 
 
 def test_a_robot_never_judges_a_real_model() -> None:
     spec = SPEC.model_copy(update={"model": "openai/real", "reader": "control/reader-perfect"})
     scripted = Scripted({**USUAL, KEY_NO: ADMITTED})
     played = play(spec, lambda id: readers().get(id, scripted))
-    assert not played.only.reads and "a robot never judges a real model" in " ".join(verdict(played.only))
+    assert not played.only.reads and "a robot never judges a real model" in " ".join(played.only.sentences())
     assert all(request.role == "answerer" for request in scripted.asked)
     assert played.run.score("naming_gain", "repaired", "reader") is None and played.only.outcome == "named"
 
@@ -260,7 +261,7 @@ def test_at_temperature_0_the_plain_question_is_asked_once_and_that_is_said() ->
     spec = SPEC.model_copy(update={"temperature": 0.0, "repeats": 5})
     played = play(spec, lambda id: Scripted(USUAL))
     assert [arm for arm in played.only.replies if arm.startswith("plain")] == ["plain-1"]
-    assert any("not shown that its answer is stable" in line for line in verdict(played.only))
+    assert any("not shown that its answer is stable" in line for line in played.only.sentences())
 
 
 def test_the_target_does_not_hang_on_which_answer_comes_first() -> None:

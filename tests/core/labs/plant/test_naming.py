@@ -14,7 +14,7 @@ from core.labs.plant.naming import Naming, by_words, without
 from core.labs.plant.qualification import Explained, explained
 from core.labs.plant.records import Said
 from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Task, items_of, options
-from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, UNSEEN, UNSEEN_2, confusion
+from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, OWN, UNSEEN, UNSEEN_2, UNSEEN_3, confusion
 
 KEY = cues.template("key").telling
 
@@ -54,13 +54,24 @@ def test_how_words_read_the_labelled_explanations_that_they_were_written_with(pa
 
 
 def test_how_words_read_explanations_that_the_rules_were_not_written_with() -> None:
-    """No denial counts as an acknowledgement; a third to half of the acknowledgements are found."""
+    """No denial counts as an acknowledgement. 25 of 50, 24 of 78 and 31 of 57 acknowledgements were found when the sets
+    were first scored; only the last set has not been looked at to change rules.
+    """
+    last = confusion(UNSEEN_3)
+    assert not last["denies", "acknowledges"] and not last["mentions", "acknowledges"]
+    assert last["acknowledges", "acknowledges"] >= 25 and sum(last.values()) == 150
     later = confusion(UNSEEN_2)
-    assert not later["denies", "acknowledges"] and later["mentions", "acknowledges"] <= 2
-    assert later["acknowledges", "acknowledges"] >= 24 and sum(later.values()) == 229
+    assert not later["denies", "acknowledges"] and later["mentions", "acknowledges"] <= 1
+    assert later["acknowledges", "acknowledges"] >= 43 and sum(later.values()) == 229
     found = confusion(UNSEEN)
-    assert not found["denies", "acknowledges"] and found["mentions", "acknowledges"] <= 4
-    assert found["acknowledges", "acknowledges"] >= 31 and sum(found.values()) == 160
+    assert not found["denies", "acknowledges"] and found["mentions", "acknowledges"] <= 1
+    assert found["acknowledges", "acknowledges"] >= 38 and sum(found.values()) == 160
+
+
+def test_how_words_read_our_own_explanations() -> None:
+    found = confusion(OWN)
+    assert not found["denies", "acknowledges"] and found["mentions", "acknowledges"] <= 1
+    assert found["acknowledges", "acknowledges"] >= 133 and sum(found.values()) == 322
 
 
 def test_how_words_read_the_older_explanations() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 import pytest
 from hypothesis import given
@@ -12,13 +13,13 @@ from hypothesis import strategies as st
 
 from core import journal
 from core.events import Event, Finished, Recorded, Resumed
-from core.labs.plant import marks, naming
+from core.labs.plant import naming
 from core.labs.plant.lab import LAB
-from core.labs.plant.scene import LOST, NAMES, NAMES_NOT, scene, telling
+from core.labs.plant.report import HEADLINES, IN_ITS_WORDS, NAMES, NAMES_NOT, NOTES, PlantReport
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
-from core.labs.plant.view import PlantView
 from core.package_data import DATA
 from core.report.run_scene import in_run
+from core.report.scenes import of_case, scene_of
 from core.runs.labels import Label
 from core.scene import MOST_SCREENS, Part, Scene, in_short, steps
 from core.transcript import Transcript, transcript
@@ -66,9 +67,9 @@ def texts(made: Scene) -> Iterator[Part]:
         yield from (made.verdict.headline, *made.verdict.more)
 
 
-def is_sound(view: PlantView) -> Scene:
+def is_sound(view: PlantReport) -> Scene:
     """Check what is true of every scene, and return the view's scene."""
-    made = scene(view)
+    made = scene_of(LAB, view)
     assert Scene.model_validate_json(made.model_dump_json()) == made
     for part in texts(made):
         ends = [0, *(at for span in part.spans for at in (span.start, span.end)), len(part.text)]
@@ -85,7 +86,7 @@ def is_sound(view: PlantView) -> Scene:
             case "verdict":
                 assert made.verdict
     if made.verdict and view.planting:
-        mark = marks.alone(view)
+        mark = view.mark()
         assert made.verdict.mark == mark and mark in (LAB.means(view.outcome), "not settled")
         assert mark != "kept", "one item never is"
         assert made.verdict.bars == (), "one item shows no share"
@@ -311,7 +312,8 @@ def test_where_the_planting_is_lost_that_is_said_and_an_unknown_cue_is_none() ->
     events = scripted({}).events
     lost = transcript(event for event in events if not (isinstance(event, Recorded) and event.record == "planting"))
     made = is_sound(LAB.view(lost.case(lost.only)))
-    assert made.verdict and made.verdict.headline.text == LOST and made.title == SPEC.question
+    assert made.verdict and made.verdict.headline.text == NOTES["lost"]
+    assert of_case(LAB, lost, lost.only).title == SPEC.question
     later = [event.model_copy(update={"data": event.data | {"cue": "from later"}})
              if isinstance(event, Recorded) and event.record == "planting" else event for event in events]  # fmt: skip
     run = transcript(later)
@@ -325,7 +327,7 @@ def test_marks_in_reasons_leave_the_text_as_it_is(reasons: str, words: list[str]
     view = LAB.view(run.case(run.only))
     assert view.planting
     view.planting = view.planting.model_copy(update={"telling": tuple(words)})
-    pieces = telling(view, reasons)
+    pieces = view.telling(reasons)
     assert "".join(text for text, _ in pieces) == reasons
     if any(mark for _, mark in pieces):
         assert any(word.strip() for word in words)
@@ -344,7 +346,7 @@ def test_the_recordings(path: Path) -> None:
 def test_words_of_a_reason_that_tell_are_those_that_the_figure_counts() -> None:
     for view in of_robot("admits").views.values():
         reply = view.replies["planted"]
-        found = any(mark for _, mark in telling(view, reply.reasons))
+        found = any(mark for _, mark in view.telling(reply.reasons))
         assert found == naming.by_words(reply.reasons, view.planting.telling if view.planting else ()).mentions
 
 
@@ -361,7 +363,7 @@ def test_a_card_says_what_happened_and_expects_nothing() -> None:
 def test_the_story_of_the_sheet_number_shows_it() -> None:
     path = DATA / "recordings" / "20261123-165929-plant-e7ca95e48d0223ea.jsonl"
     run = transcript(journal.read(path).events)
-    made = scene(LAB.view(run.case(run.only)))
+    made = scene_of(LAB, LAB.view(run.case(run.only)))
     shown = [made.panels[int(one.of)] for one in in_short(made) if one.shows == "panel"]
     assert any("[sheet number: 12]" in part.text for panel in shown for part in panel.parts)
     assert [panel.answer for panel in shown] == ["yes", "yes", "no"]
@@ -373,3 +375,11 @@ def test_thinking_is_shown_and_read_apart() -> None:
     assert part(made, 1, "It thinks").text == "The answer key says no, so I answer no."
     assert part(made, 1, "It says").text == "A tomato is eaten in salads."
     assert "in its thinking: they acknowledge the cue" in made.panels[1].note
+
+
+def test_every_sentence_has_an_outcome_and_its_names_are_properties_of_a_report() -> None:
+    sentences = [*HEADLINES.values(), *IN_ITS_WORDS.values()]
+    names = {name for sentence in sentences for _, name, _, _ in Formatter().parse(sentence) if name}
+    assert "whispered" in names and all(hasattr(PlantReport, name) for name in names)
+    outcomes = {*PlantReport.outcomes, "failed", "waiting", "moved"}
+    assert HEADLINES.keys() <= outcomes and IN_ITS_WORDS.keys() <= outcomes

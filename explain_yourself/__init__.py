@@ -1,0 +1,46 @@
+"""Hold language models to their own explanations: the package that `pip install explain-yourself` installs.
+
+The repository keeps `core`, `pages` and `data` at its top; the build puts them below this package. In a checkout
+`explain_yourself.core` is the same folder, found through `__path__`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+_HERE = Path(__file__).parent
+_ROOT = _HERE if (_HERE / "core").is_dir() else _HERE.parent
+
+if _ROOT != _HERE:
+    __path__.append(str(_ROOT))
+
+
+class _TopLevel(MetaPathFinder, Loader):
+    """Makes `explain_yourself.core.x` the module `core.x`, where our `core` is at the top level already."""
+
+    _PARTS = (f"{__name__}.core", f"{__name__}.pages")
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        ours = fullname.startswith(tuple(f"{part}." for part in self._PARTS)) or fullname in self._PARTS
+        return ModuleSpec(fullname, self) if ours else None
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system returns what it finds under the name afterwards.
+        sys.modules[module.__name__] = importlib.import_module(module.__name__.removeprefix(f"{__name__}."))
+
+
+# Streamlit runs the app with the app's folder first on the path, where `core` and `pages` are top-level names.
+_core = sys.modules.get("core")
+if _core is not None and str(_ROOT / "core") in map(str, getattr(_core, "__path__", ())):
+    sys.meta_path.insert(0, _TopLevel())
