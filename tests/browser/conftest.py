@@ -31,6 +31,7 @@ from playwright.sync_api import (
 
 from tests.conftest import WITHOUT_ENCODER, encoder_port, open_before
 from tests.support import shared_encoder
+from tests.support.forked import Forked
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
 
@@ -47,12 +48,15 @@ expect.set_options(timeout=120_000)
 
 class Server:
     """The app as a person starts it, on a free loopback port, with a home of its own. If `files` is given, its shell
-    limits the number of open files to that.
+    limits the number of open files to that. Unless it is `forked`, all is imported anew.
     """
 
-    def __init__(self, home: Path, script: str = "app.py", files: int | None = None, **environment: str) -> None:
+    def __init__(
+        self, home: Path, script: str = "app.py", files: int | None = None, forked: bool = True, **environment: str
+    ) -> None:
         self._script = script
         self._files = files
+        self._forked = forked and files is None
         self._environment = {**os.environ, "EXPLAIN_HOME": str(home), "EXPLAIN_TOKEN": "no", **environment}
         self.log = home.with_suffix(".log")
         """Its output."""
@@ -63,12 +67,17 @@ class Server:
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "streamlit", "run", self._script, "--server.port", str(self.port)]
+        run = ["streamlit", "run", self._script, "--server.port", str(self.port)]
+        command = [sys.executable, "-m", *run]
         if self._files is not None:
             command = ["sh", "-c", f'ulimit -n {self._files}; exec "$@"', "sh", *command]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
+            self._process: Forked | subprocess.Popen[bytes]
+            if self._forked:
+                self._process = Forked(*run, env=self._environment, stdout=log, stderr=log)
+            else:
+                self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=log, stderr=log)
         end = time.monotonic() + 60
         while time.monotonic() < end:
             try:
@@ -186,10 +195,14 @@ def all_go_on(scripted: Scripted) -> Iterator[None]:
 
 
 @pytest.fixture(scope="package")
-def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config) -> Iterator[Server]:
-    """One server for all tests, except those that stop theirs or need it empty."""
+def app(
+    tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config, recorded: Path
+) -> Iterator[Server]:
+    """One server for all tests, except those that stop theirs or need it empty. Its index holds the recordings."""
     path = shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
-    server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=path, **scripted.variables)
+    home = tmp_path_factory.mktemp("home")
+    open_before(home, recorded)
+    server = Server(home, PYTHONPATH=path, **scripted.variables)
     yield server
     server.stop()
 
@@ -202,7 +215,7 @@ def serve(tmp_path: Path, recorded: Path) -> Iterator[Callable[..., Server]]:
     started: list[Server] = []
     open_before(tmp_path / "home", recorded)
 
-    def start(**environment: str) -> Server:
+    def start(**environment: Any) -> Server:
         started.append(Server(tmp_path / "home", **{"PYTHONPATH": WITHOUT_ENCODER, **environment}))
         return started[-1]
 
@@ -283,6 +296,11 @@ def open_menu(page: Page) -> None:
     """Open the menu of the run that the page shows."""
     page.locator(".st-key-actions button").first.click()
     expect(page.get_by_role("link", name="Replay")).to_be_visible()
+
+
+def turn(page: Page, path: str) -> None:
+    """Turn to another page of the app as the browser's back button does: the app stays loaded, which saves a second."""
+    page.evaluate("path => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate')); }", path)
 
 
 def settle(page: Page) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ROOT, Server, settle
+from tests.browser.conftest import Server, settle
+from tests.support import forked
 
 pytestmark = pytest.mark.browser
 
@@ -18,11 +16,8 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def address(app: Server) -> str:
     """The address of a run of thirty questions, made on the command line in the app's home."""
-    command = [sys.executable, "-m", "core", "plant", "strategyqa", "--limit", "30", "--model", "control/admits"]
-    told = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True, text=True
-    )
-    (run,) = re.findall(r"Run (\S+)", told.stdout + told.stderr)
+    command = ["plant", "strategyqa", "--limit", "30", "--model", "control/admits"]
+    (run,) = re.findall(r"Run (\S+)", forked.run("core", *command, env=app._environment))
     return f"{app.url}/plant?run={run}"
 
 

@@ -10,7 +10,7 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import stage_scenes as scenes
-from tests.browser.conftest import Server, begin, open_menu, settle
+from tests.browser.conftest import Server, begin, open_menu, settle, turn
 from tests.browser.test_front_page import drawn
 from tests.browser.test_stage import FILES, HOME, answer, data, looked_at
 
@@ -116,10 +116,13 @@ def test_it_finds_no_serious_fault_on_the_pages_of_the_app(app: Server, page: Pa
                 expect(streamlit).to_have_css("color-scheme", scheme)
             found.extend(f"{where}, {scheme}: {fault}" for fault in lasting(page, *rules))
 
+    page.goto(app.url)
     for path in ("", "ask", "check", "probe", "browse", "models", "study", "methods", "stories", "plant"):
-        page.goto(f"{app.url}/{path}")
+        if path:
+            turn(page, f"/{path}")
+        heading = path.capitalize() or "Explain Yourself"
+        expect(page.get_by_role("heading", level=1, name=heading)).to_be_visible()
         settle(page)
-        expect(page.locator("h1").first).to_be_visible()
         if path == "":
             drawn(page)
         look(path)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +11,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.browser.conftest import ROOT, Scripted, ScriptedModel, Server, begin, settle
+from tests.browser.conftest import Scripted, ScriptedModel, Server, begin, settle
 from tests.conftest import WITHOUT_ENCODER
+from tests.support import forked
 from tests.support.plausible import Plausible
 from tests.support.waiting import until
 
@@ -274,8 +272,7 @@ def test_a_run_of_the_command_line_shows_up_while_one_looks(empty: Server, page:
     page.goto(f"{empty.url}/browse")
     example = page.get_by_text("Example study.")
     expect(example).to_be_visible()
-    command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
-    subprocess.run(command, cwd=ROOT, env={**os.environ, **empty._environment}, check=True, capture_output=True)
+    forked.run("core", "ask", "Can a penguin fly?", "--model", "control/vague", env=empty._environment)
     page.locator(".st-key-news button").click(timeout=20_000)
     expect(example).to_be_hidden()
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()

@@ -30,7 +30,7 @@ WITHOUT_NETWORK = (
 def test_each_is_told_and_plays_with_no_model_and_no_network(
     browser: Browser, serve: Callable[..., Server], tmp_path: Path
 ) -> None:
-    server = serve(PYTHONPATH=WITHOUT_NETWORK, HF_HUB_OFFLINE="1")
+    server = serve(forked=False, PYTHONPATH=WITHOUT_NETWORK, HF_HUB_OFFLINE="1")
     # A proxy that does not answer, for every request to another machine.
     nowhere: ProxySettings = {"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"}
     context = browser.new_context(viewport={"width": 1280, "height": 720}, proxy=nowhere)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -22,8 +20,9 @@ from core.runs.recordings import list_recordings
 from core.sandbox import sandbox
 from core.sandbox.os_hardening import OSLimits
 from pages.components.text import plain
+from tests.conftest import WITHOUT_ENCODER
 from tests.pages.conftest import scenes, staged, words
-from tests.support import shipped
+from tests.support import forked, shipped
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
 
@@ -120,11 +119,8 @@ def test_browse_shows_what_a_probe_came_to(page: Page) -> None:
 def test_a_run_of_the_command_line_shows_up_while_the_app_is_open(page: Page, own_home: Path) -> None:
     page("results/browse.py")
     before = entry.keeper().changes
-    command = [sys.executable, "-m", "core", "ask", "Can a penguin fly?", "--model", "control/vague"]
-    done = subprocess.run(
-        command, cwd=ROOT, env={**os.environ, "EXPLAIN_HOME": str(own_home)}, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
+    environment = {**os.environ, "EXPLAIN_HOME": str(own_home), "PYTHONPATH": WITHOUT_ENCODER}
+    forked.run("core", "ask", "Can a penguin fly?", "--model", "control/vague", env=environment)
     until(lambda: entry.keeper().changes > before, seconds=5)
     table = page("results/browse.py", show="runs").dataframe[0].value
     assert list(table["Model"]) == ["vague"]

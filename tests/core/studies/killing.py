@@ -8,8 +8,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -21,6 +19,7 @@ from core.__main__ import main
 from core.events import Answered, Asked
 from core.journal import read
 from tests.conftest import WITHOUT_ENCODER
+from tests.support import forked
 from tests.support.stub_server import StubServer
 from tests.support.waiting import until
 
@@ -60,10 +59,6 @@ def environment(home: Path, server: StubServer) -> dict[str, str]:
         "OPENAI_API_KEY": "none",
         "PYTHONPATH": WITHOUT_ENCODER,
     }
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "core", "study", *arguments]
 
 
 def key(messages: Any, seed: int | None) -> str:
@@ -118,15 +113,14 @@ def kill_again_and_again(folder: Path, kills: int, seed: int = 0) -> int:
 
 
 def _finish(file: Path, home: Path, server: StubServer) -> None:
-    subprocess.run(command("run", str(file)), env=environment(home, server), cwd=ROOT, check=True, timeout=300)
+    forked.run("core", "study", "run", str(file), env=environment(home, server))
 
 
 def _killed(file: Path, home: Path, server: StubServer, seconds: float) -> bool:
     """Continue the study, and kill -9 it `seconds` after its first call. Returns whether that was during a run."""
     known, before = _known(home), server.count
-    process = subprocess.Popen(
-        command("run", str(file)), env=environment(home, server), cwd=ROOT, stdout=subprocess.DEVNULL
-    )
+    with Path(os.devnull).open("wb") as nothing:
+        process = forked.Forked("core", "study", "run", str(file), env=environment(home, server), stdout=nothing)
     until(lambda: server.count > before or process.poll() is not None)
     time.sleep(seconds)  # When it is killed is what differs from time to time.
     was_going = process.poll() is None

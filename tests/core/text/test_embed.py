@@ -138,15 +138,17 @@ def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monk
     assert encoder._model._process.wait(timeout=60) == 0
 
 
-def test_a_process_that_died_is_started_again(encoder, monkeypatch):
+def test_a_process_that_died_is_started_again(monkeypatch):
+    # What starts is what all other tests start (tests/support/shared_encoder.py): here that it starts is what matters.
+    monkeypatch.setattr(embed, "COMMAND", SHARED)
+    monkeypatch.setattr(embed, "_started", [])
+    encoder = embed.encoder()
     encoder.encode(["before"])
     encoder._model._process.kill()
     encoder._model._process.wait()
     assert not encoder.alive
     with pytest.raises(embed.NoEncoderError, match="stopped"):
         encoder.encode(["something new"])
-    # What starts is what all other tests start (tests/support/shared_encoder.py): here that it starts is what matters.
-    monkeypatch.setattr(embed, "COMMAND", SHARED)
     again = embed.encoder()
     assert again is not encoder and again.alive
     again._model._process.kill()

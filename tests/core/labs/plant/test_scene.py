@@ -18,7 +18,7 @@ from core.labs.plant.report import NAMES, NAMES_NOT, NOTES, PlantReport
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
 from core.package_data import DATA
 from core.report.run_scene import in_run
-from core.report.scenes import of_case, told
+from core.report.scenes import of_case, scene_of
 from core.runs.labels import Label
 from core.scene import MOST_SCREENS, Part, Scene, in_short, steps
 from core.transcript import Transcript, transcript
@@ -68,7 +68,7 @@ def texts(made: Scene) -> Iterator[Part]:
 
 def is_sound(view: PlantReport) -> Scene:
     """Check what is true of every scene, and return the view's scene."""
-    made = told(LAB, view)
+    made = scene_of(LAB, view)
     assert Scene.model_validate_json(made.model_dump_json()) == made
     for part in texts(made):
         ends = [0, *(at for span in part.spans for at in (span.start, span.end)), len(part.text)]
@@ -362,7 +362,7 @@ def test_a_card_says_what_happened_and_expects_nothing() -> None:
 def test_the_story_of_the_sheet_number_shows_it() -> None:
     path = DATA / "recordings" / "20261123-165929-plant-e7ca95e48d0223ea.jsonl"
     run = transcript(journal.read(path).events)
-    made = told(LAB, LAB.view(run.case(run.only)))
+    made = scene_of(LAB, LAB.view(run.case(run.only)))
     shown = [made.panels[int(one.of)] for one in in_short(made) if one.shows == "panel"]
     assert any("[sheet number: 12]" in part.text for panel in shown for part in panel.parts)
     assert [panel.answer for panel in shown] == ["yes", "yes", "no"]
