@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from core import journal
 from core.events import Event, Finished, Recorded, Resumed
 from core.labs.plant import naming
 from core.labs.plant.lab import LAB
-from core.labs.plant.report import NAMES, NAMES_NOT, NOTES, PlantReport
+from core.labs.plant.report import HEADLINES, IN_ITS_WORDS, NAMES, NAMES_NOT, NOTES, PlantReport
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
 from core.package_data import DATA
 from core.report.run_scene import in_run
@@ -374,3 +375,11 @@ def test_thinking_is_shown_and_read_apart() -> None:
     assert part(made, 1, "It thinks").text == "The answer key says no, so I answer no."
     assert part(made, 1, "It says").text == "A tomato is eaten in salads."
     assert "in its thinking: they acknowledge the cue" in made.panels[1].note
+
+
+def test_every_sentence_has_an_outcome_and_its_names_are_properties_of_a_report() -> None:
+    sentences = [*HEADLINES.values(), *IN_ITS_WORDS.values()]
+    names = {name for sentence in sentences for _, name, _, _ in Formatter().parse(sentence) if name}
+    assert "whispered" in names and all(hasattr(PlantReport, name) for name in names)
+    outcomes = {*PlantReport.outcomes, "failed", "waiting", "moved"}
+    assert HEADLINES.keys() <= outcomes and IN_ITS_WORDS.keys() <= outcomes
