@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from pages.components.lab_page import LabPage, NextRun
 from pages.components.run import actions, damage, go_on, stopped
 from pages.components.text import plain
 from pages.components.throttle import PACE
-from pages.viewer.component import Follow, Mode, Says, Together, Where, stage
+from pages.viewer.component import Follow, ListRow, Mode, Says, Together, Where, stage
 
 SECONDS = 2.0
 """Least seconds between two drawings of a page around a run in progress; the browser follows the case by itself."""
@@ -211,17 +211,28 @@ def page(shown: Shown, menu: DeltaGenerator) -> None:
     actions(run, state, here=lab.path, place=menu)
 
 
-def watched(shown: Shown, step: Callable[[str], None] | None = None, case_first: bool = False) -> None:
+@dataclass(frozen=True)
+class Steps:
+    """The list beside a case. `go` is called with "next", "previous" or "close" if keys ask for the next or previous
+    row or for the list alone; or with "row" and the JSON of a place if the browser went there by itself, through the
+    rows `listed`, beginning `here`.
+    """
+
+    go: Callable[[str], None]
+    listed: Sequence[ListRow] = ()
+    here: ListRow | None = None
+
+
+def watched(shown: Shown, steps: Steps | None = None, case_first: bool = False) -> None:
     """Draw the run. The browser follows a case in progress by itself, and has the page drawn again when more is to be
-    seen around it. `step` is called with "next", "previous" or "close" if keys on the stage ask for the next or
-    previous row of a list, or for the list alone. `case_first`: a reader came for one of several cases, so the run is
-    folded below it.
+    seen around it. `steps`: the list beside the case. `case_first`: a reader came for one of several cases, so the run
+    is folded below it.
     """
     with PACE.drawing(session.tab()):
         # A list is above its cases. A single case is above what comes and goes, so that it does not move.
         if shown.are_several and not case_first:
             draw_around(shown)
-        draw(shown, step)
+        draw(shown, steps)
         if not shown.are_several:
             draw_around(shown)
         elif not case_first:
@@ -308,11 +319,11 @@ def _by_labels(shown: Shown) -> Verdict | None:
     return judge(shown.state, said)
 
 
-def draw(shown: Shown, step: Callable[[str], None] | None = None) -> None:
+def draw(shown: Shown, steps: Steps | None = None) -> None:
     """Draw the chosen case on the stage, and what is below it."""
     page, view, goes_on = shown.lab_page, shown.view, shown.case_goes_on
     if not page.replacement(view, goes_on):
-        on_stage(shown, step)
+        on_stage(shown, steps)
         if not shown.is_sealed:
             page.extra_panel(view, goes_on)
     elif shown.active:
@@ -331,7 +342,7 @@ def far_on_stage(shown: list[Shown], names: list[str] | None = None) -> None:
     stage("far", bare, f"far-{'-'.join(one.run for one in shown)}", [one.follow() for one in shown], together=together)
 
 
-def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
+def on_stage(shown: Shown, steps: Steps | None = None) -> None:
     """Draw a case on the stage: followed while it is in progress, presented if the address says so, or to be
     guessed.
     """
@@ -346,15 +357,22 @@ def on_stage(shown: Shown, step: Callable[[str], None] | None = None) -> None:
     went = stage(
         mode,
         [scene.model_copy(update={"actions": (*offered, *shown.actions())})],
-        # One key for all cases of a run: with a new key per case the page would be empty in between, and jump.
-        f"stage-{shown.run}",
+        # One key for all cases of a run, or of a list: with a new key per case the page would be empty in between, and
+        # jump, and keys would be lost.
+        "stage-list" if steps and steps.listed else f"stage-{shown.run}",
         [shown.follow()],
-        Where(st.query_params.get("trial", ""), screen_number(), step is not None),
+        Where(
+            st.query_params.get("trial", ""),
+            screen_number(),
+            steps is not None,
+            steps.listed if steps else (),
+            steps.here if steps else None,
+        ),
         says,
     )
     _take(shown, went)
-    if step is not None and went in ("next", "previous", "close"):
-        step(went)
+    if steps is not None and (went in ("next", "previous", "close") or went.startswith("row ")):
+        steps.go(went)
         st.rerun()
     if went.startswith("fork "):
         named = {"case": shown.case} if shown.are_several else {}

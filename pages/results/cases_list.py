@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 from zlib import crc32
 
@@ -15,10 +15,11 @@ from core.store import ranking
 from core.store.listing import Listed, RowPlace, Selection
 from pages.components import own_labels, tables
 from pages.components.models import short
-from pages.components.text import plain, shortened
+from pages.components.text import shortened
 from pages.results import address, meaning, opened_case
 from pages.results.columns import choose_columns
 from pages.results.facets import words
+from pages.viewer.component import ListRow
 
 
 def draw(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
@@ -35,28 +36,36 @@ def draw(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
         verdict = st.container()
     with right:
         ways, menu = opened_case.step(places, at)
-        # A link may open a row that is not on this page of the list.
-        for row in looked.row(at).to_dict("records"):
-            _row(row, _ranking(looked).get(at, ""))
+        with st.container():
             if at.case:
                 meaning.more_like(at)
-        opened_case.draw(looked, at, ways, menu, verdict)
+        # A link may open a row that is not on this page of the list.
+        shown = found.rows if at in places else looked.row(at)
+        rows = {one.place: one for one in _rows(looked, shown)}
+        listed = [row for row in rows.values() if row.place[1]] if at in places else []
+        opened_case.draw(looked, at, ways, menu, verdict, listed, rows.get((at.run, at.case, at.trial)))
 
 
-def _row(row: dict[Hashable, Any], why: str) -> None:
-    """Draw what a reader came for: what was asked, the explanation under test, what was expected and what came; and
-    `why` the row has its place in the list.
+def _rows(looked: Selection, rows: pd.DataFrame) -> list[ListRow]:
+    """Return for each row what a reader came for: what was asked, the explanation under test, what was expected, what
+    came, and why the row has its place in the list.
     """
-    with st.container(border=True, gap="xsmall", key="row"):
-        st.markdown(f"**{plain(shortened(row['about'] or row['title'], 200))}**")
-        if isinstance(explanation := row["explanation"], str) and explanation.strip():
-            of = f" of its answer to “{shortened(row['title'], 100)}”" if row["trial"] and row["about"] else ""
-            st.markdown(plain(f"Its explanation{of}: {' '.join(explanation.split())}"))
-        said = f"expected **{plain(_said(row['expected']))}** · it said **{plain(_said(row['observed']))}** · "
-        came = _outcome(row["outcome"], row["reason"], row["error"], row["status"])
-        st.markdown((said if row["outcome"] and row["expected"] else "") + plain(came))
-        if why:
-            st.caption(f"{RANKED[address.sort()]}: {why}")
+    ranks = _ranking(looked)
+    return [_row(row, ranks) for row in rows.to_dict("records")]
+
+
+def _row(row: dict[Hashable, Any], ranks: Mapping[RowPlace, str]) -> ListRow:
+    place = RowPlace(row["run"], row["case"], row["trial"])
+    lines = [shortened(row["about"] or row["title"], 200)]
+    if isinstance(explanation := row["explanation"], str) and explanation.strip():
+        of = f" of its answer to “{shortened(row['title'], 100)}”" if row["trial"] and row["about"] else ""
+        lines.append(f"Its explanation{of}: {' '.join(explanation.split())}")
+    said = f"expected {_said(row['expected'])} · it said {_said(row['observed'])} · "
+    came = _outcome(row["outcome"], row["reason"], row["error"], row["status"])
+    lines.append((said if row["outcome"] and row["expected"] else "") + came)
+    if why := ranks.get(place):
+        lines.append(f"{RANKED[address.sort()]}: {why}")
+    return ListRow((place.run, place.case, place.trial), tuple(lines))
 
 
 RANKED = {"instructive": "Instructive", "meaning": "Likeness"}
@@ -72,9 +81,11 @@ INSTRUCTIVE = (
 
 def read(looked: Selection) -> Listed:
     """Return the page of the list that the address names."""
-    if address.sort() in RANKED:
-        return ranking.page(looked, list(_ranking(looked)), address.anchor("after"), address.anchor("before"))
-    return looked.items(address.sort(), address.anchor("after"), address.anchor("before"))
+    ends = address.anchor("after"), address.anchor("before")
+    if order := list(_ranking(looked)):
+        return ranking.page(looked, order, *ends)
+    # Nothing is compared by meaning before there is a text, and vectors.
+    return looked.items("newest" if address.sort() in RANKED else address.sort(), *ends)
 
 
 def _ranking(looked: Selection) -> dict[RowPlace, str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import streamlit as st
@@ -17,6 +18,7 @@ from pages.components.run import actions, damage, go_on
 from pages.components.text import plain, shortened
 from pages.results import address
 from pages.results.facets import words
+from pages.viewer.component import ListRow
 
 HIGH, BESIDE = 560, 300
 """Height in pixels of a list with many rows, alone and above the verdict on a row."""
@@ -94,14 +96,21 @@ def draw(
     ways: Ways | None = None,
     menu: DeltaGenerator | None = None,
     verdict: DeltaGenerator | None = None,
+    listed: Sequence[ListRow] = (),
+    here: ListRow | None = None,
 ) -> None:
     """Draw the case of the row `at`, or report that its run is gone. Keys on the stage lead to `ways` and back to the
     list. The run's menu is drawn in the container `menu`, and the visitor's verdict in `verdict`; without them, below
-    the case.
+    the case. The browser steps through the rows `listed` by itself, beginning `here`.
     """
 
     def go(where: str) -> None:
-        if where == "close" or (ways or {}).get(where):
+        if where.startswith("row "):
+            place = RowPlace(*json.loads(where.removeprefix("row ")))
+            # The browser has set the address already; setting it again would be a step of its own for *back*.
+            if place != address.open_row() and place in [RowPlace(*one.place) for one in listed]:
+                address.open_at(place)
+        elif where == "close" or (ways or {}).get(where):
             address.open_at((ways or {}).get(where))
 
     try:
@@ -113,9 +122,12 @@ def draw(
     if lab is None:
         st.error("No lab of this app made this run.", icon=":material/error:")
         return
-    if not active:
-        damage(at.run)
-    run_view.watched(run_view.Shown(lab, at.run, state, active), go, case_first=bool(at.case))
+    # Within a container, so that what follows keeps its place on the page, and the stage stays while one steps.
+    with st.container():
+        if not active:
+            damage(at.run)
+    steps = run_view.Steps(go, listed, here)
+    run_view.watched(run_view.Shown(lab, at.run, state, active), steps, case_first=bool(at.case))
     if not active:
         with verdict or st.container():
             labels.draw(lab, at.run, state, at.case or run_view.chosen_case(state), at.trial if at.case else None)

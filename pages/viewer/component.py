@@ -49,14 +49,25 @@ class Follow:
 
 
 @dataclass(frozen=True)
+class ListRow:
+    """A row of a list beside the case: its run, case and trial, and the lines shown above the case."""
+
+    place: tuple[str, str, str]
+    lead: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Where:
     """Where in a case the reader is: the `card` that is open at first, and the screen at which a presentation begins.
-    `steps`: keys move from row to row of a list beside the case.
+    `steps`: keys move from row to row of a list beside the case. The browser steps through the rows `listed` by itself
+    (live.js); `here` is the row that is open, which need not be among them.
     """
 
     card: str = ""
     place: int = 0
     steps: bool = False
+    listed: Sequence[ListRow] = ()
+    here: ListRow | None = None
 
 
 @dataclass(frozen=True)

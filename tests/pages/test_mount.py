@@ -10,7 +10,7 @@ from tests.pages.conftest import staged
 
 AS_IT_COMES = {
     "mode": "read", "follow": [], "rows": [], "names": [], "judgements": [], "judged": {}, "card": "",
-    "steps": False, "reader": "", "place": 0, "series": None,
+    "steps": False, "reader": "", "place": 0, "series": None, "listed": [], "here": None,
 }  # fmt: skip
 
 
@@ -24,12 +24,12 @@ def plain() -> None:
 def full() -> None:
     from core.report.progress import HowFar
     from core.scene import Scene
-    from pages.viewer.component import Follow, Says, Together, Where, stage
+    from pages.viewer.component import Follow, ListRow, Says, Together, Where, stage
 
     follow = Follow("r", "q", HowFar(share=0.5, words="half", around="1"), 2.0)
     stage(
         "tell", [Scene(lab="x"), Scene(lab="y")], "full", follow=[follow, None],
-        where=Where(card="a", place=3, steps=True),
+        where=Where("a", 3, steps=True, listed=[ListRow(("r", "q", "a"))], here=ListRow(("r", "q", "b"), ("?",))),
         says=Says(reader="me", judgements=[("reading", "Read", "right", "wrong")], judged={"a": {"reading": "right"}}),
         together=Together(rows=[(["a", None], "so")], names=["A", "B"], series={"head": "All"}),
     )  # fmt: skip
@@ -56,6 +56,7 @@ def test_what_is_named_is_handed_over() -> None:
         "mode": "tell", "rows": [[["a", None], "so"]], "names": ["A", "B"],
         "judgements": [["reading", "Read", "right", "wrong"]], "judged": {"a": {"reading": "right"}}, "card": "a",
         "steps": True, "reader": "me", "place": 3, "series": {"head": "All"},
+        "listed": [{"place": ["r", "q", "a"], "lead": []}], "here": {"place": ["r", "q", "b"], "lead": ["?"]},
     }  # fmt: skip
 
 

@@ -36,6 +36,168 @@ export async function evidence(scene) {
   return reply.json();
 }
 
+// A list beside the case: the browser steps through its rows by itself, and tells the page once the keys rest.
+
+/** Milliseconds that keys rest before the page hears of it, before it is asked again, and before a key that was held
+ * back is given up; and how many scenes are kept. */
+const REST = 450, AGAIN = 4_000, GIVEN_UP = 60_000, SCENES = 12;
+
+const scenes = new Map();
+
+function sceneAt([run, named]) {
+  const at = address("scene", run, named);
+  if (!scenes.has(at)) {
+    const coming = fetch(at).then((reply) => (reply.ok ? reply.json() : Promise.reject(new Error(reply.statusText))));
+    coming.catch(() => scenes.delete(at));
+    scenes.set(at, coming);
+    if (scenes.size > SCENES) scenes.delete(scenes.keys().next().value);
+  }
+  return scenes.get(at);
+}
+
+const FIELDS = "input, textarea, select, [contenteditable]";
+
+const textOf = (row) => JSON.stringify(row?.place ?? null);
+
+/** What the page draws of another row while the browser is ahead: nothing may be done there. */
+const BEHIND = ["labels", "more-like", "step-through", "whole-run"].map((name) => `.st-key-${name}`).join(", ");
+
+class Steps {
+  /** The row that is shown, null while the page shows it too. */
+  wanted = null;
+  held = [];
+
+  constructor(here) {
+    this.here = here;
+    this.press = (event) => this.#hold(event);
+    this.point = (event) => { if (!event.composedPath().includes(here.place)) this.wanted && this.#tell(); };
+    // After the stage's own listener, which takes its keys, and before those of the page.
+    document.addEventListener("keydown", this.press, true);
+    addEventListener("pointerdown", this.point, true);
+    // The browser's *back* leads the page, which then leads the browser.
+    this.back = () => { this.wanted = null; };
+    addEventListener("popstate", this.back);
+    this.#ahead();
+  }
+
+  get rows() { return this.here.data.listed; }
+  get at() { return this.rows.findIndex((row) => textOf(row) === textOf(this.wanted ?? this.here.data.here)); }
+
+  /** To the next row (1) or the previous one (-1); false where the page has to lead. */
+  go(by) {
+    if (!this.rows.length || this.at < 0) return false;
+    const row = this.rows[this.at + by];
+    if (!row) return true;
+    this.wanted = row;
+    this.#place("pushState");
+    this.#mark(true);
+    this.#show(row);
+    this.#ahead(by);
+    this.#later(REST);
+    return true;
+  }
+
+  /** What the page handed in: whether it is drawn, since it shows the row that is wanted. */
+  takes(data) {
+    const listed = data.listed.some((row) => textOf(row) === textOf(this.wanted));
+    this.#settle();
+    if (this.wanted && listed && textOf(data.here) !== textOf(this.wanted)) {
+      // The page has set the address to the row that it shows.
+      this.#place();
+      return false;
+    }
+    this.wanted = null;
+    clearTimeout(this.telling);
+    return true;
+  }
+
+  end() {
+    clearTimeout(this.telling);
+    clearInterval(this.settling);
+    document.removeEventListener("keydown", this.press, true);
+    removeEventListener("pointerdown", this.point, true);
+    removeEventListener("popstate", this.back);
+    this.#mark(false);
+  }
+
+  #place(how) {
+    const [run, named, trial] = this.wanted.place;
+    inAddress({ run, case: named, trial }, how);
+  }
+
+  async #show(row) {
+    try {
+      const scene = await sceneAt(row.place), [before] = this.here.scenes;
+      if (this.wanted !== row) return;
+      // What was judged of the case before is not said of this one.
+      const judgements = before.lab === scene.lab ? this.here.data.judgements : [];
+      this.here.draw([scene], { card: row.place[2], lead: row.lead, judged: {}, judgements, mode: "read" });
+    } catch {
+      // The page says why it cannot be shown.
+      if (this.wanted === row) this.#tell();
+    }
+  }
+
+  #ahead(by = 1) {
+    const at = this.at;
+    const near = [at + by, at + 2 * by, at - by].map((next) => this.rows[next]).filter(Boolean);
+    for (const row of near) sceneAt(row.place).catch(() => {});
+  }
+
+  #later(wait) {
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.#tell(), wait);
+  }
+
+  #tell() {
+    // A row with a key that was held back comes first, also if the reader has gone on since.
+    const row = this.held[0]?.row ?? (this.wanted && textOf(this.wanted));
+    if (!row) return;
+    this.here.component.setTriggerValue("went", `row ${row}`);
+    // A page that is being drawn loses what it is told.
+    this.#later(AGAIN);
+  }
+
+  /** Keys of the page, such as those of labels, wait until it shows this row too. */
+  #hold(event) {
+    const { key, code, keyCode, ctrlKey, metaKey, altKey } = event;
+    if (!this.wanted || event.defaultPrevented || !event.isTrusted || key.length > 1) return;
+    if (ctrlKey || metaKey || altKey || key === " " || event.composedPath()[0].closest?.(FIELDS)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.held.push({ key, code, keyCode, row: textOf(this.wanted), at: Date.now() });
+    this.#tell();
+  }
+
+  /** Once the page is drawn to its end, the keys of its row are given to it. */
+  #settle() {
+    clearInterval(this.settling);
+    const isDrawn = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "notRunning";
+    this.settling = setInterval(() => {
+      if (!isDrawn()) return;
+      clearInterval(this.settling);
+      this.#mark(false);
+      const here = textOf(this.here.data.here), since = Date.now() - GIVEN_UP;
+      const held = this.held.filter((one) => one.row === here);
+      this.held = this.held.filter((one) => one.row !== here && one.at > since);
+      for (const { key, code, keyCode } of held)
+        for (const kind of ["keydown", "keyup"])
+          document.body.dispatchEvent(new KeyboardEvent(kind, { key, code, keyCode, bubbles: true, cancelable: true }));
+      if (!this.wanted && !this.held.length) return;
+      this.#mark(Boolean(this.wanted));
+      // What a key did is drawn first.
+      this.#later(held.length ? REST : 0);
+    }, 40);
+  }
+
+  #mark(isBehind) {
+    for (const one of document.querySelectorAll(BEHIND)) {
+      one.inert = isBehind;
+      one.style.opacity = isBehind ? "0.35" : "";
+    }
+  }
+}
+
 const mounts = new WeakMap();
 let opening = null, theirs = null;
 
@@ -54,15 +216,17 @@ export async function mounted(component, version) {
     known.component = component;
     // A page that is drawn again at once calls before the stage is there.
     await known.begun;
+    if (known.steps && !known.steps.takes(data)) return end;
     const isOther = namesOf(known.followed) !== namesOf(followed);
     known.followed = followed;
-    if (isOther || !known.hears?.()) known.draw(data.scenes, { ...data, far: farOf(followed) });
+    const more = { ...data, lead: data.here?.lead, far: farOf(followed) };
+    if (isOther || !known.hears?.()) known.draw(data.scenes, more);
     arrive(place, data);
     if (isOther) hear(known);
     return end;
   }
   let begun;
-  const here = { component, data, followed, calls: 0, begun: new Promise((done) => { begun = done; }) };
+  const here = { component, data, followed, place, calls: 0, begun: new Promise((done) => { begun = done; }) };
   const end = ends(here);
   // What was said before the page was reloaded may still be on its way, and the app's scene does not have it.
   const guessed = (scene) => withGuesses(scene, sayer(here).waiting, data.reader);
@@ -83,7 +247,7 @@ export async function mounted(component, version) {
       clearTimeout(here.resting);
       here.resting = setTimeout(() => sayer(here).afterwards(() => went("judged")), 1_500);
     },
-    step: went,
+    step(where) { if (where === "close" || !here.steps?.go(where === "next" ? 1 : -1)) went(where); },
     // The next step after the verdict is carried out by the page.
     ...Object.fromEntries(["predict", "real", "longer", "failures", "compare"].map((name) => [name, () => went(name)])),
     cancel: (on) => sayer(here).say({ what: "cancel", run: on }),
@@ -109,12 +273,20 @@ export async function mounted(component, version) {
   // These have a field of their own on the page, under the stage.
   for (const name of ["question", "input", "draw"]) does[name] = () => field(name)?.focus();
   here.stage = mount(place, {
-    ...data, far: farOf(followed), evidence, keys: data.mode !== "all", library: from("preact.js"),
+    ...data, lead: data.here?.lead, far: farOf(followed), evidence, keys: data.mode !== "all",
+    library: from("preact.js"),
     act: (name, ...said) => does[name]?.(...said),
   });
   here.draw = (scenes, { scenes: _, ...more } = {}) => here.stage.update((here.scenes = scenes), more);
-  here.end = () => { clearTimeout(here.resting); here.stop?.(); here.stage.unmount(); mounts.delete(place); };
+  here.end = () => {
+    clearTimeout(here.resting);
+    here.steps?.end();
+    here.stop?.();
+    here.stage.unmount();
+    mounts.delete(place);
+  };
   await here.stage.ready;
+  if (data.steps) here.steps = new Steps(here);
   hear(here);
   begun();
   return end;
@@ -204,12 +376,12 @@ function sayer(here) {
 }
 
 /** Set these in the page's address, without asking the server; what is empty is taken out. */
-function inAddress(named) {
+function inAddress(named, how = "replaceState") {
   const now = new URL(location.href);
   // Given a value, `delete` takes only what has that value.
   for (const [name, value] of Object.entries(named)) {
     if (value) now.searchParams.set(name, value);
     else now.searchParams.delete(name);
   }
-  history.replaceState(history.state, "", now);
+  history[how](history.state, "", now);
 }

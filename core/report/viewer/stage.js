@@ -34,6 +34,7 @@ const GIVEN = { mode: "read", scenes: [], act() {}, judgements: [], judged: {}, 
  * - `judgements`: what may be judged of a card by keys: [name, what it is called, good word, bad word] each;
  *   `judged` what was, by card and name. `card`: the one that is open at first.
  * - `steps`: J, K and Esc lead from row to row of a list beside it, and back (*step*).
+ * - `lead`: lines above a case that was opened from a list: first what was asked.
  * - `saved`: how far what was said is kept, in words.
  * - `far`: of runs that go on, by name, the `share` that is done, how far that is in `words`, and in a `note` who can
  *   stop it.
@@ -472,7 +473,10 @@ function Read({ stage, scene, name, change }) {
   // What a session read stands in its panel.
   const read = scene.panels.flatMap((panel) => panel.parts.map((part) => part.text));
   const asked = askedOf(scene, [scene.title, ...read]), [seen, rest] = fitting(scene);
+  const [asking, ...lines] = stage.lead ?? [];
   return html`<article class=${watched.current ? "read watched" : "read"} ref=${here}>
+    ${asking && html`<section class="lead" aria-label="The row"><p dir="auto"><b>${asking}</b></p>
+      ${lines.map((line) => html`<p class="small" dir="auto">${line}</p>`)}</section>`}
     <header><h2 dir="auto"><${Folded} text=${scene.title || scene.question || "A case"} most=${150} /></h2>
       ${canGuess && html`<${Button} does=${() => change("guess")} words=${ACTIONS.guess} />`}
       ${scene.screens?.length > 1 && html`<${Button} does=${() => change("tell")} words="Present" by="T" />`}</header>
