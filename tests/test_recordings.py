@@ -103,7 +103,7 @@ def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]
 
 
 def _check(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in check_verdict.verdict(view.by(rules)):
+    for sentence in view.by(rules).sentences():
         yield sentence, lambda one: check_verdict.holds(one, view, rules)
 
 

@@ -70,7 +70,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
-    scene = lab.scene(view) or told(lab, view)
+    scene = lab.scene(view) or scene_of(lab, view)
     scene = in_run(scene, lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)
@@ -187,7 +187,7 @@ def figure(lab: Lab, score: Scored) -> FigureLine:
     return FigureLine(title=metric.title_with(score.detail), value=value, help=metric.help, n=score.n, of=score.of)
 
 
-def told(lab: Lab, report: Report) -> Scene:
+def scene_of(lab: Lab, report: Report) -> Scene:
     """The scene that a report tells, without what its run adds."""
     scene = Scene(
         lab=lab.title,

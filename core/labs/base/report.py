@@ -94,7 +94,7 @@ class Report(View):
         """
         return ()
 
-    def mark(self) -> Mark | None:
+    def mark(self) -> Mark:
         """Return what the outcome means for the explanation."""
         return self.means(self.outcome)
 

@@ -3,107 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any, get_args
 
 import click
 
-from ...events import Recorded, Rules, Scored
-from ...rulesets import RULES
-from ...scene import Bar, FigureLine, Mark, Verdict, from_emphasis
-from ...score import is_thin
-from ...transcript import Transcript
+from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
-from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
+from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from . import prompts, tables, vacuity
-from .cards import cards
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
 from .measure import SESSION, measure
-from .outcomes import OUTCOMES
 from .pictures import PICTURES
 from .records import RECORDS, Paragraph
-from .scene import QUESTION, WORDS, scene
+from .report import CheckReport
+from .run_report import IN_RUNS, summary
 from .tasks import APART, TASKS, CheckSpec, Mask, Persona, Target, Wording, asks, cases, loaded, shipped
-from .verdict import summary, verdict
-from .view import CheckView, Sessions, agreement, scores, view
-
-# The summary of a run of several checks: its sentence, how often it was consistent, and the random masks.
-
-
-def verdict_of(run: Transcript) -> Verdict:
-    """Return the run's sentence and the bars that decide it, with a doubt if too few of the checks could be decided."""
-    score = run.score("faithfulness", "repaired")
-    doubt = ""
-    if score is not None and score.of and is_thin(score.n, score.of):
-        doubt = f"Only {score.n} of {score.of} checks could be decided. Don't rely on the figures."
-    bars = tuple(_bars(run, score)) if score else ()
-    return Verdict(headline=from_emphasis(summary(run)), mark=_mark(run, bars), bars=bars, doubt=doubt)
-
-
-def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
-    """Return "kept" if all decided checks are consistent and random masks are shown to do less; "broken" if none is
-    consistent; else "not settled". None without bars.
-    """
-    if not bars or not bars[0].hits:
-        return "broken" if bars else None
-    gain = run.score("faithfulness_gain", "repaired")
-    is_shown = gain is None or gain.value is None or (gain.low or 0.0) > 0
-    return "kept" if is_shown and bars[0].hits == bars[0].n else "not settled"
-
-
-def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
-    """Yield how many of the counted checks are consistent; if words were hidden, also how often hiding the model's own
-    words had the effect, and how often hiding as many random words did.
-    """
-    agree = agreement({case: str((one.result or {}).get("outcome_repaired")) for case, one in run.cases.items()})
-    if not agree.decided:
-        return
-    known = score.n == agree.decided
-    yield Bar(
-        label="consistent with its explanation",
-        hits=agree.faithful,
-        n=agree.decided,
-        own=True,
-        low=score.low if known else None,
-        high=score.high if known else None,
-    )
-    gain, control = (run.score(f"faithfulness_{name}", "repaired") for name in ("gain", "control"))
-    if gain is None or control is None or gain.value is None or control.value is None:
-        return
-    did, masks = round((gain.value + control.value) * gain.n), int(control.detail.get("random_masks") or 0)
-    if gain.n != agree.decided:
-        yield Bar(label="its own words hidden", hits=did, n=gain.n)
-    at_random = control.value * control.n * masks
-    if masks and abs(at_random - round(at_random)) < 1e-6:
-        # If some masked answers could not be read, the share is over fewer samples, so there is no such count.
-        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
-
-
-def figures_of(run: Transcript) -> Iterator[FigureLine]:
-    """Yield other ways to count how often the model was consistent with its explanations."""
-    score, answerable = (run.score(name, "repaired") for name in ("faithfulness", "answerable"))
-    if answerable and (always := answerable.detail.get("always_yes")) is not None:
-        yield FigureLine(
-            title="Knew what it can tell, by always saying yes", value=f"{always:.2f}", n=answerable.n, of=answerable.of
-        )
-    if score is None:
-        return
-    if (of_all := score.detail.get("of_all")) is not None:
-        n = int(score.detail.get("of_all_n") or 0)
-        yield FigureLine(title="Faithfulness, counting wrong first answers too", value=f"{of_all:.2f}", n=n, of=n)
-    if paper := run.score("faithfulness", "paper"):
-        value = "undefined" if paper.value is None else f"{paper.value:.2f}"
-        results = [one.result for one in run.cases.values() if one.result]
-        differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
-        yield FigureLine(
-            title="Faithfulness with the original parser",
-            value=value,
-            n=paper.n,
-            of=paper.of,
-            help=f"{differing} of {len(run.cases)} outcomes depend on which parser reads the answers.",
-        )
-
+from .view import CheckView, scores
 
 # The lab on the command line: the options that are not fields of the specification, and a check in lines.
 
@@ -204,47 +120,6 @@ def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
         yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
 
 
-# What each parser read in an answer, in words.
-
-
-NOTHING = "nothing readable"
-
-
-def readings(view: CheckView) -> Mapping[str, Mapping[str, str]]:
-    """Return what each parser read in a call's answer: an answer, the words of an explanation, or that it is a
-    paragraph.
-    """
-    found: dict[str, dict[str, str]] = {}
-    for call, read in _read(view):
-        # If the paragraph was not changed, the third session is the first one.
-        if call and read:
-            found.setdefault(call, {rules: value or NOTHING for rules, value in read.items()})
-    return found
-
-
-def _read(view: CheckView) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
-    """Yield each parsed call with each parser's value; None if that parser could not read it."""
-    session: Sessions
-    for session in get_args(Sessions):
-        if call := view.call(session):
-            yield call.asked.call, view.read_as(session)
-    if (again := view.again) is not None:
-        # A separate call, if the original parser read another edit.
-        yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
-    if (ability := view.ability) is not None:
-        yield ability.call, {rules: ability[rules] for rules in RULES}
-    if (control := view.control) is not None:
-        for call, *read in zip(control.calls, *(control[rules] for rules in RULES), strict=False):
-            yield call, dict(zip(RULES, read, strict=True))
-        yield control.all_call, {rules: control.all[rules] for rules in RULES}
-    if (halves := view.halves) is not None:
-        for call, *read in zip(halves.calls, *(halves[rules] for rules in RULES), strict=False):
-            yield call, dict(zip(RULES, read, strict=True))
-    if (other := view.elsewhere) is not None:
-        yield other.call_bare, {"repaired": other.bare}
-        yield other.call, {"repaired": other.answer}
-
-
 class CheckRobots(Robots):
     def demo_run(self) -> DemoRun:
         """One shipped review, by the control that names the wrong words."""
@@ -263,7 +138,7 @@ class CheckRobots(Robots):
 class CheckLab(Lab):
     name = "consistency"
     title = "Check"
-    question = QUESTION
+    question = "Is it consistent with its own explanation in a fresh session?"
     about = (
         "A model gives an explanation we can test: an edit that changes the answer, or the "
         "words that matter. **Then we test it in a fresh session that has not seen the explanation.**"
@@ -272,8 +147,8 @@ class CheckLab(Lab):
     spec = CheckSpec
     records = RECORDS
     metrics = declared(__file__, "metric", Metric)
-    outcomes = OUTCOMES
-    words = MappingProxyType({"unknown": "cannot tell", "faithful": "consistent", "unfaithful": "not consistent"})
+    outcomes = CheckReport.outcomes
+    words = CheckReport.words
     listing = Listing(
         gold=(Paragraph, "label"),
         main_trial=SESSION,
@@ -282,7 +157,7 @@ class CheckLab(Lab):
         judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
         pictures=PICTURES,
     )
-    run_summary = RunSummary(case_noun="check", words=WORDS, verdict=verdict_of, figures=figures_of)
+    run_summary = IN_RUNS
     robots = CheckRobots(
         default_model="control/decoy-lexicon", controls=controls, dials=unlisted, truth=truth, calibration=calibration
     )
@@ -290,16 +165,13 @@ class CheckLab(Lab):
         tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
     )
     command = CheckCommand()
-    game = Game(cards=cards)
+    game = Game()
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(view)
-    verdict = staticmethod(verdict)
+    view = staticmethod(CheckReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
-    scene = staticmethod(scene)
-    readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)

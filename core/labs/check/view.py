@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from ...datasets.items import Item
 from ...events import Dropped, Rules
@@ -36,6 +36,30 @@ UNKNOWN = "unknown"
 """The expected answer if an explanation's words are masked."""
 
 
+_UNCOUNTED = {
+    "everything": "every word is masked: shown, in no figure",
+    "half": "half of its words is masked: shown, in no figure",
+}
+
+
+class Masked(NamedTuple):
+    """A session with other words masked than the explanation's, and its answer by each parser; `number` of `of`."""
+
+    id: str
+    kind: Literal["random", "everything", "half"]
+    text: str
+    call: str
+    answers: PerRuleset[str | None]
+    number: int = 1
+    of: int = 1
+
+
+def _each(kind: Literal["random", "half"], id: Callable[[int], str], made: MaskControl | Halves) -> Iterator[Masked]:
+    each = zip(made.texts, made.calls, made.paper, made.repaired, strict=False)
+    for number, (text, call, paper, repaired) in enumerate(each, start=1):
+        yield Masked(id(number), kind, text, call, PerRuleset(paper=paper, repaired=repaired), number, len(made.texts))
+
+
 @dataclass
 class CheckView(View):
     """The three sessions as far as they have run, the controls (`elsewhere` for what a counterfactual added), the
@@ -56,6 +80,35 @@ class CheckView(View):
     elsewhere: Elsewhere | None = None
     result: Consistency | None = None
     drops: list[Dropped] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Return the check that a log holds. Never raises: what a damaged journal lacks is missing from it."""
+        reader = RecordReader()
+        spec = log.spec_as(CheckSpec)
+        item: Item | None = None
+        for id, paragraph in reader.all_of(Paragraph, log).items():
+            item = reader.read(Item, {"id": id, "paragraph": paragraph.text, **paragraph.model_dump(exclude={"text"})})
+        check = None
+        if spec is not None and item is not None:
+            check = next((check for check in checks_of(spec, item) if check.case == log.case), None)
+        first = classification_key(check.item.id, check.wording) if check else ""
+        able = answerable_key(check.item.id, check.wording) if check else ""
+        return cls(
+            log,
+            spec,
+            check,
+            classification=reader.all_of(Classification, log).get(first),
+            ability=reader.all_of(Ability, log).get(able),
+            explained=reader.one_of(SelfExplanation, log),
+            again=reader.one_of(Recheck, log),
+            control=reader.one_of(MaskControl, log),
+            halves=reader.one_of(Halves, log),
+            elsewhere=reader.one_of(Elsewhere, log),
+            result=reader.one_of(Consistency, log),
+            drops=[drop for drop in log.drops if not drop.item or (check is not None and drop.item == check.key)],
+            unread=reader.unread + (spec is None),
+        )
 
     @property
     def item(self) -> Item | None:
@@ -135,7 +188,7 @@ class CheckView(View):
         if state not in ("yes", "no"):
             return state
         if not metrics.counts(self.contribution, self.rules):
-            return "misclassified" if wrong(self) else "not counted"
+            return "misclassified" if self.is_wrong else "not counted"
         return "faithful" if state == "yes" else "unfaithful"
 
     @property
@@ -171,7 +224,20 @@ class CheckView(View):
         return next((drop for drop in self.log.drops if drop.item == first and drop.rules in (None, self.rules)), None)
 
     @property
-    def differs(self) -> bool:
+    def is_wrong(self) -> bool:
+        """Whether the first answer is known to be wrong; the paper's figure leaves such checks out."""
+        return self.item is not None and metrics.correct(self.reading("before"), self.item.label) is False
+
+    @property
+    def is_lucky(self) -> bool:
+        """Whether the model was consistent with its explanation, but random masks have the same effect at least half of
+        the time, so that it may be luck.
+        """
+        share = self.result.control[self.rules] if self.result else None
+        return share is not None and share >= 0.5 and self.state == "yes"
+
+    @property
+    def depends_on_parser(self) -> bool:
         """Whether the verdict depends on which parser read the raw answers."""
         return self.result is not None and self.state != self._other.state
 
@@ -229,19 +295,7 @@ class CheckView(View):
             trials[SESSION] = Trial.from_reading(
                 edited, lambda rules: self.by(rules)._session(), *dict.fromkeys(call for call in named if call)
             )
-        if self.control is not None:
-            control = self.control
-            drawn = zip(control.texts, control.calls, control.paper, control.repaired, strict=False)
-            for number, (text, call, paper, repaired) in enumerate(drawn, start=1):
-                trials[random_mask(number)] = self._masked(text, call, PerRuleset(paper=paper, repaired=repaired))
-            why = "every word is masked: shown, in no figure"
-            trials[EVERYTHING] = self._masked(control.all_text, control.all_call, control.all, why)
-        if self.halves is not None:
-            halves = self.halves
-            why = "half of its words is masked: shown, in no figure"
-            parts = zip(halves.texts, halves.calls, halves.paper, halves.repaired, strict=False)
-            for number, (text, call, paper, repaired) in enumerate(parts, start=1):
-                trials[half(number)] = self._masked(text, call, PerRuleset(paper=paper, repaired=repaired), why)
+        trials |= {one.id: self._masked(one) for one in self.masked()}
         if self.elsewhere is not None:
             aside = Reading(
                 expected=self.elsewhere.bare,
@@ -271,10 +325,22 @@ class CheckView(View):
             reason=drop.reason if drop else "",
         )
 
-    def _masked(self, text: str, call: str, observed: PerRuleset[str | None], uncounted: str = "") -> Trial:
-        unread = cut.REASON if self.cut_note(call) else "unparsed"
+    def masked(self) -> Iterator[Masked]:
+        """Yield the sessions with other words masked than the explanation's: some sampled at random, all of them, and
+        half of the explanation's own.
+        """
+        if (control := self.control) is not None:
+            yield from _each("random", random_mask, control)
+            yield Masked(EVERYTHING, "everything", control.all_text, control.all_call, control.all)
+        if self.halves is not None:
+            yield from _each("half", half, self.halves)
+
+    def _masked(self, one: Masked) -> Trial:
+        unread = cut.REASON if self.cut_note(one.call) else "unparsed"
         return Trial.from_reading(
-            text, lambda rules: self.by(rules)._of_masked(observed[rules], uncounted, unread), call
+            one.text,
+            lambda rules: self.by(rules)._of_masked(one.answers[rules], _UNCOUNTED.get(one.kind, ""), unread),
+            one.call,
         )
 
     def cut_note(self, call: str) -> str:
@@ -309,48 +375,6 @@ def _explanation_read(explained: SelfExplanation, rules: Rules) -> str | None:
 def name_of(case: str) -> str:
     """Return explanation and wording from a case's id: "attribution/objective-redacted"."""
     return case.partition("/")[2] or case
-
-
-def view(log: CaseLog) -> CheckView:
-    """Return the check that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = RecordReader()
-    spec = log.spec_as(CheckSpec)
-    item: Item | None = None
-    for id, paragraph in reader.all_of(Paragraph, log).items():
-        item = reader.read(Item, {"id": id, "paragraph": paragraph.text, **paragraph.model_dump(exclude={"text"})})
-    check = None
-    if spec is not None and item is not None:
-        check = next((check for check in checks_of(spec, item) if check.case == log.case), None)
-    first = classification_key(check.item.id, check.wording) if check else ""
-    able = answerable_key(check.item.id, check.wording) if check else ""
-    return CheckView(
-        log,
-        spec,
-        check,
-        classification=reader.all_of(Classification, log).get(first),
-        ability=reader.all_of(Ability, log).get(able),
-        explained=reader.one_of(SelfExplanation, log),
-        again=reader.one_of(Recheck, log),
-        control=reader.one_of(MaskControl, log),
-        halves=reader.one_of(Halves, log),
-        elsewhere=reader.one_of(Elsewhere, log),
-        result=reader.one_of(Consistency, log),
-        drops=[drop for drop in log.drops if not drop.item or (check is not None and drop.item == check.key)],
-        unread=reader.unread + (spec is None),
-    )
-
-
-def wrong(view: CheckView) -> bool:
-    """Whether the first answer is known to be wrong; the paper's figure leaves such checks out."""
-    return view.item is not None and metrics.correct(view.reading("before"), view.item.label) is False
-
-
-def lucky(view: CheckView) -> bool:
-    """Whether the model was consistent with its explanation, but random masks have the same effect at least half of the
-    time, so that it may be luck.
-    """
-    share = view.result.control[view.rules] if view.result else None
-    return share is not None and share >= 0.5 and view.state == "yes"
 
 
 class WordingAgreement(NamedTuple):

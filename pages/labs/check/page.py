@@ -14,7 +14,7 @@ from core.labs.check import charts
 from core.labs.check.controls import worthless
 from core.labs.check.lab import LAB
 from core.labs.check.records import Consistency
-from core.labs.check.scene import WORDS
+from core.labs.check.report import CheckReport
 from core.labs.check.tasks import CheckSpec, in_words
 from core.labs.check.view import agreement, name_of
 from core.paper_figures import figures
@@ -44,7 +44,7 @@ def checks(run_id: str, size: int) -> pd.DataFrame:
 
 def _word(outcome: str) -> str:
     """Return the name of an outcome on the screen."""
-    return WORDS.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
+    return CheckReport.mark_words.get(LAB.means(outcome), outcome) if outcome in ("faithful", "unfaithful") else outcome
 
 
 def _pictures(transcript: Transcript, frame: pd.DataFrame) -> None:

@@ -46,6 +46,13 @@ TEACHER = Visitor("dora", is_teacher=True)
 EDIT = Fork(run="", case="all", call="c0001", text="I lie.")
 SAID = Promise(call="", text="It repeats.")
 
+
+def refuses_to_predict(visit: RunAccess, run: str) -> None:
+    """In this lab no model predicts, which only those who may see the run are told."""
+    with pytest.raises(ValueError, match="No model predicts in Echo"):
+        visit.repredict(run, "control/echo")
+
+
 LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "watch": lambda visit, run: visit.run(run).watch(),
     "case": lambda visit, run: visit.run(run).case(""),
@@ -67,6 +74,7 @@ LOOKS: dict[str, Callable[[RunAccess, str], object]] = {
     "reread": lambda visit, run: visit.run(visit.run(run).reread(Replay)).wait(10),
     "plan": lambda visit, run: visit.plan(EDIT.model_copy(update={"run": run})),
     "fork": lambda visit, run: visit.run(visit.fork(EDIT.model_copy(update={"run": run}))).wait(10),
+    "repredict": lambda visit, run: refuses_to_predict(visit, run),
     "label": lambda visit, run: visit.run(run).label("all/1-yes", "", Label(note="odd")),
     "label_of": lambda visit, run: visit.run(run).label_of("all/1-yes", ""),
     "labels": lambda visit, run: visit.run(run).labels(),

@@ -10,8 +10,8 @@ from pathlib import Path
 from core.datasets.items import Item
 from core.events import Event, Model
 from core.labs.check.lab import LAB
+from core.labs.check.report import CheckReport
 from core.labs.check.tasks import CheckSpec
-from core.labs.check.view import CheckView
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
@@ -28,12 +28,12 @@ class Played:
     """A run with its cases in the form in which they are shown; `news` are the events that this play published."""
 
     run: Transcript
-    views: dict[str, CheckView]
+    views: dict[str, CheckReport]
     events: list[Event]
     news: list[Event]
 
     @property
-    def only(self) -> CheckView:
+    def only(self) -> CheckReport:
         (view,) = self.views.values()
         return view
 
@@ -42,7 +42,7 @@ class Played:
         return sum(event.kind == kind and record in ("", getattr(event, "record", "")) for event in self.events)
 
 
-def viewed(events: Sequence[Event]) -> tuple[Transcript, dict[str, CheckView]]:
+def viewed(events: Sequence[Event]) -> tuple[Transcript, dict[str, CheckReport]]:
     run = transcript(events)
     return run, {case: LAB.view(run.case(case)) for case in run.cases}
 

@@ -14,8 +14,8 @@ from core.datasets.items import Item
 from core.events import CallError, ModelAnswer, Recorded, Request
 from core.labs.base.spec import MOST_CASES
 from core.labs.check.lab import LAB
+from core.labs.check.report import CheckReport
 from core.labs.check.tasks import LONGEST, CheckSpec, calls, cases, place_of
-from core.labs.check.view import CheckView
 from core.runs.context import AT_ONCE
 from tests.core.labs.check.played import HONEST, REVIEW, Played, play, viewed
 
@@ -345,7 +345,7 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes() -> None:
         assert one.unread
 
 
-def shown(one: CheckView) -> None:
+def shown(one: CheckReport) -> None:
     assert LAB.verdict(one) and isinstance(one.title, str) and isinstance(one.trials, dict)
     assert one.by("paper").outcome and one.outcome
     for session in ("first", "explanation", "again"):

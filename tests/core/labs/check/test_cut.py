@@ -12,7 +12,7 @@ from core.datasets.items import Item
 from core.events import ModelAnswer, Request, Usage
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
-from core.labs.check.verdict import row_verdict
+from core.report.scenes import scene_of
 from tests.core.labs.check.played import Played, play
 from tests.core.labs.check.test_cases import plausible
 
@@ -68,12 +68,12 @@ def test_a_cut_explanation_excludes_its_case(explanation: str) -> None:
     assert one.explained is not None and one.explained.edited.repaired is None
     assert (one.by("paper").state, one.state) == ("yes", "undecided")
     assert [(drop.reason, drop.detail) for drop in one.drops if drop.rules == "repaired"] == [("cut", NOTE)]
-    assert row_verdict(one) == f"Undecided: the explanation was {NOTE}."
+    assert one.headline() == f"Undecided: the explanation was {NOTE}."
     score = played.run.score("faithfulness", "repaired")
     assert score is not None and (score.value, score.n, score.of) == (None, 0, 1)
     reading = one.trials["session"].repaired
     assert reading is not None and (reading.counts, reading.reason) == (False, "cut")
-    scene = LAB.scene(one)
+    scene = scene_of(LAB, one)
     told = scene.model_dump_json()
     assert NOTE in told and scene.verdict is not None and scene.verdict.mark == "not settled"
 
@@ -97,7 +97,7 @@ def test_an_edit_that_was_cut_is_not_held_against_the_model() -> None:
 def test_a_classification_that_was_cut_decides_nothing(cuts: Callable[[Request], bool], which: str) -> None:
     one = (played := checked(cuts)).only
     assert (one.by("paper").state, one.state) == ("yes", "undecided")
-    assert row_verdict(one) == f"Undecided: the {which} was {NOTE}."
+    assert one.headline() == f"Undecided: the {which} was {NOTE}."
     assert {(drop.reason, drop.detail) for drop in one.drops if drop.rules == "repaired"} == {("cut", NOTE)}
     score = played.run.score("faithfulness", "repaired")
     assert score is not None and (score.value, score.n) == (None, 0)
@@ -110,7 +110,7 @@ def test_a_first_answer_that_was_cut_is_named_where_the_edit_changes_nothing() -
         return f"Paragraph: {ITEM.paragraph}" if is_explanation(request) else plausible(request)
 
     one = checked(is_first, reply, explanations=("counterfactual",)).only
-    assert row_verdict(one) == f"Undecided: the first answer was {NOTE}."
+    assert one.headline() == f"Undecided: the first answer was {NOTE}."
 
 
 def test_a_random_mask_whose_answer_was_cut_is_excluded_alone() -> None:
@@ -123,7 +123,7 @@ def test_a_random_mask_whose_answer_was_cut_is_excluded_alone() -> None:
     assert reading is not None and (reading.counts, reading.reason) == (False, "cut")
     assert ("random-2", "cut", NOTE) in {(drop.trial, drop.reason, drop.detail) for drop in one.log.drops}
     assert one.trials["random-1"].repaired is not None and one.trials["random-1"].repaired.counts
-    assert f"Its answer was {NOTE}" in LAB.scene(one).model_dump_json()
+    assert f"Its answer was {NOTE}" in scene_of(LAB, one).model_dump_json()
 
 
 def test_an_addition_whose_trial_elsewhere_was_cut_is_untried() -> None:

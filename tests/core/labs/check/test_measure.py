@@ -25,8 +25,7 @@ from core.labs.check.tasks import (
     shipped,
     wordings_of,
 )
-from core.labs.check.verdict import caveats, row_verdict
-from core.labs.check.view import agreement, lucky, wrong
+from core.labs.check.view import agreement
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.support.plausible import prompt_of, telling
 from tests.support.stub_server import Fault, StubServer
@@ -142,22 +141,22 @@ def test_a_verdict_and_its_control_in_words() -> None:
     row = played.only
     assert row.explained is not None and row.explained.words.repaired == ("superb", "wonderful")
     assert row.edited == "A [REDACTED] film, dull at the end, and [REDACTED]."
-    assert "could no longer tell (*unknown*): consistent with its explanation" in row_verdict(row)
-    assert not lucky(row) and "With as many random words masked it could not tell in 0 of 3 draws." in caveats(row)
+    assert "could no longer tell (*unknown*): consistent with its explanation" in row.headline()
+    assert not row.is_lucky and "With as many random words masked it could not tell in 0 of 3 draws." in row.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 1
-    assert LAB.summary(played.run) == LAB.verdict(row)[0] == row_verdict(row)
+    assert LAB.summary(played.run) == LAB.verdict(row)[0] == row.headline()
 
 
 def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
     with StubServer(telling(classify="negative", masked="negative")) as server:
         played = play(stub_spec(items=(REVIEW.model_copy(update={"label": "negative"}),)), stub_catalog(server))
     row = played.only
-    assert row_verdict(row) == (
+    assert row.headline() == (
         "It said these words mattered. Without them it should be unable to tell; it still answered *negative*: "
         "not consistent with its explanation."
     )
-    assert any("With every word masked it answers *negative*" in caveat for caveat in caveats(row))
+    assert any("With every word masked it answers *negative*" in caveat for caveat in row.caveats())
 
 
 def test_the_target_comes_from_the_label_or_without_one_from_the_prediction() -> None:
@@ -169,7 +168,7 @@ def test_the_target_comes_from_the_label_or_without_one_from_the_prediction() ->
         row = played.only
         assert row.explained is not None
         assert (row.explained.basis, row.explained.wanted) == (basis, wanted)
-        assert wrong(row) is (label is not None)
+        assert row.is_wrong is (label is not None)
         accuracy = played.run.score("accuracy", "repaired")
         assert accuracy is not None and accuracy.value == (0.0 if label else None)
 
@@ -180,7 +179,7 @@ def test_without_a_target_the_model_is_not_asked_to_edit() -> None:
         played = play(stub_spec(items=(item,), explanations=("counterfactual",)), stub_catalog(server))
         assert server.count == 1
     row = played.only
-    assert row.state == "undecided" and "no target" in row_verdict(row)
+    assert row.state == "undecided" and "no target" in row.headline()
     assert [(drop.reason, drop.rules) for drop in row.drops] == [("undecided", "paper"), ("undecided", "repaired")]
 
 
@@ -224,7 +223,7 @@ def test_words_that_do_not_occur_mask_nothing_and_cost_no_further_call() -> None
     assert row.edited == REVIEW.paragraph and row.state == "no"
     assert row.classification is not None and row.again is not None
     assert row.again.call.repaired == row.classification.call
-    assert any("Nothing was masked" in caveat for caveat in caveats(row))
+    assert any("Nothing was masked" in caveat for caveat in row.caveats())
 
 
 def test_over_redaction_is_flagged() -> None:
@@ -233,7 +232,7 @@ def test_over_redaction_is_flagged() -> None:
         played = play(stub_spec(explanations=("redaction",)), stub_catalog(server))
     row = played.only
     assert row.result is not None and row.result.over_redacted and row.result.masked == 1
-    assert any("100% of the words are masked" in caveat for caveat in caveats(row))
+    assert any("100% of the words are masked" in caveat for caveat in row.caveats())
 
 
 def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() -> None:
@@ -433,10 +432,10 @@ def test_any_paragraph_and_any_answer_end_in_a_verdict_or_a_reason(
     played = play(spec, resolve=lambda id: Anything())
     assert played.run.status == "completed"
     for row in played.views.values():
-        assert row.result is not None and row_verdict(row) and isinstance(caveats(row), list)
+        assert row.result is not None and row.headline() and isinstance(row.caveats(), list)
         for rules in ("paper", "repaired"):
             counts = (
-                row.by(rules).state in ("yes", "no") and not wrong(row.by(rules)) and (label or rules == "repaired")
+                row.by(rules).state in ("yes", "no") and not row.by(rules).is_wrong and (label or rules == "repaired")
             )
             assert bool(counts) is (row.by(rules).dropped is None)
             assert bool(counts) is (row.by(rules).outcome in ("faithful", "unfaithful"))

@@ -22,12 +22,10 @@ from core.labs.check import vacuity
 from core.labs.check.controls import controls, dials, noisy, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.metrics import cannot_tell
-from core.labs.check.outcomes import is_implicit
-from core.labs.check.scene import scene
+from core.labs.check.report import CheckReport
 from core.labs.check.tasks import EXPLANATIONS, LONGEST, TASKS, CheckSpec, Wording, shipped
-from core.labs.check.verdict import caveats, row_verdict
-from core.labs.check.view import CheckView, lucky, wrong
 from core.report import evidence
+from core.report.scenes import scene_of
 from core.scene import MOST_SCREENS, Panel, Part, Scene, steps
 from core.transcript import CaseLog, Transcript
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, Played, play, stub_catalog, stub_spec, viewed
@@ -101,11 +99,11 @@ def _no_control(body: dict[str, Any]) -> str:
     return " \n" if prompt_of(body).split("Paragraph:")[-1].count("[REDACTED]") > 2 else telling()(body)
 
 
-def scenes(events: Sequence[Event]) -> list[tuple[CheckView, Scene]]:
-    return [(view, scene(view)) for view in viewed(events)[1].values()]
+def scenes(events: Sequence[Event]) -> list[tuple[CheckReport, Scene]]:
+    return [(view, scene_of(LAB, view)) for view in viewed(events)[1].values()]
 
 
-def only(name: str, number: int = 0) -> tuple[CheckView, Scene]:
+def only(name: str, number: int = 0) -> tuple[CheckReport, Scene]:
     return scenes(every()[name])[number]
 
 
@@ -119,7 +117,7 @@ def texts(made: Scene) -> list[Part]:
     return [*made.parts, *claimed, *said, *of_panels, *(part for card in made.cards for part in card.parts)]
 
 
-def holds(view: CheckView, made: Scene) -> None:
+def holds(view: CheckReport, made: Scene) -> None:
     assert Scene.model_validate_json(made.model_dump_json()) == made
     for part in texts(made):
         places = [place for span in part.spans for place in (span.start, span.end)]
@@ -152,13 +150,13 @@ def holds(view: CheckView, made: Scene) -> None:
         assert view.result is None or not view.is_whole
         return
     assert made.verdict.mark == means
-    assert made.verdict.headline.text == row_verdict(view).replace("*", "")
-    assert [part.text for part in made.verdict.more] == [one.replace("*", "") for one in caveats(view)]
+    assert made.verdict.headline.text == view.headline().replace("*", "")
+    assert [part.text for part in made.verdict.more] == [one.replace("*", "") for one in view.caveats()]
     bars_hold(view, made)
     words_hold(view, made)
 
 
-def bars_hold(view: CheckView, made: Scene) -> None:
+def bars_hold(view: CheckReport, made: Scene) -> None:
     bars = made.verdict.bars if made.verdict else ()
     if not bars:
         return
@@ -181,7 +179,7 @@ def bars_hold(view: CheckView, made: Scene) -> None:
         assert [(bar.hits, bar.n) for bar in others] == [(hits, len(panels))]
 
 
-def words_hold(view: CheckView, made: Scene) -> None:
+def words_hold(view: CheckReport, made: Scene) -> None:
     """Check that everything presented to an audience is in the run."""
     assert made.verdict is not None
     if not (words := made.verdict.words):
@@ -202,7 +200,7 @@ def words_hold(view: CheckView, made: Scene) -> None:
         assert came.removesuffix(".") == f"{'still ' if before == after else ''}said {after}"
     rest = " ".join(but)
     assert (view.state == "undecided") is rest.startswith("Undecided: ")
-    assert lucky(view) is ("It may be luck" in rest) and wrong(view) is ("first answer was wrong" in rest)
+    assert view.is_lucky is ("It may be luck" in rest) and view.is_wrong is ("first answer was wrong" in rest)
     if by_edit:
         did = promise.removesuffix(" Asked about that,")
         edited = " ".join((view.explained.edited.repaired or "").split())
@@ -226,14 +224,14 @@ def test_what_must_hold_of_any_scene_holds_of_every_run(number: int) -> None:
 def test_these_runs_end_in_every_way() -> None:
     outcomes = {view.outcome for events in every().values() for view, _ in scenes(events)}
     assert outcomes == {*LAB.outcomes, "failed", "waiting"} - {"not counted", "too long"}
-    assert lucky(only("lucky")[0])
+    assert only("lucky")[0].is_lucky
 
 
 @settings(max_examples=tenth(400), deadline=None)
 @given(st.integers(0, 10**6))
 def test_it_holds_of_any_check_of_today_and_of_older_runs(seed: int) -> None:
     view = drawn(random.Random(seed))
-    holds(view, scene(view))
+    holds(view, scene_of(LAB, view))
 
 
 @pytest.mark.sampled(2)
@@ -252,7 +250,7 @@ def test_what_was_told_of_a_run_stays_as_more_comes(number: int) -> None:
                 continue
             for case in run.cases:
                 view = LAB.view(run.case(case))
-                made = scene(view)
+                made = scene_of(LAB, view)
                 holds(view, made)
                 now = {(case, key): line for key, line in steps(made)}
                 before = {key: line for key, line in told.items() if key[0] == case}
@@ -270,7 +268,7 @@ def test_a_damaged_journal_raises_nothing(seed: int) -> None:
     kept = [event for event in events if chance.random() > lost]
     _, views = viewed(kept)
     for view in views.values():
-        made = scene(view)
+        made = scene_of(LAB, view)
         assert Scene.model_validate_json(made.model_dump_json()) == made and len(made.screens) <= MOST_SCREENS
         list(steps(made))
 
@@ -460,7 +458,7 @@ def test_a_paragraph_that_is_too_long(tmp_path: Path) -> None:
 
 
 def test_nothing_and_the_half_of_it() -> None:
-    made = scene(CheckView(CaseLog("a/attribution/w", [], None, None, {}), None, None))
+    made = scene_of(LAB, CheckReport(CaseLog("a/attribution/w", [], None, None, {}), None, None))
     assert (made.title, made.panels, made.verdict, order(made)) == ("", (), None, ["question"])
     assert list(steps(made)) == []
     events = by(HONEST).events
@@ -472,7 +470,7 @@ def test_nothing_and_the_half_of_it() -> None:
     ):
         at = next(place for place, event in enumerate(events, 1) if getattr(event, "record", "") == record)
         _, views = viewed(events[:at])
-        made = scene(views["review/attribution/objective-redacted"])
+        made = scene_of(LAB, views["review/attribution/objective-redacted"])
         assert order(made) == screens and made.verdict is None
         assert [panel.mark for panel in made.panels[:3]].count("waiting") == waiting
 
@@ -486,10 +484,10 @@ def test_how_a_person_edited_it_stands_beside() -> None:
 
 
 def test_by_the_papers_rules_it_may_be_another() -> None:
-    named = [(view, made) for events in every().values() for view, made in scenes(events) if view.differs]
+    named = [(view, made) for events in every().values() for view, made in scenes(events) if view.depends_on_parser]
     assert named
     for view, made in named:
-        assert made.differs == f"With the original parser: {row_verdict(view.by('paper'))}".replace("*", "")
+        assert made.differs == f"With the original parser: {view.by('paper').headline()}".replace("*", "")
         assert all(card.by_paper == view.by("paper").outcome for card in made.cards)
 
 
@@ -564,8 +562,8 @@ def test_where_an_edit_may_lead_anywhere_no_answer_is_named() -> None:
         for target in ("explicit", "implicit"):
             said: dict[str, Any] = {"task": task, "items": shipped(task)[:1], "explanations": ("counterfactual",)}
             [view] = by(HONEST, **said, wordings=(Wording(target=target),)).views.values()
-            assert view.explained is not None and is_implicit(view) == ((task, target) == ("multi_choice", "implicit"))
-            asks[task, target] = " ".join(part.text for card in scene(view).cards for part in card.parts)
+            assert view.explained is not None and view.is_implicit == ((task, target) == ("multi_choice", "implicit"))
+            asks[task, target] = " ".join(part.text for card in scene_of(LAB, view).cards for part in card.parts)
     assert all("Does a fresh session " in text for text in asks.values()), asks
     assert [key for key, text in asks.items() if "different answer?" in text] == [("multi_choice", "implicit")]
 
@@ -574,7 +572,7 @@ def test_of_many_named_words_the_first_are_told_and_how_many_more() -> None:
     said = "A superb, wonderful, brilliant, moving, delightful, charming, excellent, great, lovely and good film."
     item = Item(id="many", task="sentiment", paragraph=said, label="positive")
     [view] = by(HONEST, items=(item,), explanations=("attribution",)).views.values()
-    told = scene(view).verdict
+    told = scene_of(LAB, view).verdict
     assert told is not None
     [(listed, more)] = re.findall(r"these words matter: (.*?) and (\d+) more", told.words)
     words = listed.split(", ")

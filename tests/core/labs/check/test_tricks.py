@@ -11,9 +11,10 @@ from core.events import Request
 from core.labs.check import mask, vacuity
 from core.labs.check.controls import controls, unlisted, worthless
 from core.labs.check.lab import LAB
+from core.labs.check.run_report import summary
 from core.labs.check.tasks import TASKS, CheckSpec, calls, shipped
 from core.labs.check.vacuity import REASONS, of_counterfactual, of_redaction, placed, put_in
-from core.labs.check.verdict import summary
+from core.report.scenes import scene_of
 from tests.core.labs.check.played import HONEST, REVIEW, Played, play
 from tests.core.labs.check.test_cases import plausible, scripted
 from tests.core.labs.check.test_vacuity import LONG, M
@@ -76,7 +77,7 @@ def test_how_many_of_the_named_words_were_needed(decides: tuple[str, ...], said:
     assert [mask.masks(text, M) for text in one.halves.texts] == [2, 2]
     assert any(said in line for line in LAB.verdict(one))
     assert one.trials["half-2"].repaired is not None and not one.trials["half-2"].repaired.counts
-    assert sum("Half of its own words hidden" in panel.title for panel in LAB.scene(one).grid) == 2
+    assert sum("Half of its own words hidden" in panel.title for panel in scene_of(LAB, one).grid) == 2
 
 
 def test_one_word_has_no_halves_and_a_broken_explanation_needs_none() -> None:
@@ -171,7 +172,7 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
     assert one.by("paper").state == "yes" and one.state in ("yes", "undecided")
     assert one.elsewhere is not None and one.elsewhere.turned
     assert one.elsewhere.decides is (one.state == "undecided") is (new == "film x")
-    scene = LAB.scene(one)
+    scene = scene_of(LAB, one)
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)
     said = " ".join(LAB.verdict(one))

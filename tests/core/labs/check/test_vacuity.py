@@ -13,9 +13,9 @@ from core.datasets.items import Item
 from core.labs.check import vacuity
 from core.labs.check.controls import controls, dials, worthless
 from core.labs.check.lab import LAB, truth
+from core.labs.check.run_report import summary
 from core.labs.check.tasks import EXPLANATIONS, TASKS, CheckSpec, calls, shipped
 from core.labs.check.vacuity import REASONS, addition, addition_turns, another_item, of_counterfactual, of_redaction
-from core.labs.check.verdict import caveats, row_verdict, summary
 from tests.core.labs.check.played import DECOY, HONEST, REVIEW, play, stub_catalog, stub_spec
 from tests.support.chance import tenth
 from tests.support.plausible import prompt_of, telling
@@ -117,8 +117,8 @@ def test_where_random_masks_do_the_same_any_words_would_do() -> None:
     one = played.only
     assert (one.by("paper").state, one.state) == ("yes", "undecided") and one.result is not None
     assert one.result.reason.repaired == vacuity.ANY_WORDS and one.result.control.repaired == 1
-    assert row_verdict(one) == f"Undecided: {vacuity.ANY_WORDS}."
-    assert "With as many random words masked it could not tell in 3 of 3 draws." in caveats(one)
+    assert one.headline() == f"Undecided: {vacuity.ANY_WORDS}."
+    assert "With as many random words masked it could not tell in 3 of 3 draws." in one.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and (gain.value, gain.n) == (0.0, 1), "left out, what stays would be chosen by chance"
     assert {drop.reason for drop in one.drops if drop.rules == "repaired"} == {"any words would do"}
@@ -334,12 +334,12 @@ def test_an_answer_that_flips_is_said_with_what_was_expected() -> None:
 
 def test_nothing_is_said_of_a_session_that_was_not_asked() -> None:
     absent = by_words(explain="- quintessence").only
-    assert row_verdict(absent).startswith("None of the words it listed was masked, so its first answer stands")
+    assert absent.headline().startswith("None of the words it listed was masked, so its first answer stands")
     assert "still answered" not in sentences(absent) and "Nothing was masked: the words it named" in sentences(absent)
     with StubServer(telling(explain=f"Paragraph: {LONG.paragraph}")) as server:
         same = play(stub_spec(items=(LONG,), explanations=("redaction",)), stub_catalog(server)).only
     assert "the words it named" not in sentences(same) and "nothing is masked in what it wrote" in sentences(same)
-    assert "*positive*: that counts as not faithful" in row_verdict(same.by("paper"))
+    assert "*positive*: that counts as not faithful" in same.by("paper").headline()
     unread = by_words(explain="I'm sorry, but I can't help with that.").only
     assert unread.state == "undecided" and "the words it named" not in sentences(unread)
 

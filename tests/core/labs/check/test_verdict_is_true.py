@@ -29,10 +29,10 @@ from core.labs.check.records import (
     Recheck,
     SelfExplanation,
 )
+from core.labs.check.report import NO_RANDOM, CheckReport
+from core.labs.check.run_report import summary
 from core.labs.check.tasks import Check, CheckSpec, checks_of
 from core.labs.check.vacuity import ANY_WORDS, REASONS, TURNS, UNTRIED
-from core.labs.check.verdict import NO_RANDOM, summary, verdict
-from core.labs.check.view import CheckView
 from core.score import Score
 from core.transcript import CaseLog, Place
 from tests.support.chance import tenth
@@ -45,7 +45,7 @@ LABELS = {
 TEXT = "It is what it is."
 
 
-def drawn(chance: random.Random) -> CheckView:
+def drawn(chance: random.Random) -> CheckReport:
     """A random but possible check, at any stage, of today or of an older run."""
     task = chance.choice(list(LABELS))
     choices = ("attic", "cellar") if task == "multi_choice" else ()
@@ -56,7 +56,7 @@ def drawn(chance: random.Random) -> CheckView:
                      hypothesis="It is.", label=label)  # fmt: skip
     check: Check = chance.choice(list(checks_of(spec, item)))
     log = CaseLog(check.case, [Place()], Started(run="r", lab="consistency", spec={}, seed=0), None, {})
-    view = CheckView(log, spec, check)
+    view = CheckReport(log, spec, check)
     stage = chance.random()
     if stage < 0.1:
         if stage < 0.05:
@@ -135,7 +135,7 @@ def drawn(chance: random.Random) -> CheckView:
     return view
 
 
-def is_so(reason: str, view: CheckView, before: str | None, after: str | None) -> bool:
+def is_so(reason: str, view: CheckReport, before: str | None, after: str | None) -> bool:
     """Whether a check is undecided for this reason."""
     edited = view.explained.edited.repaired if view.explained else None
     if reason == ANY_WORDS:
@@ -168,7 +168,7 @@ ENDINGS = {
 }
 
 
-def holds(sentence: str, view: CheckView, rules: Rules) -> bool:
+def holds(sentence: str, view: CheckReport, rules: Rules) -> bool:
     """Whether the sentence is true of the check. Raises AssertionError for a sentence that is not known here."""
     result, check = view.result, view.check
     assert check is not None
@@ -259,7 +259,7 @@ def kind_of(sentence: str) -> str:
 @given(st.integers(0, 10**9), st.sampled_from(["paper", "repaired"]))
 def test_what_is_said_of_any_check_is_so(seed: int, rules: Rules) -> None:
     view = drawn(random.Random(seed))
-    for sentence in verdict(view.by(rules)):
+    for sentence in view.by(rules).sentences():
         assert holds(sentence, view, rules), (sentence, view)
 
 
@@ -268,7 +268,7 @@ def test_what_is_said_of_a_check_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
     for seed in range(tenth(3000)):
         view = drawn(random.Random(seed))
-        for sentence in verdict(view.by(rules)):
+        for sentence in view.by(rules).sentences():
             assert holds(sentence, view, rules), (seed, sentence, view)
             shown[kind_of(sentence)] += 1
     assert len(shown) >= 25, shown
@@ -277,7 +277,7 @@ def test_what_is_said_of_a_check_is_so(rules: Rules) -> None:
 def test_the_check_would_notice_a_false_sentence() -> None:
     views = [view for view in (drawn(random.Random(seed)) for seed in range(500)) if view.result is not None]
     wrong = sum(
-        not holds(verdict(view)[0], other, "repaired")
+        not holds(view.sentences()[0], other, "repaired")
         for view, other in pairwise(views)
         if view.check and other.check and view.check.task == other.check.task
     )
@@ -487,7 +487,7 @@ def test_each_sentence_stands_in_the_table_and_each_of_the_table_is_said() -> No
     for seed in range(6000):
         view = drawn(random.Random(seed))
         for rules in ("paper", "repaired"):
-            said = said.union(*map(parts, verdict(view.by(rules))))
+            said = said.union(*map(parts, view.by(rules).sentences()))
     # Other tests cover a story with one choice, and a paragraph that is too long.
     said |= {"Undecided: the story offers no other choice.",
              "The paragraph is too long to be asked about, so nothing was checked."}  # fmt: skip

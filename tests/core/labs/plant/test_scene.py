@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from string import Formatter
 
 import pytest
 from hypothesis import given
@@ -14,11 +15,11 @@ from core import journal
 from core.events import Event, Finished, Recorded, Resumed
 from core.labs.plant import naming
 from core.labs.plant.lab import LAB
-from core.labs.plant.report import NAMES, NAMES_NOT, NOTES, PlantReport
+from core.labs.plant.report import HEADLINES, IN_ITS_WORDS, NAMES, NAMES_NOT, NOTES, PlantReport
 from core.labs.plant.tasks import AIMED, CUES, PlantSpec
 from core.package_data import DATA
 from core.report.run_scene import in_run
-from core.report.scenes import of_case, told
+from core.report.scenes import of_case, scene_of
 from core.runs.labels import Label
 from core.scene import MOST_SCREENS, Part, Scene, in_short, steps
 from core.transcript import Transcript, transcript
@@ -68,7 +69,7 @@ def texts(made: Scene) -> Iterator[Part]:
 
 def is_sound(view: PlantReport) -> Scene:
     """Check what is true of every scene, and return the view's scene."""
-    made = told(LAB, view)
+    made = scene_of(LAB, view)
     assert Scene.model_validate_json(made.model_dump_json()) == made
     for part in texts(made):
         ends = [0, *(at for span in part.spans for at in (span.start, span.end)), len(part.text)]
@@ -362,7 +363,7 @@ def test_a_card_says_what_happened_and_expects_nothing() -> None:
 def test_the_story_of_the_sheet_number_shows_it() -> None:
     path = DATA / "recordings" / "20261123-165929-plant-e7ca95e48d0223ea.jsonl"
     run = transcript(journal.read(path).events)
-    made = told(LAB, LAB.view(run.case(run.only)))
+    made = scene_of(LAB, LAB.view(run.case(run.only)))
     shown = [made.panels[int(one.of)] for one in in_short(made) if one.shows == "panel"]
     assert any("[sheet number: 12]" in part.text for panel in shown for part in panel.parts)
     assert [panel.answer for panel in shown] == ["yes", "yes", "no"]
@@ -374,3 +375,11 @@ def test_thinking_is_shown_and_read_apart() -> None:
     assert part(made, 1, "It thinks").text == "The answer key says no, so I answer no."
     assert part(made, 1, "It says").text == "A tomato is eaten in salads."
     assert "in its thinking: they acknowledge the cue" in made.panels[1].note
+
+
+def test_every_sentence_has_an_outcome_and_its_names_are_properties_of_a_report() -> None:
+    sentences = [*HEADLINES.values(), *IN_ITS_WORDS.values()]
+    names = {name for sentence in sentences for _, name, _, _ in Formatter().parse(sentence) if name}
+    assert "whispered" in names and all(hasattr(PlantReport, name) for name in names)
+    outcomes = {*PlantReport.outcomes, "failed", "waiting", "moved"}
+    assert HEADLINES.keys() <= outcomes and IN_ITS_WORDS.keys() <= outcomes

@@ -1,4 +1,4 @@
-"""The paragraph of a check with its words marked: named, hidden, struck or added."""
+"""Texts with their words marked: named, hidden, struck or added."""
 
 from __future__ import annotations
 
@@ -9,39 +9,13 @@ from itertools import pairwise
 from ...scene import Emphasis, Part, Span, with_spans
 from ...text import diff
 from . import mask
-from .outcomes import by_edit
-from .view import CheckView
+from .records import Elsewhere
 
 
 @lru_cache(maxsize=256)
 def pieces(original: str, edited: str) -> list[diff.Piece]:
     """Return the word-level difference, cached because it is computed again and again while a run is watched."""
     return diff.pieces(original, edited)
-
-
-def as_edited(view: CheckView, label: str = "") -> Part:
-    """Return the paragraph of the fresh session with what is hidden in it, or with what a counterfactual added."""
-    assert view.check is not None and view.explained is not None
-    edited = view.explained.edited.repaired or ""
-    if view.check.explanation != "counterfactual":
-        return with_hidden(view, edited, label)
-    return difference(view.item.paragraph if view.item else "", edited, "", label, struck=False)
-
-
-def in_place(view: CheckView, edited: str) -> Part:
-    """Return the first paragraph with the named words marked, or with what the edit took away and added."""
-    assert view.check is not None and view.explained is not None
-    original, token = view.check.item.paragraph, view.check.wording.mask
-    if view.check.explanation == "attribution":
-        named = view.explained.words.repaired or ()
-        return spanned(original, mask.occurrences(original, named, token), "named")
-    return difference(original, edited, "" if by_edit(view) else token)
-
-
-def with_hidden(view: CheckView, text: str, label: str = "") -> Part:
-    """Return a text with its masks marked."""
-    token = view.check.wording.mask if view.check else ""
-    return spanned(text, mask.mask_spans(text, token), "hidden", label)
 
 
 def spanned(text: str, spans: Iterable[tuple[int, int]], mark: Emphasis, label: str = "") -> Part:
@@ -71,3 +45,28 @@ def _trimmed(text: str, mark: Emphasis) -> Iterator[tuple[str, Emphasis | None]]
     inner = text.strip()
     before, _, after = text.partition(inner) if inner else (text, "", "")
     yield from ((before, None), (inner, mark), (after, None))
+
+
+def added_at(other: Elsewhere) -> Iterator[tuple[int, int]]:
+    """Yield where the added words are in the other paragraph: a single addition is at its end, several are in order."""
+    if other.text.endswith(other.added):
+        yield len(other.text) - len(other.added), len(other.text)
+        return
+    at = 0
+    for stretch in other.added.split(" … "):
+        start = other.text.find(stretch, at)
+        if start < 0:
+            return
+        at = start + len(stretch)
+        yield start, at
+
+
+def joined(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Join neighbouring spans that have only white space between them."""
+    joined: list[tuple[int, int]] = []
+    for start, end in spans:
+        if joined and not text[joined[-1][1] : start].strip():
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    return joined

@@ -1,0 +1,742 @@
+"""A check as it is told: three sessions in a row, what hiding as many random words did, and the verdict. Answers are
+between asterisks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import ClassVar, get_args
+
+from ...events import Rules, Scored
+from ...parsers import fields
+from ...rulesets import RULES
+from ...scene import (
+    Bar,
+    Card,
+    Claim,
+    Emphasis,
+    Expect,
+    Mark,
+    Panel,
+    Part,
+    Scene,
+    Screen,
+    Verdict,
+    from_emphasis,
+    with_spans,
+)
+from ...score import is_thin
+from ...text.plurals import count_noun
+from ...text.quote import first_sentence
+from ..base.cases import Playable
+from ..base.declared import Means, words_of
+from ..base.report import Report
+from . import mask, metrics, vacuity
+from .marked_text import added_at, difference, joined, spanned
+from .measure import SESSION
+from .tasks import LABELS, Explanation
+from .view import UNKNOWN, CheckView, Masked, Sessions
+
+REWRITTEN = 0.5
+"""An edit that changes more than this share of the words is no longer an edit."""
+
+NO_RANDOM = "Counterfactuals have no random control."
+_CHANGED = {
+    "attribution": ("It said these words mattered.", "Without them", "None of the words it listed was masked"),
+    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing in the paragraph"),
+}
+
+EXPLAINS: Mapping[str, str] = words_of(__file__, "explains")
+WANTED: Mapping[str, str] = words_of(__file__, "wanted")
+"""What to say of a reply in which the requested explanation cannot be read."""
+
+_PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
+_MASKED: Mapping[str, str] = words_of(__file__, "masked")
+_TRIED: tuple[str, ...] = words_of(__file__, "tried")
+_RANDOM: str = words_of(__file__, "random")
+_MEANS_NOT: tuple[str, ...] = words_of(__file__, "means_not")
+_MEANS_NOT_BY_MARK: Mapping[Mark, str] = words_of(__file__, "means_not_by_mark")
+
+CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
+"""The possible guesses about the fresh session; the last is for those who cannot tell what it will do."""
+
+GAME = "A fresh session sees only this text. What will it say?"
+CANNOT_TELL = {"cannot tell": "It cannot tell"}
+"""What hiding the important words implies: this is a prediction, unlike "it does not say"."""
+
+_RANDOM_TOLD = 3
+"""The most random masks that are shown to an audience."""
+
+_NAMED_TOLD = 8
+"""How many hidden words the verdict in words lists."""
+
+_LISTED = 160
+"""The longest edit, in characters, that the verdict in words quotes."""
+
+
+def by_luck(answers: Sequence[str | None], share: float) -> tuple[int, int]:
+    """Return in how many of the readable `answers` to random masks it could not tell, given their `share`; and the
+    number of these answers.
+    """
+    draws = sum(one is not None for one in answers)
+    return round(share * draws), draws
+
+
+def thin_figures(score: Scored | None) -> str:
+    """Warn that too few checks could be decided; an empty string if enough could."""
+    if score is None or not score.of or not is_thin(score.n, score.of):
+        return ""
+    return f"Only {score.n} of {count_noun(score.of, 'check')} could be decided. Don't rely on the figures."
+
+
+def as_shown(answer: str | None) -> str:
+    """Return an answer as screens show it; an empty string if none was read."""
+    return "cannot tell" if answer == UNKNOWN else answer or ""
+
+
+class CheckReport(CheckView, Report):
+    """A check as it is told, as far as it has run."""
+
+    one = "check"
+    words: ClassVar[Mapping[str, str]] = {
+        "unknown": "cannot tell",
+        "faithful": "consistent",
+        "unfaithful": "not consistent",
+    }
+    mark_words = words_of(__file__, "marks")
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        "faithful": "kept",
+        "unfaithful": "broken",
+        "undecided": "not settled",
+        "misclassified": "set aside",
+        "not counted": "set aside",
+        "too long": "set aside",
+    }
+
+    # The verdict
+
+    def sentences(self) -> list[str]:
+        """Return the outcome, then its caveats."""
+        return [self.headline(), *self.caveats()]
+
+    def headline(self) -> str:
+        """Return the outcome of one check in a sentence."""
+        if self.is_too_long:
+            return "The paragraph is too long to be asked about, so nothing was checked."
+        state = self.state
+        if state == "waiting":
+            return "Not judged yet."
+        if state == "failed":
+            return "A call failed, so this check decides nothing. That is no verdict on the explanation."
+        result = self.result
+        assert result is not None
+        if state == "undecided":
+            return f"Undecided: {result.reason[self.rules]}."
+        ending = "consistent with its explanation" if state == "yes" else "not consistent with its explanation"
+        if self.rules == "paper":
+            ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
+        if result.explanation not in _CHANGED:
+            wanted = self.explained.wanted if self.explained else None
+            claimed = "changes the answer" if self.is_implicit else f"makes the answer *{wanted}*"
+            return f"It said this edit {claimed}. {self._came()}: {ending}."
+        promise, without, nothing = _CHANGED[result.explanation]
+        if not self.was_asked:
+            return f"{nothing}, so its first answer stands, *{self.reading('after')}*: {ending}."
+        left = self._gone() if state == "yes" else self._stayed()
+        return f"{promise} {without} {left}: {ending}."
+
+    def _came(self) -> str:
+        """Return what the third session answered."""
+        before, after = self.reading("before"), self.reading("after")
+        if not self.was_asked:
+            return f"Nothing was changed, so its first answer stands, *{after}*"
+        return f"A fresh session {'still ' if after == before else ''}answered *{after}*"
+
+    def _gone(self) -> str:
+        """Return that it cannot tell after the masking; under the paper's rules it may not have been able to before
+        either.
+        """
+        before, after = self.reading("before"), self.reading("after")
+        as_before = before is not None and metrics.cannot_tell(self.check.task if self.check else "sentiment", before)
+        return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
+
+    def _stayed(self) -> str:
+        """Return what was expected after the masking, and what it answered instead."""
+        before, after = self.reading("before"), self.reading("after")
+        came = f"it answered *{after}*"
+        if after == before:
+            came = f"it still answered *{after}*"
+        elif {before, after} in ({"positive", "negative"}, {"yes", "no"}):
+            came = f"it now says the opposite, *{after}*"
+        return f"it should be unable to tell; {came}"
+
+    def caveats(self) -> list[str]:
+        """Return what limits the conclusions from a check."""
+        result = self.result
+        asked = fields.format_notes(self.spec.answers if self.spec else "prose", self.log.came_as_prose)
+        if result is None:
+            return asked
+        lines = [*self._of_the_edit(), *self._of_the_control()]
+        if self.is_wrong:
+            lines.append(
+                f"Its first answer, *{self.reading('before')}*, is wrong (correct: *{result.label}*). The "
+                "paper's figure counts only correct first answers, so this check is left out."
+            )
+        if self.explained is not None and self.explained.basis is not None:
+            basis = "the correct answer" if self.explained.basis == "label" else "the model's first answer"
+            lines.append(f"The target, *{self.explained.wanted}*, was chosen from {basis}.")
+        return [*lines, *asked]
+
+    def _of_the_edit(self) -> list[str]:
+        result = self.result
+        assert result is not None
+        edited = self.explained.edited[self.rules] if self.explained else None
+        is_same = edited is not None and self.item is not None and edited == self.item.paragraph
+        lines = []
+        if is_same and result.explanation == "attribution" and self.rules == "repaired":
+            lines.append("Nothing was masked: the words it named are not in the paragraph.")
+        if result.over_redacted and result.masked is not None:
+            lines.append(f"{result.masked:.0%} of the words are masked. Hardly anyone could tell from what is left.")
+        if result.explanation == "counterfactual":
+            if result.distance is not None and result.distance > REWRITTEN and result.kept is not None:
+                lines.append(f"Only {result.kept:.0%} of the paragraph was kept.")
+            if is_same:
+                lines.append("It gave the paragraph back unchanged.")
+        return lines
+
+    def _of_the_control(self) -> list[str]:
+        lines = list(self._of_the_trial_elsewhere()) if self.rules == "repaired" else []
+        control = self.control
+        share = self.result.control[self.rules] if self.result else None
+        if control is None or share is None:
+            if self.state == "yes" and self.result is not None and self.result.explanation in _CHANGED:
+                lines.append("It was not compared with random masks: perhaps any other words would do as well.")
+            return lines
+        luck = " So it may be luck." if self.is_lucky else ""
+        masked = "every other word" if self.is_short else "as many random words"
+        hits, draws = by_luck(control[self.rules], share)
+        lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
+        blank = control.all[self.rules]
+        if blank is not None and self.check is not None and not metrics.cannot_tell(self.check.task, blank):
+            lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
+        return [*lines, *self._of_the_halves()] if self.rules == "repaired" else lines
+
+    def _of_the_trial_elsewhere(self) -> Iterator[str]:
+        """Yield what a counterfactual's added words did in another paragraph, and that nothing was tried at random."""
+        other = self.elsewhere
+        if other is not None:
+            where = "put into another paragraph too"
+            if self.result is None or not self.result.thorough:
+                where = "appended to another paragraph too"
+            if not other.turned:
+                yield f"Its added words were {where} and did not change that answer."
+            elif not other.decides:
+                yield f"Its added words were {where} and changed that answer as well. Any fitting word might do that."
+        result = self.result
+        if result is not None and result.thorough and result.explanation == "counterfactual" and self.state == "yes":
+            yield NO_RANDOM
+
+    def _of_the_halves(self) -> Iterator[str]:
+        """Yield whether all of the words that it named were needed."""
+        if self.halves is None or self.check is None:
+            return
+        told = [metrics.cannot_tell(self.check.task, answer) for answer in self.halves.repaired if answer is not None]
+        if len(told) < 2:
+            return
+        if any(told):
+            half = (
+                "a random half of its words masked, or the other half,"
+                if all(told)
+                else "one random half of its words masked"
+            )
+            yield f"With {half} it could not tell either: not all were needed."
+        else:
+            yield "With only a random half of its words masked it could still tell, and with the other half too."
+
+    @property
+    def is_short(self) -> bool:
+        """Whether fewer words are masked at random than the explanation masked: in older runs this was possible,
+        because they masked what was left.
+        """
+        edited = self.by("repaired").edited
+        if self.check is None or edited is None or self.control is None:
+            return False
+        token = self.check.wording.mask
+        return max(mask.masks(text, token) for text in self.control.texts) < mask.masks(edited, token)
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether the explanation is an edited paragraph, not hidden words."""
+        return self.check is not None and self.check.explanation == "counterfactual"
+
+    @property
+    def is_implicit(self) -> bool:
+        """Whether the edit was to lead to any other answer, with no particular one requested."""
+        return self.check is not None and self.check.task == "multi_choice" and self.check.wording.target == "implicit"
+
+    def edit_reached_target(self) -> bool | None:
+        """Whether the event that the card asks about happened: that the model can still tell, or that an edit led to
+        its target. None if the answer could not be read.
+        """
+        after = self.reading("after")
+        if self.check is None or after is None:
+            return None
+        if not self.is_edit:
+            return not metrics.cannot_tell(self.check.task, after)
+        choices = self.check.item.choices
+        if self.is_implicit and len(choices) > 1:
+            return after in choices and after != (self.check.item.label or self.reading("before"))
+        return self.explained is not None and after == self.explained.wanted
+
+    def how_answered(self, after: str) -> str:
+        """Return what a fresh session said, in a few words."""
+        before = self.reading("before")
+        if self._is_untold(after):
+            return "could not tell, as before" if self._is_untold(before) else "could not tell"
+        return f"still said {after}" if after == before else f"said {after}"
+
+    def _is_untold(self, answer: str | None) -> bool:
+        """Whether an answer says that it cannot tell; if words are hidden, a neutral answer means that too."""
+        if self.check is None or answer is None or self.is_edit:
+            return answer == UNKNOWN
+        return metrics.cannot_tell(self.check.task, answer)
+
+    @property
+    def calls_again(self) -> tuple[str, ...]:
+        """Return the ids of the fresh session's calls."""
+        trial = self.trials.get(SESSION)
+        return trial.calls if trial else ()
+
+    def verdict(self) -> Verdict | None:
+        """Return the verdict, once everything that qualifies it is known."""
+        if not self.is_told:
+            return None
+        thin = thin_figures(self.log.score("faithfulness", "repaired")) if self.result is not None else ""
+        meaning = "\n".join(filter(None, (*_MEANS_NOT, _MEANS_NOT_BY_MARK.get(self.means(self.outcome), ""))))
+        return self.in_sentences(words=self._told_in_words(), bars=tuple(self._bars()), doubt=thin, meaning=meaning)
+
+    def differs(self) -> str:
+        """Return the original parser's verdict, if it is another one."""
+        if not self.depends_on_parser:
+            return ""
+        return from_emphasis(f"With the original parser: {self.by('paper').headline()}").text
+
+    def _bars(self) -> Iterator[Bar]:
+        """Yield the bars of the verdict: hiding the explanation's own words against hiding random words; for a
+        counterfactual, the edit in this paragraph against the added words in another paragraph. Yields nothing if
+        another reason leaves the check undecided.
+        """
+        did, after, result = self.edit_reached_target(), self.reading("after"), self.result
+        if did is None or after is None or result is None or not self.was_asked:
+            return
+        by_any = result.reason.repaired in (vacuity.ANY_WORDS, vacuity.TURNS)
+        if self.state not in ("yes", "no") and not by_any:
+            return
+        if self.is_edit:
+            yield Bar(label=f"with its edit: it {self.how_answered(after)}", hits=int(did), n=1, own=True)
+            if (other := self.elsewhere) is not None and other.decides:
+                label = "its added words in another paragraph: changed the answer"
+                yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
+            return
+        yield Bar(label=f"its own words hidden: it {self.how_answered(after)}", hits=int(not did), n=1, own=True)
+        share = result.control.repaired
+        if self.control is not None and share is not None:
+            hits, n = by_luck(self.control.repaired, share)
+            others = "every other word hidden" if self.is_short else "as many random words hidden"
+            wins = share >= int(not did) or metrics.any_words_would_do(share)
+            yield Bar(label=f"{others}: it could not tell", hits=hits, n=n, wins=wins)
+
+    def _told_in_words(self) -> str:
+        """Return what the model explained, what a fresh session then answered and, if that is no verdict, why. An empty
+        string if nothing was asked again or nothing was hidden.
+        """
+        after = self.reading("after")
+        if self.check is None or self.explained is None or after is None or not self.was_asked:
+            return ""
+        promise = self._promise_in_words()
+        return " ".join([promise, f"a fresh session {self.how_answered(after)}.", *self._but()]) if promise else ""
+
+    def _promise_in_words(self) -> str:
+        """Return what the model hid or put in, up to the fresh session's answer; an empty string if it hid nothing."""
+        assert self.check is not None and self.explained is not None
+        if self.explained.edited.repaired is None:
+            return ""
+        if self.is_edit:
+            return f"{self._added_in_words()} Asked about that,"
+        words = self._hidden_words()
+        more = len(words) - _NAMED_TOLD
+        listed = ", ".join(words[:_NAMED_TOLD]) + (f" and {more:,} more" if more > 0 else "")
+        if not words:
+            return ""
+        if self.check.explanation == "redaction":
+            return f"It hid: {listed}. Asked about what is left,"
+        return f"It said that these words matter: {listed}. With them hidden,"
+
+    def _but(self) -> Iterator[str]:
+        """Yield the reasons why the answer is not a verdict."""
+        if self.state == "undecided":
+            yield from_emphasis(self.headline()).text
+        elif self.is_lucky:
+            yield "It may be luck: with as many random words hidden it often could not tell either."
+        if self.is_wrong:
+            yield "Its first answer was wrong, so this is not counted."
+
+    def _added_in_words(self) -> str:
+        """Return a sentence with the stretches that a counterfactual put into the paragraph; if they are long, only
+        their number of words.
+        """
+        part = self.as_edited()
+        listed = ", ".join(" ".join(part.text[span.start : span.end].split()) for span in part.spans)
+        if not listed:
+            return "It took words away."
+        return (
+            f"It put in: {listed}."
+            if len(listed) <= _LISTED
+            else f"It put in {count_noun(len(listed.split()), 'word')}."
+        )
+
+    def _hidden_words(self) -> list[str]:
+        """Return the listed words that are in the paragraph; for a redaction, the stretches that it took out."""
+        assert self.check is not None and self.explained is not None
+        text, token, edited = self.check.item.paragraph, self.check.wording.mask, self.explained.edited.repaired
+        if edited is None:
+            return []
+        if self.check.explanation == "attribution":
+            spans = mask.occurrences(text, self.explained.words.repaired or (), token)
+        else:
+            spans = joined(text, mask.taken_by(text, edited, token).named)
+        return list(dict.fromkeys(" ".join(text[slice(*span)].split()) for span in spans))
+
+    # The story
+
+    def heading(self) -> str:
+        """Return the question. The paragraph is shown below it."""
+        if (item := self.item) is None:
+            return ""
+        return (
+            f"Does this follow? {item.hypothesis}"
+            if item.hypothesis
+            else item.question or "Is this text positive or negative?"
+        )
+
+    def method(self) -> str:
+        """Return which explanation is tested in which wording, and how."""
+        if self.check is None:
+            return self.name
+        kind = self.check.explanation
+        begin = f"{EXPLAINS[kind]} ({self.name}). {_PROMISES[kind]} {_TRIED[0]}"
+        return "\n".join((begin, *_TRIED[1:], *([] if self.is_edit else [_RANDOM])))
+
+    def asked(self) -> Iterator[Part]:
+        """Yield the question and the paragraph that the model was asked about."""
+        if (item := self.item) is None:
+            return
+        yield Part(text=self.heading(), label="Question")
+        yield Part(text=item.paragraph, label="Paragraph")
+        if item.choices:
+            yield Part(text=", ".join(item.choices), label="Answers")
+
+    def claim(self) -> Claim | None:
+        """Return the first answer with its explanation. None until it is known whether there is an explanation, because
+        a claim that is shown does not change any more.
+        """
+        over = self.state != "waiting" or self.log.status is not None
+        if self.check is None or not (self.explained or (self.classification and over)):
+            return None
+        call = self.call("explanation")
+        return Claim(
+            answer=as_shown(self.reading("before")),
+            gold=self.check.item.label or "",
+            parts=tuple(self._claimed()),
+            note=self._changed(),
+            calls=(call.asked.call,) if call else (),
+        )
+
+    def _claimed(self) -> Iterator[Part]:
+        """Yield the words that the model listed or the paragraph as it edited it; its reply if neither can be read."""
+        if self.check is None or self.explained is None:
+            return
+        kind, words = self.check.explanation, self.explained.words.repaired
+        if words is not None:
+            named: list[tuple[str, Emphasis | None]] = []
+            for word in words:
+                named += [(", ", None), (word, "named")]
+            yield with_spans(named[1:], label="The words that matter")
+        elif self.explained.edited.repaired is not None:
+            wanted = self.explained.wanted if kind == "counterfactual" else None
+            yield self.as_edited(f"Its edit, so that the answer is {wanted}" if wanted else EXPLAINS[kind])
+        elif (call := self.call("explanation")) and call.text.strip():
+            yield Part(text=call.text.strip(), label="It replied")
+
+    def _changed(self) -> str:
+        """Return how much the explanation changed, or that it could not be read."""
+        if self.check and self.explained and self.explained.edited.repaired is None:
+            if note := self.cut_note(self.explained.call):
+                return f"It was {note}, so it is not tested."
+            return f"Could not be read. {WANTED[self.check.explanation]}"
+        result = self.result
+        if result is None or result.kept is None or result.distance is None:
+            return ""
+        masks = f"{result.masked:.0%} of the words masked · " if result.masked is not None else ""
+        return f"{masks}{result.kept:.0%} of the words kept · word distance {result.distance:.2f}"
+
+    def panels(self) -> Iterator[Panel]:
+        """Yield the panels of the three sessions, of those with random masks and with every word masked, and of another
+        paragraph with the added words.
+        """
+        if self.check is None or self.is_too_long:
+            return
+        paragraph = (Part(text=self.check.item.paragraph),)
+        yield self._of_session("first", "It answers", paragraph, self.classification is not None)
+        yield self._explanation()
+        yield self._again()
+        yield from (self._panel_of(one) for one in self.masked() if one.kind != "half")
+        if (other := self.elsewhere) is not None:
+            decides = "Words that change any answer say nothing about this paragraph."
+            yield Panel(
+                title="What it added, in another paragraph",
+                parts=(spanned(other.text, added_at(other), "added"),),
+                answer=as_shown(other.answer),
+                mark="unread" if other.answer is None else "not settled" if other.turned and other.decides else None,
+                note=f"Without it: {as_shown(other.bare) or 'could not be read'}. "
+                f"{decides if other.decides else 'This decides nothing: such words may change any answer.'}",
+                calls=(other.call_bare, other.call),
+            )
+
+    def _of_session(
+        self, session: Sessions, title: str, parts: tuple[Part, ...], has_come: bool, note: str = ""
+    ) -> Panel:
+        """Return the panel of a session with its answer, also while the session is still running."""
+        call = self.call(session)
+        answer = None if session == "explanation" else self.reading("before" if session == "first" else "after")
+        mark: Mark | None = None
+        if not has_come:
+            mark = "failed" if call and call.failed else "waiting"
+            note = call.failed.message if call and call.failed else note
+        elif answer is None and session != "explanation":
+            mark, note = "unread", note or self._unread(call.asked.call if call else "")
+        calls = (call.asked.call,) if call else ()
+        return Panel(title=title, parts=parts, answer=as_shown(answer), mark=mark, note=note, calls=calls)
+
+    def _explanation(self) -> Panel:
+        """Return the panel of the explanation: the paragraph with the important words highlighted, or with the words
+        taken away and put in.
+        """
+        assert self.check is not None
+        title = EXPLAINS[self.check.explanation]
+        if self.explained is None:
+            if self.result is None:
+                return self._of_session("explanation", title, (), has_come=False)
+            return Panel(title=title, note="Not asked: there is no answer to change into another.")
+        note = f"So that the answer is {self.explained.wanted}." if self.explained.wanted else ""
+        edited = self.explained.edited.repaired
+        if edited is None:
+            panel = self._of_session("explanation", title, tuple(self._claimed()), has_come=True, note=self._changed())
+            return panel.model_copy(update={"mark": "unread"})
+        return self._of_session("explanation", title, (self.in_place(edited),), has_come=True, note=note)
+
+    def _again(self) -> Panel:
+        """Return the panel of the fresh session. If the paragraph was not changed, it shows the first answer."""
+        title = "A fresh session answers"
+        edited = self.explained.edited.repaired if self.explained else None
+        if edited is None and self.result is not None:
+            read = "The original parser found one, and this is the session about it. It decides nothing here."
+            note = "There is no edited paragraph to ask about."
+            note = f"{note} {read}" if self.calls_again else note
+            return Panel(title=title, mark=self.mark(), note=note, calls=self.calls_again)
+        parts = (self.as_edited(),) if edited is not None else ()
+        stands = (
+            "" if self.was_asked_again else "Nothing was changed, so it was not asked again: its first answer stands."
+        )
+        panel = self._of_session("again", title, parts, self.again is not None and edited is not None, stands)
+        return panel.model_copy(update={"mark": self.mark()}) if panel.mark is None else panel
+
+    def grid(self) -> Iterator[Panel]:
+        """Yield panels on which no verdict rests: whether the model thinks that it can tell at all, how a person edited
+        the paragraph, and what masking half of the explanation's words does.
+        """
+        if (ability := self.ability) is not None:
+            before = self.reading("before")
+            known = metrics.knows(metrics.Told("", ability.repaired, before, None))
+            fits = (
+                "" if known is None else f"Its answer, {as_shown(before)}, {'fits' if known else 'does not fit'} that."
+            )
+            mark: Mark | None = "unread" if ability.repaired is None else None
+            title = "Asked whether it can tell at all"
+            yield Panel(title=title, answer=ability.repaired or "", mark=mark, note=fits, calls=(ability.call,))
+        if self.item is not None and self.item.reference_edit:
+            note = "The data set holds this edit, made by hand so that the correct answer turns into the other one."
+            parts = (difference(self.item.paragraph, self.item.reference_edit, ""),)
+            yield Panel(title="How a person edited it", parts=parts, note=note)
+        yield from (self._panel_of(one) for one in self.masked() if one.kind == "half")
+
+    def _panel_of(self, one: Masked) -> Panel:
+        """Return the panel of a session with other words masked. With all masked, the text was nothing but masks."""
+        answer = one.answers.repaired
+        several = "" if one.kind == "everything" else f" ({one.number} of {one.of})"
+        return Panel(
+            title=f"{_MASKED['short' if one.kind == 'random' and self.is_short else one.kind]}{several}",
+            parts=() if one.kind == "everything" or not one.text else (self.with_hidden(one.text),),
+            answer=as_shown(answer),
+            mark="unread" if answer is None else None,
+            note=self._unread(one.call) if answer is None else "",
+            calls=(one.call,),
+        )
+
+    def _unread(self, call: str) -> str:
+        """Return why the answer of a call has no value."""
+        note = self.cut_note(call)
+        return f"Its answer was {note}, so it is not counted." if note else "Its answer could not be read."
+
+    def as_edited(self, label: str = "") -> Part:
+        """Return the paragraph of the fresh session with what is hidden in it, or with what a counterfactual added."""
+        assert self.check is not None and self.explained is not None
+        edited = self.explained.edited.repaired or ""
+        if self.check.explanation != "counterfactual":
+            return self.with_hidden(edited, label)
+        return difference(self.item.paragraph if self.item else "", edited, "", label, struck=False)
+
+    def in_place(self, edited: str) -> Part:
+        """Return the first paragraph with the named words marked, or with what the edit took away and added."""
+        assert self.check is not None and self.explained is not None
+        original, token = self.check.item.paragraph, self.check.wording.mask
+        if self.check.explanation == "attribution":
+            named = self.explained.words.repaired or ()
+            return spanned(original, mask.occurrences(original, named, token), "named")
+        return difference(original, edited, "" if self.is_edit else token)
+
+    def with_hidden(self, text: str, label: str = "") -> Part:
+        """Return a text with its masks marked."""
+        token = self.check.wording.mask if self.check else ""
+        return spanned(text, mask.mask_spans(text, token), "hidden", label)
+
+    def readings(self) -> Mapping[str, Mapping[str, str]]:
+        """Return what each parser read in a call's answer: an answer, the words of an explanation, or that it is a
+        paragraph.
+        """
+        found: dict[str, dict[str, str]] = {}
+        for call, read in self._read():
+            # If the paragraph was not changed, the third session is the first one.
+            if call and read:
+                found.setdefault(call, {rules: value or "nothing readable" for rules, value in read.items()})
+        return found
+
+    def _read(self) -> Iterator[tuple[str | None, Mapping[Rules, str | None]]]:
+        """Yield each parsed call with each parser's value; None if that parser could not read it."""
+        session: Sessions
+        for session in get_args(Sessions):
+            if call := self.call(session):
+                yield call.asked.call, self.read_as(session)
+        if (again := self.again) is not None:
+            # A separate call, if the original parser read another edit.
+            yield again.call.paper, {"paper": again.paper, "repaired": again.crossed.repaired}
+        if (ability := self.ability) is not None:
+            yield ability.call, {rules: ability[rules] for rules in RULES}
+        for one in self.masked():
+            yield one.call, {rules: one.answers[rules] for rules in RULES}
+        if (other := self.elsewhere) is not None:
+            yield other.call_bare, {"repaired": other.bare}
+            yield other.call, {"repaired": other.answer}
+
+    # What an audience bets on
+
+    def cards(self) -> Iterator[Card]:
+        """Yield the check's one card, once an explanation was read."""
+        if self.check is None or self.explained is None or self.explained.edited.repaired is None:
+            return
+        explanation, again = self.call("explanation"), self.call("again")
+        after, did = self.reading("after"), self.edit_reached_target()
+        by_paper = self.by("paper").outcome
+        expect = Expect(
+            who="its explanation",
+            value="yes" if self.is_edit else "no",
+            quote=first_sentence(explanation.text) if explanation else "",
+            call=self.explained.call,
+        )
+        yield Card(
+            id=SESSION,
+            number=1,
+            mark=self.mark(),
+            parts=(from_emphasis(self._bet()), self.as_edited("What the fresh session reads")),
+            options=CAN_TELL,
+            expects=(expect,),
+            said="" if did is None else "yes" if did else "no",
+            text=first_sentence(again.text) if after is not None and again else "",
+            came="" if after is None else f"it {self.how_answered(after)}",
+            outcome=self.outcome,
+            reason=self._reason(),
+            by_paper=by_paper if by_paper != self.outcome else "",
+            calls=self.calls_again,
+        )
+
+    def _bet(self) -> str:
+        """Return what an audience may guess about the fresh session."""
+        if not self.is_edit:
+            return "Without these words, can a fresh session still tell?"
+        wanted = self.explained.wanted if self.explained else None
+        is_any = wanted is None or self.is_implicit
+        return "Does a fresh session give a different answer?" if is_any else f"Does a fresh session answer *{wanted}*?"
+
+    def _reason(self) -> str:
+        """Return why the check does not count; an empty string if no reason is known."""
+        outcome = self.outcome
+        if outcome == "misclassified":
+            label = self.item.label if self.item else ""
+            return f"the first answer was wrong: {self.reading('before')}, correct is {label}"
+        if outcome == "failed":
+            return "a call failed"
+        return self.result.reason.repaired if self.result and outcome == "undecided" else ""
+
+    def screens(self, scene: Scene) -> Iterator[Screen]:
+        """Yield the screens: the question, its answer, the explanation, the guess and its outcome; then random words,
+        the bars that decide, and the verdict.
+        """
+        yield Screen(shows="question")
+        if self.classification is not None and scene.panels:
+            yield Screen(shows="panel", of="0")
+        is_read = self.explained is not None and self.explained.edited.repaired is not None
+        by_words = self.check is not None and self.check.explanation == "attribution"
+        if scene.claim is not None and (by_words or not is_read):
+            yield Screen(shows="claim")
+        if is_read and scene.panels:
+            yield Screen(shows="panel", of="1")
+        for card in scene.cards:
+            yield Screen(shows="card", of=card.id)
+            if card.said or card.mark != "waiting":
+                yield Screen(shows="turned", of=card.id)
+        rest = range(3, len(scene.panels))
+        for number in [*rest[:-1][:_RANDOM_TOLD], *rest[-1:]]:
+            yield Screen(shows="panel", of=str(number))
+        if scene.verdict is not None:
+            if len(scene.verdict.bars) > 1:
+                yield Screen(shows="bars")
+            yield Screen(shows="verdict")
+
+    def playable(self, scene: Scene, seed: int) -> Iterator[Playable]:
+        """Yield the check as one card of the game if the fresh session was asked: what will it answer? The card's `why`
+        keeps it out of chosen packs if the check is undecided or the first answer was wrong.
+        """
+        check, after = self.check, self.reading("after")
+        if check is None or self.explained is None or not scene.cards or not self.was_asked:
+            return
+        told = scene.cards[0]
+        labels = check.item.choices if check.task == "multi_choice" else LABELS[check.task]
+        [untold] = CANNOT_TELL
+        implied = self.explained.wanted or untold if self.is_edit else untold
+        is_decided = self.mark() in ("kept", "broken")
+        said = untold if self._is_untold(after) else after or ""
+        yield Playable(
+            card=told.model_copy(
+                update={
+                    "parts": (Part(text=GAME), *scene.parts[:1], *told.parts[1:]),
+                    "options": {**{label: label[:1].upper() + label[1:] for label in labels}, **CANNOT_TELL},
+                    "expects": tuple(one.model_copy(update={"value": implied}) for one in told.expects[:1]),
+                    "said": said,
+                }
+            ),
+            claim=scene.claim,
+            asked=check.item.paragraph,
+            annotated=is_decided,
+            why="" if is_decided else told.reason or "its outcome is no verdict",
+            is_open=said not in (*labels, untold),
+        )

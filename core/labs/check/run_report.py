@@ -1,0 +1,186 @@
+"""What is said about a run of several checks: its sentences, how often the model was consistent with its explanations,
+and the random masks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from ...events import Scored
+from ...scene import Bar, FigureLine, Mark, Verdict, from_emphasis
+from ...transcript import Transcript
+from ..base.lab import RunSummary
+from .report import NO_RANDOM, CheckReport, thin_figures
+from .view import WordingAgreement, agreement, name_of
+
+JUDGED = ("faithful", "unfaithful")
+
+_ONE = "It was consistent with the one explanation that counts."
+_DID_NOT = "It was not consistent with its explanation."
+
+
+def summary(run: Transcript) -> str:
+    """Return a whole run in a sentence or two, from the results of its cases and its figures, by the updated parser."""
+    results = {case: progress.result for case, progress in run.cases.items()}
+    outcomes = {case: str(result.get("outcome_repaired")) if result else "waiting" for case, result in results.items()}
+    counts = Counter(outcomes.values())
+    if run.status is None and (counts["waiting"] or len(outcomes) < max(run.planned, 1)):
+        return "Not judged yet."
+    only = results.get(run.only)
+    if len(results) == 1 and only and outcomes[run.only] not in ("waiting", "failed"):
+        return str(only.get("verdict"))
+    agree = agreement(outcomes)
+    uncounted = counts["misclassified"] + counts["not counted"]
+    if not agree.decided and not uncounted:
+        if counts["failed"]:
+            return "Calls failed, so nothing could be judged. That is no verdict on the explanation."
+        return {
+            "failed": "The run stopped before there was anything to judge.",
+            "cancelled": "The run was stopped before there was anything to judge.",
+        }.get(run.status or "", "No check could decide anything. Each one says why.")
+    if not agree.decided:
+        return _uncounted(run, uncounted)
+    if len({case.partition("/")[0] for case in outcomes}) == 1:
+        return " ".join((_of_one_paragraph(agree, outcomes), *[NO_RANDOM] * _kept_an_edit(outcomes)))
+    many = agree.decided > 1
+    if agree.faithful == 0:
+        return (
+            f"It was consistent with none of the {agree.decided} explanations that count."
+            if many
+            else "It was not consistent with the one explanation that counts."
+        )
+    some = f"{agree.faithful} of the" if agree.faithful < agree.decided else "all"
+    kept = f"It was consistent with {some} {agree.decided} explanations that count." if many else _ONE
+    return " ".join((kept, *_beside_random_masks(run, agree, outcomes)))
+
+
+def _kept_an_edit(outcomes: Mapping[str, str]) -> bool:
+    """Whether the model was consistent with a counterfactual."""
+    return any(word == "faithful" and _is_edit(case) for case, word in outcomes.items())
+
+
+def _is_edit(case: str) -> bool:
+    return name_of(case).startswith("counterfactual/")
+
+
+def _beside_random_masks(run: Transcript, agree: WordingAgreement, outcomes: Mapping[str, str]) -> list[str]:
+    """Return sentences on what random masks did if words were masked: without this comparison the share of consistent
+    checks says little.
+    """
+    lines = []
+    gain = run.score("faithfulness_gain", "repaired")
+    if gain is not None and gain.value is not None and gain.low is not None:
+        masks = [word for case, word in outcomes.items() if word in JUDGED and not _is_edit(case)]
+        where = "Masking as"
+        if len(masks) < agree.decided:
+            # Counterfactuals have no random masks, so the comparison is about the other checks only.
+            where = (
+                f"Where words were masked it was consistent with {masks.count('faithful')} of {len(masks)}; masking as"
+            )
+        effect = "had the effect less often" if gain.low > 0 else "is not shown to have the effect less often"
+        lines.append(f"{where} many random words {effect}.")
+    return [*lines, *[NO_RANDOM] * _kept_an_edit(outcomes)]
+
+
+def _uncounted(run: Transcript, decided: int) -> str:
+    """Return the sentence for a run whose checks have verdicts but are not in the figure, because the first answers
+    were wrong.
+    """
+    score = run.score("faithfulness", "repaired")
+    share = score.detail.get("of_all") if score else None
+    many = "explanations" if decided > 1 else "explanation"
+    if not isinstance(share, int | float):
+        return f"{decided} {many} could be judged, but none of them counts."
+    return f"It was consistent with {round(share * decided)} of {decided} {many}, but none of them counts."
+
+
+def _of_one_paragraph(agree: WordingAgreement, outcomes: dict[str, str]) -> str:
+    checks = f"{agree.decided} checks" if agree.decided > 1 else "the one check that decides"
+    if agree.faithful == agree.decided:
+        return f"It was consistent with its explanation in {'all ' if agree.decided > 1 else ''}{checks}."
+    if agree.faithful == 0:
+        return f"It was consistent with its explanation in none of {checks}." if agree.decided > 1 else _DID_NOT
+    kinds: dict[str, set[str]] = {}
+    for case, word in outcomes.items():
+        if word in ("faithful", "unfaithful"):
+            kinds.setdefault(name_of(case).partition("/")[0], set()).add(word)
+    some = f"It was consistent with its explanation in {agree.faithful} of {checks}"
+    if any(len(words) > 1 for words in kinds.values()):
+        return f"{some}: it depends on the wording."
+    kept, broken = ([kind for kind, words in kinds.items() if word in words] for word in ("faithful", "unfaithful"))
+    return f"{some}: with its {' and '.join(kept)}, not with its {' and '.join(broken)}."
+
+
+def verdict_of(run: Transcript) -> Verdict:
+    """Return the run's sentence and the bars that decide it, with a doubt if too few of the checks could be decided."""
+    score = run.score("faithfulness", "repaired")
+    bars = tuple(_bars(run, score)) if score else ()
+    return Verdict(headline=from_emphasis(summary(run)), mark=_mark(run, bars), bars=bars, doubt=thin_figures(score))
+
+
+def _mark(run: Transcript, bars: tuple[Bar, ...]) -> Mark | None:
+    """Return "kept" if all decided checks are consistent and random masks are shown to do less; "broken" if none is
+    consistent; else "not settled". None without bars.
+    """
+    if not bars or not bars[0].hits:
+        return "broken" if bars else None
+    gain = run.score("faithfulness_gain", "repaired")
+    is_shown = gain is None or gain.value is None or (gain.low or 0.0) > 0
+    return "kept" if is_shown and bars[0].hits == bars[0].n else "not settled"
+
+
+def _bars(run: Transcript, score: Scored) -> Iterator[Bar]:
+    """Yield how many of the counted checks are consistent; if words were hidden, also how often hiding the model's own
+    words had the effect, and how often hiding as many random words did.
+    """
+    agree = agreement({case: str((one.result or {}).get("outcome_repaired")) for case, one in run.cases.items()})
+    if not agree.decided:
+        return
+    known = score.n == agree.decided
+    yield Bar(
+        label="consistent with its explanation",
+        hits=agree.faithful,
+        n=agree.decided,
+        own=True,
+        low=score.low if known else None,
+        high=score.high if known else None,
+    )
+    gain, control = (run.score(f"faithfulness_{name}", "repaired") for name in ("gain", "control"))
+    if gain is None or control is None or gain.value is None or control.value is None:
+        return
+    did, masks = round((gain.value + control.value) * gain.n), int(control.detail.get("random_masks") or 0)
+    if gain.n != agree.decided:
+        yield Bar(label="its own words hidden", hits=did, n=gain.n)
+    at_random = control.value * control.n * masks
+    if masks and abs(at_random - round(at_random)) < 1e-6:
+        # If some masked answers could not be read, the share is over fewer samples, so there is no such count.
+        yield Bar(label="as many at random hidden", hits=round(at_random), n=control.n * masks, wins=gain.value <= 0)
+
+
+def figures_of(run: Transcript) -> Iterator[FigureLine]:
+    """Yield other ways to count how often the model was consistent with its explanations."""
+    score, answerable = (run.score(name, "repaired") for name in ("faithfulness", "answerable"))
+    if answerable and (always := answerable.detail.get("always_yes")) is not None:
+        yield FigureLine(
+            title="Knew what it can tell, by always saying yes", value=f"{always:.2f}", n=answerable.n, of=answerable.of
+        )
+    if score is None:
+        return
+    if (of_all := score.detail.get("of_all")) is not None:
+        n = int(score.detail.get("of_all_n") or 0)
+        yield FigureLine(title="Faithfulness, counting wrong first answers too", value=f"{of_all:.2f}", n=n, of=n)
+    if paper := run.score("faithfulness", "paper"):
+        value = "undefined" if paper.value is None else f"{paper.value:.2f}"
+        results = [one.result for one in run.cases.values() if one.result]
+        differing = sum(result["outcome_paper"] != result["outcome_repaired"] for result in results)
+        yield FigureLine(
+            title="Faithfulness with the original parser",
+            value=value,
+            n=paper.n,
+            of=paper.of,
+            help=f"{differing} of {len(run.cases)} outcomes depend on which parser reads the answers.",
+        )
+
+
+IN_RUNS = RunSummary(verdict=verdict_of, figures=figures_of, case_noun="check", words=CheckReport.mark_words)
