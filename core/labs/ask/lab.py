@@ -253,14 +253,13 @@ class AskRobots(Robots):
         )
 
 
-class AskCommand(Command):
-    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the specification's fields from the command line's options: QUESTION is the question or, for shp, the
-        post.
-        """
-        question = given.pop("question", None)
-        slot = "context" if given.get("task") == "shp" else "question"
-        return given | ({slot: question} if question is not None else {})
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification's fields from the command line's options: QUESTION is the question or, for shp, the
+    post.
+    """
+    question = given.pop("question", None)
+    slot = "context" if given.get("task") == "shp" else "question"
+    return given | ({slot: question} if question is not None else {})
 
 
 REASONING = ", its reasoning"
@@ -312,7 +311,7 @@ class AskLab(Lab):
         extra_figures=tables.more,
         alternative_readings=tables.otherwise,
     )
-    command = AskCommand(parameters=(click.Argument(["question"], required=False),))
+    command = Command(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(cards=cards, guess_record=guessed)
 
     cases = staticmethod(cases)
@@ -361,9 +360,8 @@ class AskLab(Lab):
         """Return the facets of a case for grouping: the method (and which text is the explanation), the task and the
         data set.
         """
-        of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
-        how = of.pop("method") + (REASONING if spec.get("explained_by") == "reasoning" else "")
-        return {"how": how, **of}
+        how = str(spec.get("method") or "") + (REASONING if spec.get("explained_by") == "reasoning" else "")
+        return {"how": how, **super().facets(spec, case)}
 
     def is_input(self, record: Recorded) -> bool:
         """Whether it is a question written by a person, or the predictor's qualification test result."""

@@ -222,8 +222,7 @@ class Game(Part):
         """Return the trials of a case, told by `scene`, as cards (`core.labs.base.cases`); `seed` decides the order in
         which a card shows things.
         """
-        cards: Iterable[Playable] = view.playable(scene, seed)
-        return cards
+        return list(view.playable(scene, seed))
 
 
 class Command(Part):
@@ -358,8 +357,7 @@ class Lab(Part):
 
     def verdict(self, view: Any, /) -> Sequence[str]:
         """Return the sentences of a view, the headline first."""
-        sentences: Sequence[str] = view.sentences()
-        return sentences
+        return list(view.sentences())
 
     def scene(self, view: Any) -> Scene | None:
         """Tell the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
@@ -370,8 +368,7 @@ class Lab(Part):
 
     def readings(self, view: Any) -> Mapping[str, Mapping[str, str]]:
         """Return in words how each parser read a call's raw answer: by call, then by parser."""
-        found: Mapping[str, Mapping[str, str]] = view.readings()
-        return found
+        return dict(view.readings())
 
     def summary(self, run: Transcript, /) -> str:
         """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
@@ -381,8 +378,10 @@ class Lab(Part):
         return told if outcomes else "Not judged yet."
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
-        """Return the FACETS of a case, by its id and the run's specification, which may be damaged."""
-        return {}
+        """Return the FACETS of a case, by its id and the run's specification, which may be damaged: by default its task
+        and data set, if it has these fields.
+        """
+        return {name: str(spec.get(name) or "") for name in ("task", "dataset") if name in self.spec.model_fields}
 
     def is_input(self, record: Recorded) -> bool:
         """Whether a record was given to the run by a person or by chance, so that a repeated evaluation of the run must

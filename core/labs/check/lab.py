@@ -57,29 +57,26 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 )
 
 
-class CheckCommand(Command):
-    parameters = PARAMETERS
-
-    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return the specification's fields from the command line's options. Raises ValueError if they do not fit
-        together.
-        """
-        given = dict(given)
-        item = {name: given.pop(name) for name in _ITEM if name in given}
-        wording = {name: given.pop(name) for name in _WORDING if name in given}
-        if "mask" in wording:
-            wording["mask"] = MASKS[wording["mask"]]
-        if "text" not in item:
-            if item:
-                raise ValueError(f"--{next(iter(item))} goes with --text, a paragraph of your own.")
-        elif given.get("dataset"):
-            raise ValueError("Give --text or --dataset, not both.")
-        else:
-            choices = item.pop("choice", ())
-            given["items"] = (
-                {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
-            )
-        return given | ({"wordings": (wording,)} if wording else {})
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification's fields from the command line's options. Raises ValueError if they do not fit
+    together.
+    """
+    given = dict(given)
+    item = {name: given.pop(name) for name in _ITEM if name in given}
+    wording = {name: given.pop(name) for name in _WORDING if name in given}
+    if "mask" in wording:
+        wording["mask"] = MASKS[wording["mask"]]
+    if "text" not in item:
+        if item:
+            raise ValueError(f"--{next(iter(item))} goes with --text, a paragraph of your own.")
+    elif given.get("dataset"):
+        raise ValueError("Give --text or --dataset, not both.")
+    else:
+        choices = item.pop("choice", ())
+        given["items"] = (
+            {"id": "text", "task": given["task"], "paragraph": item.pop("text"), "choices": choices, **item},
+        )
+    return given | ({"wordings": (wording,)} if wording else {})
 
 
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
@@ -164,7 +161,7 @@ class CheckLab(Lab):
     studies = StudyTables(
         tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
     )
-    command = CheckCommand()
+    command = Command(parameters=PARAMETERS, from_options=fields)
     game = Game()
 
     cases = staticmethod(cases)
@@ -179,12 +176,7 @@ class CheckLab(Lab):
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
         _, how, wording, *_ = f"{case}//".split("/")
-        return {
-            "how": how,
-            "wording": wording,
-            "task": str(spec.get("task") or ""),
-            "dataset": str(spec.get("dataset") or ""),
-        }
+        return {"how": how, "wording": wording, **super().facets(spec, case)}
 
     def is_input(self, record: Recorded) -> bool:
         """Whether it is a sample of masks: a later version may sample others, and only these have answers."""

@@ -134,12 +134,8 @@ class PlantLab(Lab):
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case for grouping; `how` is the cue."""
-        return {
-            "how": str(spec.get("cue") or ""),
-            "wording": f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", "),
-            "task": str(spec.get("task") or ""),
-            "dataset": str(spec.get("dataset") or ""),
-        }
+        wording = f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", ")
+        return {"how": str(spec.get("cue") or ""), "wording": wording, **super().facets(spec, case)}
 
     def is_input(self, record: Recorded) -> bool:
         """Whether it is the judge's qualification test result."""

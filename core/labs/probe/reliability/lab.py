@@ -66,11 +66,6 @@ def cases(spec: ReliabilitySpec) -> Iterator[Case]:
         yield Case(name, name, name)
 
 
-def calls(spec: ReliabilitySpec, cases: int) -> int:
-    """Return how many calls a test of `cases` concepts makes."""
-    return cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0
-
-
 async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     """Ask one function. Raises CallError if the backbone gives nothing at all."""
     from ..box import ModuleCalls
@@ -111,13 +106,6 @@ def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
         yield Figure(f"{kind}_mean", "repaired", mean)
 
 
-def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
-    if spec.backbone != "model":
-        return {}
-    template = load(f"find/{MODULES['entities'][0]}")
-    return {template.id: template.hash}
-
-
 PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(["--backbone"], type=click.Choice(get_args(Backbone)), help="default: model where --model is given"),
     click.Option(
@@ -131,13 +119,9 @@ PARAMETERS: tuple[click.Parameter, ...] = (
 )
 
 
-class ReliabilityCommand(Command):
-    parameters = PARAMETERS
-    group = "find"
-
-    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
-        """A model computes the functions if one is given."""
-        return {"backbone": "model" if given.get("model") else "table"} | given
+def fields(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the specification's fields from the command line's options."""
+    return {"backbone": "model" if given.get("model") else "table"} | given
 
 
 _PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
@@ -160,7 +144,7 @@ class ReliabilityLab(Lab):
     )
     outcomes = OUTCOMES
     run_summary = RunSummary(case_noun="function")
-    command = ReliabilityCommand()
+    command = Command(parameters=PARAMETERS, from_options=fields, group="find")
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
@@ -168,11 +152,15 @@ class ReliabilityLab(Lab):
     verdict = staticmethod(sentences)
     scores = staticmethod(scores)
     scene = staticmethod(scene)
-    prompts = staticmethod(_prompts)
+
+    def prompts(self, spec: ReliabilitySpec) -> dict[str, str]:
+        """Return the hash of the template that a model is asked by."""
+        template = load(f"find/{MODULES['entities'][0]}")
+        return {template.id: template.hash} if spec.backbone == "model" else {}
 
     def count_calls(self, spec: ReliabilitySpec, cases: int) -> dict[str, int]:
         """Return the calls of the backbone."""
-        return {"module": calls(spec, cases)}
+        return {"module": cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0}
 
     def summary(self, run: Transcript) -> str:
         """Compare the two means."""
