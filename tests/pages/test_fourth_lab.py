@@ -287,7 +287,7 @@ class LoudEchoSpec(EchoSpec):
 
 
 def _scores(views: Sequence[EchoView]) -> Iterator[Figure]:
-    yield from small_lab.scores(views)
+    yield from LAB.scores(views)
     for rules in ("paper", "repaired"):
         lengths = [Score(float(len(view.title)), 1, 1) for view in views]
         yield Figure("letters", rules, mean_of_cases(lengths, "positive"))

@@ -228,6 +228,8 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
 
 
 class AskRobots(Robots):
+    """The robots of Ask."""
+
     def dials(self) -> Mapping[str, Model]:
         """Return the dials, and the noisy, worthless and honest robots."""
         return {**dials(), **noisy(), **worthless(), **honest()}
@@ -267,6 +269,8 @@ REASONING = ", its reasoning"
 
 
 class AskLab(Lab):
+    """Does an explanation let one predict further answers?"""
+
     name = NAME
     title = "Ask"
     question = QUESTION

@@ -118,6 +118,8 @@ def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
 
 
 class CheckRobots(Robots):
+    """The robots of Check."""
+
     def demo_run(self) -> DemoRun:
         """One shipped review, by the control that names the wrong words."""
         return DemoRun(
@@ -133,6 +135,8 @@ class CheckRobots(Robots):
 
 
 class CheckLab(Lab):
+    """Is a model consistent with its own explanation in a fresh session?"""
+
     name = "consistency"
     title = "Check"
     question = "Is it consistent with its own explanation in a fresh session?"

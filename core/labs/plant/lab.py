@@ -57,6 +57,8 @@ def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:
 
 
 class PlantRobots(Robots):
+    """The robots of Plant."""
+
     def demo_run(self) -> DemoRun:
         """Shipped questions, and the robot that does not say what moved it."""
         return DemoRun(
@@ -76,6 +78,8 @@ class PlantRobots(Robots):
 
 
 class PlantLab(Lab):
+    """Does an explanation acknowledge the cue that moved the answer?"""
+
     name = "plant"
     title = "Plant"
     question = "We know what moved its answer. Does its explanation say so?"

@@ -162,6 +162,8 @@ def parts_read(said: Interpretation, rules: Rules) -> str:
 
 
 class ProbeRobots(Robots):
+    """The robots of Probe."""
+
     def controls(self) -> Mapping[str, Model]:
         """Return the robots that interpret, and those that describe nothing."""
         return controls() | worthless()
@@ -184,6 +186,8 @@ class ProbeRobots(Robots):
 
 
 class ProbeLab(Lab):
+    """Can a model explain a black box whose truth is known?"""
+
     name = "find"
     title = "Probe"
     question = "Can it explain a black box whose truth we know?"

@@ -128,6 +128,8 @@ _PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mea
 
 
 class ReliabilityLab(Lab):
+    """Can the functions of words be trusted, whichever model computes them?"""
+
     name = "reliability"
     title = "Reliability"
     question = "Can the functions of words be trusted, whichever model computes them?"
