@@ -2,6 +2,9 @@
 
 CONTROL = "control/"
 
+OWN = "mine/"
+"""The prefix of models that are functions of one's own (`core.extensions`)."""
+
 
 def is_control(model: str) -> bool:
     """Whether the model is a robot, whose true behaviour is known."""
