@@ -173,9 +173,9 @@ def lab(declaration: T) -> T:
 
 
 def metric(of: str, title: str = "", *, kind: Kind = "share", help: str = "") -> Callable[[T], T]:
-    """Register a figure of the lab with that name or command. The function takes the views of one or many cases, each by one parser, and returns a
-    `core.score.Score`. Its name is the figure's. If it fails, the figure is undefined and says why. Raises
-    ExtensionError.
+    """Register a figure of the lab with that name or command. The function takes the views of one or many cases, each
+    by one parser, and returns a `core.score.Score`. Its name is the figure's. If it fails, the figure is undefined and
+    says why. Raises ExtensionError.
     """
 
     def register(function: T) -> T:

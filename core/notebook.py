@@ -71,6 +71,8 @@ NAMES = ("Items", "Run", "RunError", "Study", "dataset", "items", "lab", "metric
 _SUBJECTS = ("question", "text", "function")
 """What the first argument of a lab's function is, if it is a text: the first of these that the lab has."""
 
+_GIVEN = "Name its column as answer=, and leave label= out."
+
 HEIGHT = 640
 """The height of the viewer in a notebook, in pixels."""
 
@@ -97,7 +99,8 @@ def items(data: DataFrame | Iterable[Mapping[str, Any]], **columns: str | Sequen
 
     `columns` says which column holds what: question (strategyqa); context, response_1 and response_2 (shp); paragraph
     (sentiment), with question and choices (multi_choice) or with hypothesis (entailment). `label` is the correct
-    answer and `id` a name of each item; both may be missing. `choices` may be a list of columns. A column that has the
+    answer and `id` a name of each item; both may be missing. For explanations from elsewhere name the columns
+    explanation, answer and, if there are several, source. `choices` may be a list of columns. A column that has the
     name of its role need not be given. The roles decide the task. Raises RunError.
 
         >>> import explain_yourself as ey
@@ -106,18 +109,22 @@ def items(data: DataFrame | Iterable[Mapping[str, Any]], **columns: str | Sequen
     """
     rows = _rows(data)
     held = dict.fromkeys(name for row in rows for name in row)
-    roles = {role for needs in own.NEEDS.values() for role in needs} | {"answer", "id"}
+    roles = {role for task in own.NEEDS for role in own.roles(task)}  # type: ignore[arg-type]
+    is_given = "explanation" in columns
+    if "label" in columns and is_given:
+        raise RunError("Explanations from elsewhere come with the answer that they explain, not with a label.", _GIVEN)
     if "label" in columns:
         columns["answer"] = columns.pop("label")
     for role in columns:
         if role not in roles:
-            raise RunError(f"There is no role {role!r}.", _near(role, roles - {"answer"} | {"label"}))
+            raise RunError(f"There is no role {role!r}.", _near(role, roles | {"label"}))
     named = {role: [one] if isinstance(one, str) else [*one] for role, one in columns.items()}
     for column in (column for several in named.values() for column in several):
         if column not in held:
             raise RunError(f"There is no column {column!r}.", _near(column, held))
-    named |= {role: [role] for role in roles - set(named) if role in held}
-    if "label" in held:
+    own_names = {role for needs in own.NEEDS.values() for role in needs} | {"answer", "id"}
+    named |= {role: [role] for role in own_names - set(named) if role in held}
+    if "label" in held and not is_given:
         named.setdefault("answer", ["label"])
     fitting = [task for task, needs in own.NEEDS.items() if set(needs) <= set(named)]
     if not fitting:

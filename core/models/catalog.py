@@ -19,9 +19,9 @@ from .connection import Connection, connect
 from .endpoint import Endpoint
 from .error_mapping import did_you_mean
 from .errors import BadSetting, NoSuchModel, failure
-from .ids import OWN
+from .ids import GIVEN, OWN
 from .prices import price_of
-from .replay import Replay
+from .replay import GivenWords, Replay
 from .settings import PRESETS, EndpointConfig
 
 Kind = Literal["control", "own", "local", "endpoint", "replay"]
@@ -109,6 +109,8 @@ class Catalog:
             return self.controls[model_id]
         if model_id in self.functions:
             return self.functions[model_id]
+        if model_id == GIVEN:
+            return GivenWords()
         kind, _, name = model_id.partition("/")
         if not name or kind == "control":
             raise self._unknown(model_id)
