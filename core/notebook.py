@@ -71,8 +71,6 @@ NAMES = ("Items", "Run", "RunError", "Study", "dataset", "items", "lab", "metric
 _SUBJECTS = ("question", "text", "function")
 """What the first argument of a lab's function is, if it is a text: the first of these that the lab has."""
 
-_GIVEN = "Name its column as answer=, and leave label= out."
-
 HEIGHT = 640
 """The height of the viewer in a notebook, in pixels."""
 
@@ -111,10 +109,8 @@ def items(data: DataFrame | Iterable[Mapping[str, Any]], **columns: str | Sequen
     held = dict.fromkeys(name for row in rows for name in row)
     roles = {role for task in own.NEEDS for role in own.roles(task)}  # type: ignore[arg-type]
     is_given = "explanation" in columns
-    if "label" in columns and is_given:
-        raise RunError("Explanations from elsewhere come with the answer that they explain, not with a label.", _GIVEN)
     if "label" in columns:
-        columns["answer"] = columns.pop("label")
+        columns["gold" if is_given else "answer"] = columns.pop("label")
     for role in columns:
         if role not in roles:
             raise RunError(f"There is no role {role!r}.", _near(role, roles | {"label"}))
