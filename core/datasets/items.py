@@ -28,7 +28,8 @@ class Item(Frozen):
     - strategyqa: `question`, `facts`; label "yes" or "no";
     - shp: `paragraph` (the post), `choices` (the two responses); label "1" or "2".
 
-    `label` is None if the file gives none. `reference_edit` is the paragraph as a person edited it to reverse the
+    `label` is None if the file gives none. In a file with explanations, `explanation` is one of them, for the answer
+    `said`, and `label` is the correct answer. `reference_edit` is the paragraph as a person edited it to reverse the
     label. `extra` are the other columns of a person's own file, by name, which no prompt may use.
     """
 
@@ -41,6 +42,8 @@ class Item(Frozen):
     label: str | None = None
     reference_edit: str | None = None
     facts: tuple[str, ...] = ()
+    explanation: str = Field(default="", exclude_if=lambda text: not text)
+    said: str = Field(default="", exclude_if=lambda text: not text)
     extra: tuple[tuple[str, str], ...] = Field(default=(), exclude_if=lambda extra: not extra)
 
 

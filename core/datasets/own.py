@@ -51,6 +51,9 @@ _TASKS = package_data.table("tasks")
 NEEDS: dict[str, tuple[str, ...]] = {task: tuple(about["needs"]) for task, about in _TASKS.items()}
 """The roles that an item of a task needs. Each item may also have an `answer` and an `id`."""
 
+GIVEN: dict[str, tuple[str, ...]] = {task: tuple(about.get("given", ())) for task, about in _TASKS.items()}
+"""The roles that a column has only if a person says so."""
+
 ANSWERS: dict[str, dict[str, str]] = {task: about["answers"] for task, about in _TASKS.items()}
 """The accepted words for answers, in lower case."""
 
@@ -115,8 +118,8 @@ def title(dataset: str, count: str) -> str:
 
 
 def roles(task: Task) -> tuple[str, ...]:
-    """Return the roles of columns for a task; the last two are optional."""
-    return *NEEDS[task], *BESIDE
+    """Return the roles of columns for a task; those after NEEDS are optional."""
+    return *NEEDS[task], *BESIDE, *GIVEN[task]
 
 
 def at_home() -> list[str]:
@@ -172,6 +175,8 @@ def check_columns(task: Task, columns: Mapping[str, str]) -> None:
     for role in columns:
         if role not in roles(task):
             raise ValueError(f"Items for {task} have no {role!r}. Name columns for: {', '.join(roles(task))}.")
+    if "explanation" not in columns and (stray := [role for role in GIVEN[task] if role in columns]):
+        raise ValueError(f"A column for {stray[0]!r} belongs to one for 'explanation': name that too.")
 
 
 def path_of(dataset: str) -> Path:
@@ -296,7 +301,8 @@ def _read(
         cells = iter(texts)
         try:
             item = _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
-            rows.append(item.model_copy(update={"extra": _extra(zip(found["extra"], cells, strict=True))}))
+            extra = _extra(zip(found["extra"], cells, strict=True))
+            rows.append(item.model_copy(update={"extra": (*item.extra, *extra)}))
             names |= dict.fromkeys(name for name, _ in rows[-1].extra)
         except ValueError as error:
             faults.append((number, str(error)))
@@ -344,12 +350,12 @@ def _members(name: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: int | None) -> ReadRequest:
-    named = {role: [columns.get(role, role)] for role in roles(task)}
+    named = {role: [columns.get(role, role)] for role in roles(task) if role in columns or role not in GIVEN[task]}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
     return _wanted(path, named, rows, seed)._replace(
-        optional=[role for role in BESIDE if role not in columns],
-        needed=[*NEEDS[task]],
+        optional=[role for role in BESIDE if role not in columns and ("explanation" not in columns or role == "id")],
+        needed=[*NEEDS[task], *(role for role in ("explanation",) if role in columns)],
         answers=[] if task == "multi_choice" else [*ANSWERS[task]],
     )
 
@@ -358,7 +364,7 @@ def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
     """Build the item of a row. Raises ValueError, saying what is wrong with the row."""
     for role, texts in cells.items():
         for text in texts:
-            if role in NEEDS[task] and not (text or "").strip():
+            if (role in NEEDS[task] or role == "explanation") and not (text or "").strip():
                 raise ValueError(f"the {role.replace('_', ' ')} is empty")
             if len(text or "") > LONGEST:
                 raise ValueError(f"the {role.replace('_', ' ')} is longer than {LONGEST:,} characters")
@@ -376,12 +382,22 @@ def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
         if len(choices) < 2 or not all(choices) or len(set(choices)) < len(choices):
             raise ValueError("it needs at least two choices, all different and none of them empty")
         fields |= {"choices": tuple(sorted(choices)), "label": _choice(answer, choices)}
-    elif answer:
-        known = ANSWERS[task]
-        if answer.lower() not in known:
-            raise ValueError(f"the answer “{answer[:80]}” is not one of {', '.join(known)}")
-        fields["label"] = known[answer.lower()]
+    else:
+        fields["label"] = _known(task, answer)
+    if explanation := said.get("explanation"):
+        if not answer:
+            raise ValueError("there is no answer that the explanation is for")
+        fields |= {"explanation": explanation, "said": fields["label"], "label": _known(task, said.get("gold", ""))}
+        fields["extra"] = (("source", said["source"][:LONGEST_EXTRA]),) if said.get("source") else ()
     return Item(id=id.replace("/", "%2F"), task=task, **fields)
+
+
+def _known(task: Task, answer: str) -> str | None:
+    """Return the answer by the task's own name for it; None if it is empty. Raises ValueError."""
+    known = ANSWERS[task]
+    if answer and answer.lower() not in known:
+        raise ValueError(f"the answer “{answer[:80]}” is not one of {', '.join(known)}")
+    return known.get(answer.lower())
 
 
 def _choices(cells: list[str | None]) -> list[str]:

@@ -192,6 +192,9 @@ def _drawn(connection: DuckDBPyConnection, wanted: ReadRequest) -> dict[str, Any
     cells = [known[name] for names in roles.values() for name in names]
     asked = [known[name] for role, names in roles.items() if role not in BESIDE for name in names]
     given = f"nullif(trim(left({known[roles['id'][0]]}, 200)), '')" if "id" in roles else "null"
+    if "source" in roles:
+        # Several explanations of one question, from different sources, are different items.
+        given = f"{given} || '~' || trim(left(coalesce({known[roles['source'][0]]}, ''), 100))"
     connection.execute(
         f"create temp table kept as select _line_no, _fault, coalesce({given}, left({_hash(asked)}, 16)) as id, "
         f"{_hash(cells)} as content, {_is_incomplete(wanted, roles, known)} as incomplete from {source}"

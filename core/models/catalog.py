@@ -19,8 +19,9 @@ from .connection import Connection, connect
 from .endpoint import Endpoint
 from .error_mapping import did_you_mean
 from .errors import BadSetting, NoSuchModel, failure
+from .ids import GIVEN
 from .prices import price_of
-from .replay import Replay
+from .replay import GivenWords, Replay
 from .settings import PRESETS, EndpointConfig
 
 Kind = Literal["control", "local", "endpoint", "replay"]
@@ -103,6 +104,8 @@ class Catalog:
         """
         if model_id in self.controls:
             return self.controls[model_id]
+        if model_id == GIVEN:
+            return GivenWords()
         kind, _, name = model_id.partition("/")
         if not name or kind == "control":
             raise self._unknown(model_id)

@@ -3,6 +3,10 @@
 CONTROL = "control/"
 
 
+GIVEN = "given/words"
+"""Words that were given in place of a model's: it repeats the last turn of its request."""
+
+
 def is_control(model: str) -> bool:
     """Whether the model is a robot, whose true behaviour is known."""
     return model.startswith(CONTROL)
@@ -10,4 +14,4 @@ def is_control(model: str) -> bool:
 
 def is_free(model: str) -> bool:
     """Whether the model's answers are free: a robot's, or a replay's."""
-    return model.startswith((CONTROL, "replay/"))
+    return model == GIVEN or model.startswith((CONTROL, "replay/"))

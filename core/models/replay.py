@@ -9,8 +9,20 @@ from collections.abc import Iterable
 from ..events import Asked, CallError, Event, Failed, ModelAnswer, OnText, Request
 from ..transcript import Call, transcript
 from . import errors
+from .ids import GIVEN
 
 _FIRST_WORDS = 12
+
+
+class GivenWords:
+    """The model GIVEN: it answers with the last turn of its request, which holds words that a person's file gave."""
+
+    id = GIVEN
+
+    async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
+        """Those words, unchanged."""
+        on_text(text := request.messages[-1].content)
+        return ModelAnswer(text=text)
 
 
 class Replay:

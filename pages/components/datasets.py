@@ -140,7 +140,7 @@ def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:
                 )
                 column = ", ".join(picked)
             else:
-                index = look.columns.index(role) if role in look.columns else None
+                index = look.columns.index(role) if role in look.columns and role not in own.GIVEN[task] else None
                 column = (
                     st.selectbox(
                         title,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...events import Answered, CallError, Prompt
+from ...events import Answered, CallError, Message, Prompt
+from ...models.ids import GIVEN
 from ...parsers import cut
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
@@ -58,6 +59,11 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
     model's own answer, to make it defend the opposite. An answer that was cut off excludes the case for the updated
     parser; returns None if the case is excluded for the parser of this run.
     """
+    if question.given:
+        answered = await _given(run, question, "starter")
+        starter = Explanation(**_explanation_given(spec, question, answered))
+        run.record(starter, "starter")
+        return starter
     force = None
     if spec.method == "forced":
         prompt = prompts.explain(spec, question.slots)
@@ -77,6 +83,27 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
     starter = Explanation(**_explanation(spec, question, prompt, answered, force))
     run.record(starter, "starter")
     return None if _is_excluded(spec, run, prompt, answered) else starter
+
+
+async def _given(run: CaseContext, question: Starter, item: str) -> Answered:
+    """Journal an explanation that was given, as the answer to its question of a model that only repeats it."""
+    words, said = question.given or ("", "")
+    asked = Message(role="user", content="\n\n".join(question.slots.values()))
+    told = Message(role="assistant", content=f"{words}\nAnswer: {said}")
+    prompt = Prompt(id=GIVEN, hash="", messages=(asked, told), slots=question.slots)
+    return await run.ask("explainer", prompt, GIVEN, item=item)
+
+
+def _explanation_given(spec: AskSpec, question: Starter, answered: Answered) -> dict[str, Any]:
+    """Return the fields of an explanation that was given; nothing of it has to be parsed."""
+    words, said = question.given or ("", "")
+    text = json_answers.with_answer(words, said, spec.method, spec.task)
+    return {
+        **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
+        **question.slots,
+        "answer": PerRuleset.read_by_each(lambda rules: said),
+        "explanation": PerRuleset.read_by_each(lambda rules: text),
+    }
 
 
 HIDDEN = "thinking not shown"
@@ -142,9 +169,15 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
 
     If the other question is a case of the same run, the two cases share the call, and whichever comes first makes it.
     """
-    about = another_case(spec, case, run.id) or another(spec, case.about, f"{spec.seed}|{run.case}")
+    about = another_case(spec, case, run.id)
+    if about is None and not spec.is_given:
+        about = another(spec, case.about, f"{spec.seed}|{run.case}")
     if about is None:
         run.drop("swapped", "nothing to swap", "every other question shares a word with this one")
+        return
+    if about.given:
+        answered = await _given(run, about, "swapped")
+        run.record(OtherExplanation(**_explanation_given(spec, about, answered)), "swapped")
         return
     try:
         prompt = prompts.explain(spec, about.slots)

@@ -99,7 +99,7 @@ def simulating(spec: AskSpec) -> Template:
 
 def hashes(spec: AskSpec) -> dict[str, str]:
     """Return the hash of every template that this run may send, by the template's id."""
-    stages = [f"explain-{spec.method}"]
+    stages = [] if spec.is_given else [f"explain-{spec.method}"]
     stages += [] if spec.is_by_person else dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
     stages += ["explain-posthoc"] if spec.method == "forced" else []

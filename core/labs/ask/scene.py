@@ -91,6 +91,8 @@ def _method(view: AskView) -> str:
     if view.spec is None:
         return ""
     how = words.METHODS[view.spec.method]
+    if view.is_given:
+        return "an explanation that was given"
     return how if view.spec.explained_by == "answer" else f"{how}; its thinking counts as the explanation"
 
 
@@ -165,6 +167,7 @@ class _Telling:
         answer = starter.answer[self.view.run_rules]
         remarks = [
             words.DEFENDED if starter.method == "forced" else "",
+            words.GIVEN if self.view.is_given else "",
             "Its answer could not be read." if answer == NEITHER else "",
         ]
         behind = [name for name, call in self.calls.items() if call.asked.item in ("starter", "natural")]

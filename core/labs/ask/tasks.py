@@ -167,6 +167,8 @@ class AskSpec(Sampled, OnData):
             raise ValueError("Questions that are given belong to one starter question: do not name a data set as well.")
         if PERSON in self.further_simulators or (self.simulators and self.simulator == PERSON):
             raise ValueError("Visitors predict alone: do not name a model as a predictor as well.")
+        if self.is_given and (self.method == "forced" or self.explained_by == "reasoning"):
+            raise ValueError("The explanations are given: the model cannot be made to defend an answer, or to think.")
         if len(self.generators) > 2:
             raise ValueError("At most two generators can take turns.")
         return self
@@ -188,6 +190,11 @@ class AskSpec(Sampled, OnData):
         return self.simulator == PERSON
 
     @property
+    def is_given(self) -> bool:
+        """Whether the file gives the explanations, so that the model is not asked for its own."""
+        return "explanation" in self.columns
+
+    @property
     def further_simulators(self) -> tuple[str, ...]:
         """The predictors other than the first."""
         return self.simulators[1:]
@@ -199,10 +206,13 @@ class AskSpec(Sampled, OnData):
 
 
 class Starter(NamedTuple):
-    """The question to be explained: the slots of its prompt, and the correct answer if it is known."""
+    """The question to be explained: the slots of its prompt, and the correct answer if it is known. With `given`, an
+    explanation and the answer that it is for, the model is not asked for its own.
+    """
 
     slots: dict[str, str]
     gold: str | None
+    given: tuple[str, str] | None = None
 
 
 ONE = "question"
@@ -224,7 +234,9 @@ def cases(spec: AskSpec) -> Iterator[Case]:
             slots = {"question": item.question}
         else:
             slots = {"context": item.paragraph, "response_1": item.choices[0], "response_2": item.choices[1]}
-        yield Case(item.id.replace("/", "-"), Starter(slots, item.label), item.question or item.paragraph, item.extra)
+        given = (item.explanation, item.said) if item.explanation else None
+        about = Starter(slots, item.label, given)
+        yield Case(item.id.replace("/", "-"), about, item.question or item.paragraph, item.extra)
 
 
 def loaded(spec: AskSpec) -> Loaded | None:
@@ -258,7 +270,7 @@ def draws_of(spec: AskSpec) -> dict[str, Draw]:
 
 def asks(spec: AskSpec, cases: int) -> dict[str, int]:
     """Return the number of calls of a run over `cases` questions if nothing is dropped, by role."""
-    explain = (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
+    explain = 0 if spec.is_given else (2 if spec.method == "forced" else 1) + ("swapped" in spec.arms)
     # As in the paper, all draws of all generators are made before any is chosen.
     draws = 0 if spec.given else spec.counterfactuals * (len(spec.generators) if spec.rules == "paper" else 1)
     trials = spec.counterfactuals + len(spec.extra)

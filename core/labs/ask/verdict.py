@@ -156,12 +156,12 @@ def _judged(case: AskView, standing: str, n: int) -> str:
             return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
         case "misled" if firm == n:
             none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
-            return f"{none}: its own explanation would have misled you."
+            return f"{none}: {_whose(case)} explanation would have misled you."
         case "misled" if firm == len(misled):
             other = f"the other {firm}" if firm > 1 else "the other"
-            return f"{came}: on {other} its own explanation would have misled you."
+            return f"{came}: on {other} {_whose(case)} explanation would have misled you."
         case "misled":
-            return f"{came}: on {firm} of the others its own explanation would have misled you."
+            return f"{came}: on {firm} of the others {_whose(case)} explanation would have misled you."
         case "slips":
             return _slips(case, came)
         case "in doubt":
@@ -188,6 +188,10 @@ def _judged(case: AskView, standing: str, n: int) -> str:
         return f"All {n} predictions came true. {nothing}"
     p = baselines.decisive(found).p
     return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
+
+
+def _whose(case: AskView) -> str:
+    return "this" if case.is_given else "its own"
 
 
 def _slips(case: AskView, came: str) -> str:
@@ -222,7 +226,7 @@ def _counts(case: AskView, n: int) -> Iterator[str]:
     if case.no_verdict_reason:
         yield f"{n - len(case.misled())} of {n} predictions came true, but they don't count. Try it yourself."
     elif case.outcome == "helped" and (firm := sum(not row.doubt for row in case.misled())):
-        yield f"On {firm} of the others its own explanation would have misled you."
+        yield f"On {firm} of the others {_whose(case)} explanation would have misled you."
     alike = sum(row.outcome == "misled all" for row in case.counted_rows())
     if alike and case.spec and not case.no_verdict_reason:
         several = len(case.spec.simulators) - len(case.unfit_further())

@@ -222,6 +222,11 @@ class AskView(View):
         return asked or super().title
 
     @property
+    def is_given(self) -> bool:
+        """Whether the explanation was given, so that it is not the model's own."""
+        return self.spec is not None and self.spec.is_given
+
+    @property
     def run_rules(self) -> Rules:
         """The parser of the run, whose results generator and simulator see."""
         return self.spec.rules if self.spec else "repaired"

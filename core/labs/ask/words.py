@@ -69,6 +69,8 @@ MEANS_PERSON: tuple[str, ...] = (*words_of(__file__, "means_person"), *MEANS_NOT
 
 DEFENDED = "Its own answer was the opposite. It was then told to defend this one."
 
+GIVEN = "This explanation was given; the model did not write it. The model is asked the new questions."
+
 
 def value_words(value: str) -> str:
     """Return the name of a value."""
