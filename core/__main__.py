@@ -11,7 +11,7 @@ import click
 from pydantic import ValidationError
 
 from . import policy
-from .commands import app, comparing, data, game, labelling, labs, misc, models, packs, study_run, transfer
+from .commands import app, comparing, data, demo, game, labelling, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (app, labs, labelling, misc, models, data, transfer, comparing, study_run, packs, game):
+    for part in (app, labs, labelling, misc, models, data, transfer, comparing, study_run, packs, game, demo):
         part.add(group)
     return group
 

@@ -5,7 +5,7 @@ The lines come from `core.statistics.group_statistics`: the plot, its sentence a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +86,17 @@ def paired(
     rows = rows.assign(subject=[label(row) for row in named], value=pd.to_numeric(rows["value"]).astype(float))
     rows = rows[rows["subject"].isin(firm)]
     settings = rows[[name for name in facets if name in rows and name not in by]].fillna("")
-    table.attrs["pairs"] = compare_where_equal(rows, settings, wanted, kind)
+    table.attrs["pairs"] = _Pairs(compare_where_equal(rows, settings, wanted, kind))
     return table
+
+
+class _Pairs(dict[tuple[Hashable, Hashable], Pair]):
+    """Comparisons that are never changed. Pandas copies `attrs` in depth at each operation on a table, which took most
+    of the time of drawing it.
+    """
+
+    def __deepcopy__(self, memo: object) -> _Pairs:
+        return self
 
 
 def forest(

@@ -44,10 +44,10 @@ def test_the_model_is_asked_the_follow_ups_alone_and_each_source_is_a_case(two_s
     assert {event.model for event in asked if event.role == "explainer"} == {GIVEN}
     # Repeats are not asked, so there may be fewer.
     assert len([event for event in asked if event.model != GIVEN]) <= calls(two_sources, 2)
-    by_source = {place.columns["source"]: name for name, place in played.state.places.items() if place.columns}
+    by_source = {place.columns["source"]: name for name, place in played.run.cases.items()}
     assert set(by_source) == {"expert", "intern"}
     score = {who: played.run.case(name).score("precision", "repaired") for who, name in by_source.items()}
-    assert score["expert"].value == 1.0 and score["intern"].value < 0.5
+    assert score["expert"].value == 1.0 and score["intern"].value <= 0.5
 
 
 def test_the_words_stand_in_the_call_unchanged(two_sources: AskSpec) -> None:
