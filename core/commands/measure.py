@@ -27,10 +27,10 @@ _COLUMNS = {"explanation": "explanation", "answer": "answer"}
 
 
 def add(commands: click.Group) -> None:
-    """Add measure to the group `commands`, in place, with the options of the lab that can test given explanations."""
-    for lab in entry.labs().values():
-        if lab.takes_explanations:
-            commands.add_command(_command(lab))
+    """Add measure to the group `commands`, in place, with the options of the lab that tests given explanations."""
+    lab = next((lab for lab in entry.labs().values() if lab.takes_explanations), None)
+    if lab is not None:
+        commands.add_command(_command(lab))
 
 
 def _command(lab: Lab) -> click.Command:
