@@ -10,7 +10,7 @@ import sys
 import click
 from pydantic import ValidationError
 
-from . import policy
+from . import extensions, policy
 from .commands import app, comparing, data, demo, game, labelling, labs, misc, models, packs, study_run, transfer
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
@@ -33,6 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     try:
         group = commands()
+        for fault in extensions.faults():
+            print(fault, file=sys.stderr)
         with group.make_context(COMMAND, list(sys.argv[1:] if arguments is None else arguments)) as context:
             code = group.invoke(context)
         sys.stdout.flush()

@@ -204,6 +204,9 @@ def _between_remarks(text: str, start: int, original: _Original, ends: list[int]
         remark = text[at:].strip()
         if at <= start or not begins_remarks(remark) or original.share(_tokens(remark)) >= 0.5:
             break
+        if original.is_in(_tokens(text[start:at])):
+            # A sentence that is all the difference from the original is the edit, not a remark on it.
+            break
         ends = [at]
     return start, ends
 

@@ -195,14 +195,10 @@ def all_go_on(scripted: Scripted) -> Iterator[None]:
 
 
 @pytest.fixture(scope="package")
-def app(
-    tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config, recorded: Path
-) -> Iterator[Server]:
-    """One server for all tests, except those that stop theirs or need it empty. Its index holds the recordings."""
+def app(tmp_path_factory: pytest.TempPathFactory, scripted: Scripted, pytestconfig: pytest.Config) -> Iterator[Server]:
+    """One server for all tests, except those that stop theirs or need it empty."""
     path = shared_encoder.installed(tmp_path_factory.mktemp("encoder"), encoder_port(pytestconfig))
-    home = tmp_path_factory.mktemp("home")
-    open_before(home, recorded)
-    server = Server(home, PYTHONPATH=path, **scripted.variables)
+    server = Server(tmp_path_factory.mktemp("home"), PYTHONPATH=path, **scripted.variables)
     yield server
     server.stop()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Server, settle
-from tests.support import forked
+from tests.browser.conftest import ROOT, Server, settle
 
 pytestmark = pytest.mark.browser
 
@@ -19,7 +20,8 @@ pytestmark = pytest.mark.browser
 def full(request: pytest.FixtureRequest, app: Server) -> Server:
     """The app, with runs of two robots in its home, made on the command line."""
     for model in ("steadfast", "fickle"):
-        forked.run("core", "ask", "Can a kiwi fly?", "--model", f"control/{model}", env=app._environment)
+        command = [sys.executable, "-m", "core", "ask", "Can a kiwi fly?", "--model", f"control/{model}"]
+        subprocess.run(command, cwd=ROOT, env={**os.environ, **app._environment}, check=True, capture_output=True)
     return app
 
 
@@ -143,7 +145,7 @@ def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_pa
     bundle = tmp_path / "theirs.zip"
     elsewhere = {**os.environ, **full._environment, "EXPLAIN_HOME": str(tmp_path / "home")}
     for command in (["ask", "Can a trout swim?", "--model", "control/vague"], ["export", str(bundle)]):
-        forked.run("core", *command, env=elsewhere)
+        subprocess.run([sys.executable, "-m", "core", *command], cwd=ROOT, env=elsewhere, check=True)
     page.goto(f"{full.url}/browse")
     settle(page)
     page.locator(".st-key-import button").first.click()
