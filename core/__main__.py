@@ -1,5 +1,5 @@
 """The command line: `python -m core`, followed by a lab's command or by labels, judge, resume, reread, verify, models,
-data, store, query, compare, export, import, page, methods, pack or game.
+data, store, query, compare, measure, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -10,8 +10,22 @@ import sys
 import click
 from pydantic import ValidationError
 
-from . import policy
-from .commands import app, comparing, data, demo, game, labelling, labs, misc, models, packs, study_run, transfer
+from . import extensions, policy
+from .commands import (
+    app,
+    comparing,
+    data,
+    demo,
+    game,
+    labelling,
+    labs,
+    measure,
+    misc,
+    models,
+    packs,
+    study_run,
+    transfer,
+)
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
@@ -33,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BAD_INPUT
     try:
         group = commands()
+        for fault in extensions.faults():
+            print(fault, file=sys.stderr)
         with group.make_context(COMMAND, list(sys.argv[1:] if arguments is None else arguments)) as context:
             code = group.invoke(context)
         sys.stdout.flush()
@@ -69,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (app, labs, labelling, misc, models, data, transfer, comparing, study_run, packs, game, demo):
+    for part in (app, labs, labelling, measure, misc, models, data, transfer, comparing, study_run, packs, game, demo):
         part.add(group)
     return group
 

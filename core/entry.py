@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from . import home, journal, optional, policy
+from . import extensions, home, journal, optional, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
@@ -53,19 +53,23 @@ LABS: tuple[Lab, ...] = (
 
 @cache
 def labs() -> Mapping[str, Lab]:
-    """Return the labs by name. Raises ValueError if two labs, or two of their records, have the same name."""
+    """Return the labs by name, with those of extensions. Raises ValueError if two labs, or two of their records, have
+    the same name.
+    """
     called = Counter(word for lab in LABS for word in {lab.name, lab.path})
     if twice := [word for word, times in called.items() if times > 1]:
         raise ValueError(f"Two labs are called {', '.join(twice)}: each needs a name and a title of its own.")
-    registered = {lab.name: lab for lab in LABS}
-    record_tables(registered)
-    return registered
+    record_tables({lab.name: lab for lab in LABS})
+    return extensions.completed(LABS)
 
 
 @cache
 def controls() -> Mapping[str, Model]:
     """Return the controls of all labs by id, including those that no list offers for selection."""
     return {id: model for lab in labs().values() for id, model in lab.robots.by_id.items()}
+
+
+extensions.on_change += [labs.cache_clear, controls.cache_clear]
 
 
 @cache
@@ -87,6 +91,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
         recordings=home.recordings(),
         endpoints=endpoints,
         controls=controls(),
+        functions=extensions.models(),
         cache=answers(),
         replays=visit.replays if visit is not None else lambda run: True,
         listed=policy.models() if served else None,

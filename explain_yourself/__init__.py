@@ -1,5 +1,8 @@
 """Hold language models to their own explanations: the package that `pip install explain-yourself` installs.
 
+`import explain_yourself as ey` is the app from Python: `ey.ask(…)` and a function for every other lab, `ey.items`,
+`ey.model`, `ey.study` (`core.notebook`, docs/python.md). They are loaded when the first of them is used.
+
 The repository keeps `core`, `pages` and `data` at its top; the build puts them below this package. In a checkout
 `explain_yourself.core` is the same folder, found through `__path__`.
 """
@@ -13,6 +16,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 _HERE = Path(__file__).parent
 _ROOT = _HERE if (_HERE / "core").is_dir() else _HERE.parent
@@ -44,3 +48,21 @@ class _TopLevel(MetaPathFinder, Loader):
 _core = sys.modules.get("core")
 if _core is not None and str(_ROOT / "core") in map(str, getattr(_core, "__path__", ())):
     sys.meta_path.insert(0, _TopLevel())
+
+
+_PARTS = frozenset({"core", "pages", "inspect"})
+"""Parts of this package that the import system looks for as attributes first."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return what `core.notebook` offers under the name, or the function of the lab of that name."""
+    if name.startswith("_") or name in _PARTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    notebook = importlib.import_module(f"{__name__}.core.notebook")
+    made = getattr(notebook, name) if name in notebook.NAMES else notebook.function(name)
+    return made
+
+
+def __dir__() -> list[str]:
+    notebook = importlib.import_module(f"{__name__}.core.notebook")
+    return sorted({*globals(), *notebook.NAMES, *notebook.functions()})

@@ -175,10 +175,12 @@ def index_run(journals: Path) -> None:
 
 
 def cancel_on_sigint() -> None:
-    """Make Ctrl-C cancel the calling task in an orderly way, so that journals record how their runs ended."""
+    """Make Ctrl-C cancel the calling task in an orderly way, so that journals record how their runs ended. In a thread
+    other than the main one, nothing is changed.
+    """
     task = asyncio.current_task()
     assert task is not None
-    with contextlib.suppress(NotImplementedError):
+    with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGINT, task.cancel)
 
 

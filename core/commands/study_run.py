@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
@@ -72,6 +72,16 @@ def _plan(file: Path, journals: Path, as_json: bool) -> int:
 @study_cluster.engine_option
 @study_cluster.scheduler_option
 def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str | None) -> int:
+    return asyncio.run(make_runs(file, journals, as_json, engine, scheduler))
+
+
+async def make_runs(
+    file: Path, journals: Path, as_json: bool = False, engine: str = "local", scheduler: str | None = None
+) -> int:
+    """Make the runs of a study that are not complete, controls first, print what comes of each, and return the exit
+    code. If the task is cancelled, the runs that have begun can be resumed. Raises StudyError and NoSuchModel.
+    """
+    run_output.cancel_on_sigint()
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     want(home.home(), study.name, paused=False)
@@ -89,7 +99,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
     try:
         # The controls come first: if their values are wrong, nothing else is asked.
         for runs in (study.controls, study.runs):
-            code = _end(study, _made(making, runs), len(runs))
+            code = _end(study, await making.run_all(runs), len(runs))
             wrong = (
                 tables.instrument_faults(labs, tables.measured(of_robots, labs, journals, kept)) if code == DONE else []
             )
@@ -98,7 +108,7 @@ def _run(file: Path, journals: Path, as_json: bool, engine: str, scheduler: str 
                 code = OFF
             if code != DONE:
                 break
-    except (asyncio.CancelledError, KeyboardInterrupt):
+    except asyncio.CancelledError:
         code = INTERRUPTED
     except (JournalFullError, ConnectionError) as error:
         _complain([error])
@@ -114,14 +124,6 @@ def _complain(lines: Iterable[object]) -> None:
     """Print lines to standard error, because programs may read standard output."""
     for line in lines:
         print(line, file=sys.stderr)
-
-
-def _made(making: Making | Cluster, runs: Sequence[Planned]) -> StudyOutcome:
-    async def go() -> StudyOutcome:
-        run_output.cancel_on_sigint()
-        return await making.run_all(runs)
-
-    return asyncio.run(go())
 
 
 def _tell(study: Study, journals: Path, as_json: bool, run: Planned, state: Transcript) -> None:

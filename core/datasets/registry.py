@@ -28,6 +28,8 @@ class Dataset(NamedTuple):
     licence: str
     layout: str
     read: Callable[[Path, Split | None], Read]
+    file: Path | None = None
+    """The file whose code makes the items, for a data set of an extension."""
 
 
 _READERS: dict[str, Callable[[Path, Split | None], Read]] = {
@@ -46,6 +48,16 @@ DATASETS = package_data.rows("datasets", "dataset", lambda **about: Dataset(**ab
 _SHIPPED = package_data.DATA / "questions"
 
 _OTHER_NAMES = {"babi": "babi-1", "aclimdb": "imdb"}
+
+
+def add(dataset: Dataset) -> None:
+    """Add a data set, in place of one that was added under the same name. Raises DatasetError for the name of a data
+    set that comes with the app.
+    """
+    global DATASETS
+    if _folded(dataset.name) in {_folded(one.name) for one in DATASETS if one.file is None}:
+        raise DatasetError(f"There is a data set called {dataset.name} already. Choose another name.")
+    DATASETS = (*(one for one in DATASETS if one.name != dataset.name), dataset)
 
 
 def ships(name: str) -> bool:
@@ -171,6 +183,8 @@ def _place(name: str) -> Path:
     """Return $EXPLAIN_HOME/datasets/<name>; if it does not exist, the shipped file or the folder of the data set's
     family, such as babi.
     """
+    if (file := find(name).file) is not None:
+        return file
     folder = home() / "datasets"
     places = [
         *(folder / name, folder / _folded(name)),

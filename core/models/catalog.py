@@ -19,12 +19,12 @@ from .connection import Connection, connect
 from .endpoint import Endpoint
 from .error_mapping import did_you_mean
 from .errors import BadSetting, NoSuchModel, failure
-from .ids import GIVEN
+from .ids import GIVEN, OWN
 from .prices import price_of
 from .replay import GivenWords, Replay
 from .settings import PRESETS, EndpointConfig
 
-Kind = Literal["control", "local", "endpoint", "replay"]
+Kind = Literal["control", "own", "local", "endpoint", "replay"]
 ReadJournal = Callable[[Path], Iterable[Event]]
 
 _NOT_ENDPOINTS = ("control", "local", "replay")
@@ -60,7 +60,8 @@ def _state(path: Path) -> tuple[int, int] | None:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Catalog:
-    """Finds models by id: `control/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`, `<endpoint>/<model>`.
+    """Finds models by id: `control/<name>`, `mine/<name>`, `local/<name>`, `local/file:<path>`, `replay/<run>`,
+    `<endpoint>/<model>`.
 
     `home` is the person's folder (downloaded models are in `home/models`), `journals` the folder of journals,
     `recordings` the folder of those that came with the app, and `read` reads a journal. `openai/<model>` uses
@@ -78,6 +79,8 @@ class Catalog:
     recordings: Path | None = None
     endpoints: Sequence[EndpointConfig] = ()
     controls: Mapping[str, Model] = field(default_factory=dict)
+    functions: Mapping[str, Model] = field(default_factory=dict)
+    """Models that are functions of one's own, by id."""
     cache: ResponseCache | None = None
     replays: Callable[[str], bool] = lambda run: True
     listed: frozenset[str] | None = None
@@ -104,6 +107,8 @@ class Catalog:
         """
         if model_id in self.controls:
             return self.controls[model_id]
+        if model_id in self.functions:
+            return self.functions[model_id]
         if model_id == GIVEN:
             return GivenWords()
         kind, _, name = model_id.partition("/")
@@ -151,7 +156,12 @@ class Catalog:
 
     def offered(self) -> list[ModelInfo]:
         """Every model except replays, of which there are as many as runs: the choice on pages."""
-        return [*self._described_controls(), *self._described_local(), *self._described_endpoints()]
+        return [
+            *self._described_controls(),
+            *self._described_own(),
+            *self._described_local(),
+            *self._described_endpoints(),
+        ]
 
     def _refusal(self, config: EndpointConfig, model: str) -> CallError | None:
         """Why that model may not be asked with the host's key; None if it may, or if the key is the visitor's own."""
@@ -201,7 +211,7 @@ class Catalog:
             hint = f"Did you mean {suggested}?"
             if (provider := suggested.partition("/")[0]) not in self._connections:
                 hint += f" Connect {PRESETS[provider].title} on the Models page first."
-        elif name and kind not in (*_NOT_ENDPOINTS, *self._connections):
+        elif name and f"{kind}/" != OWN and kind not in (*_NOT_ENDPOINTS, *self._connections):
             hint = f"Connect an endpoint named {kind} on the Models page. {hint}"
         return failure("unknown", id=model_id, hint=hint)
 
@@ -226,6 +236,12 @@ class Catalog:
             )
             for id, model in self.controls.items()
             if getattr(model, "listed", True)
+        ]
+
+    def _described_own(self) -> list[ModelInfo]:
+        return [
+            ModelInfo(id=id, kind="own", title=str(getattr(model, "title", id)), about=str(getattr(model, "about", "")))
+            for id, model in self.functions.items()
         ]
 
     def _described_local(self) -> list[ModelInfo]:

@@ -2,6 +2,9 @@
 
 CONTROL = "control/"
 
+OWN = "mine/"
+"""The prefix of models that are functions of one's own (`core.extensions`)."""
+
 
 GIVEN = "given/words"
 """Words that were given in place of a model's: it repeats the last turn of its request."""

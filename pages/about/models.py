@@ -52,7 +52,7 @@ def in_use() -> list[str]:
     return [
         id
         for id, info in offered.items()
-        if id in named or info.kind == "local" or (info.kind == "endpoint" and id.partition("/")[0] in few)
+        if id in named or info.kind in ("local", "own") or (info.kind == "endpoint" and id.partition("/")[0] in few)
     ] + [id for id in chosen_models() if id not in offered and session.catalog().is_at_hand(id)]
 
 
