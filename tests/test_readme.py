@@ -142,6 +142,9 @@ def put_in(given: list[str], folder: Path) -> list[str]:
         there = home.home() / "datasets"
         there.mkdir(parents=True)
         (there / "ITEMS.csv").write_text("q,gold\nCan a penguin fly?,no\n", encoding="utf-8")
+    if "LABELLED.csv" in given:
+        row = "Can a penguin fly?,Birds can fly except the penguin.,no,faithful"
+        (folder / "LABELLED.csv").write_text(f"question,explanation,answer,label\n{row}\n", encoding="utf-8")
     named = next((name for name in ("babi", "strategyqa") if name in told), "")
     instead = {
         "FOLDER": str(SETS / named),
@@ -161,7 +164,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("line", list(examples()), ids=lambda line: " ".join(line.partition("#")[0].split()[3:]))
 def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = put_in(arguments(line), place)
-    left = [one for one in given if re.search(r"\b(?!ITEMS|FILE\.zip)[A-Z]{3,}\b", one)]
+    left = [one for one in given if re.search(r"\b(?!ITEMS|LABELLED|FILE\.zip)[A-Z]{3,}\b", one)]
     assert not left, f"this test does not know what stands for {left}"
     capfd.readouterr()
     code = main(given)
