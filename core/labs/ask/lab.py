@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ...datasets.items import Task
-from ...events import Model, Recorded
+from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
@@ -287,6 +287,7 @@ class AskLab(Lab):
     words = WORDS
     listing = Listing(
         gold=(Explanation, "gold"),
+        takes_explanations=True,
         row_unit="trial",
         method_field="method",
         judged=Judged(
@@ -370,6 +371,18 @@ class AskLab(Lab):
     def is_input(self, record: Recorded) -> bool:
         """Whether it is a question written by a person, or the predictor's qualification test result."""
         return record.data.get("origin") == "hand" or (record.record == "examined" and not record.case)
+
+    def needs_call(self, metric: str, asked: Asked) -> bool:
+        """Whether a figure needs the answer to that call: those of one arm need no simulation in another."""
+        place = f"/{asked.item}/"
+        arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
+        if metric.startswith("generality"):
+            return not arm and asked.role != "answerer"
+        if metric in ("precision", "constant_guess"):
+            return not arm
+        if metric.startswith("precision_"):
+            return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")
+        return arm in ("", "none") if metric.startswith("simulatability_gain") else True
 
 
 LAB = AskLab()

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, Self
 
-from ...events import Frozen, Model, Recorded
+from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
@@ -196,6 +196,8 @@ class Listing(NamedTuple):
 
     row_unit: Literal["case", "trial"] = "case"
     """What has a row in a list of results: a case, or each of its trials."""
+    takes_explanations: bool = False
+    """Whether the lab's runs can test explanations from a file (the column `explanation`)."""
     main_trial: str = ""
     """The trial that represents a case in such a row."""
     method_field: str = ""
@@ -388,6 +390,10 @@ class Lab(Part):
         be given it too.
         """
         return False
+
+    def needs_call(self, metric: str, asked: Asked) -> bool:
+        """Whether a figure needs the answer to that call."""
+        return True
 
     # What follows from the above
 
