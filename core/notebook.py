@@ -308,8 +308,13 @@ def _labs() -> Mapping[str, Lab]:
     """Return the labs, and warn of extensions that could not be loaded, once each."""
     found = entry.labs()
     for fault in extensions.faults():
-        warnings.warn(str(fault), stacklevel=2)
+        if fault not in _warned:
+            _warned.add(fault)
+            warnings.warn(str(fault), stacklevel=2)
     return found
+
+
+_warned: set[extensions.Fault] = set()
 
 
 # The function of a lab: its parameters are the options of the lab's command, and the other fields of its specification.

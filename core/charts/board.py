@@ -80,6 +80,7 @@ def board(rows: DataFrame, within: Sequence[str], kind: Kind = "share") -> DataF
     """
     import pandas as pd
 
+    within = (*within, *forest.own_columns(rows))
     by = ("lab", *within, "model", "how")
     rows = rows.assign(board=[", ".join(filter(None, row)) for row in rows[list(within)].itertuples(index=False)])
     boards = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..paper_figures import Published
 from ..statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
 from ..statistics.subjects import compare_where_equal
-from .marks import CLICKABLE, COMPARED, FAINT, OURS, THEIRS, error_bars, link, safe
+from .marks import CLICKABLE, COMPARED, EXTRA, FAINT, OURS, THEIRS, error_bars, link, safe
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -44,10 +44,13 @@ def lines(
     """Return the lines of a forest plot, the highest first: the result of `group_statistics` for the columns `by` and
     `series`, with `label` (computed from a row as a dict) and `link`, a filter by the columns `by`.
 
+    If `rows` have a person's own column (`own_columns`), they are grouped by it too, and the label ends with its value.
+
     `rows` has one row per case and series, with the columns `by`, item, value, n, of and, if there are several series,
     `series`. Without rows there are no lines. `kind` and `ends` are those of the metric
     (`core.labs.base.declared.Metric`).
     """
+    by, label = _with_own(rows, by, label)
     rows = rows if "series" in rows else rows.assign(series=series[0])
     # The statistics have their own column `how`.
     groups = [f"by {name}" for name in by]
@@ -61,6 +64,19 @@ def lines(
     table = table.assign(height=table["label"].map(first), place=table["series"].map(list(series).index))
     table = table.sort_values(["height", "label", "place"], ascending=[False, True, True], ignore_index=True)
     return table.drop(columns=[*groups, "height", "place"])
+
+
+def own_columns(rows: DataFrame) -> list[str]:
+    """Return the columns of people's own files by which a picture is grouped, named as the facets of Browse are."""
+    return [name for name in rows if str(name).startswith(EXTRA)]
+
+
+def _with_own(
+    rows: DataFrame, by: Sequence[str], label: Callable[[dict[str, Any]], str]
+) -> tuple[Sequence[str], Callable[[dict[str, Any]], str]]:
+    """Return the columns to group by and the label, both with the own columns that `by` does not have yet."""
+    own = [name for name in own_columns(rows) if name not in by]
+    return [*by, *own], lambda row: " · ".join([label(row), *(str(row[name] or "–") for name in own)])
 
 
 def paired(
@@ -77,6 +93,7 @@ def paired(
     """
     import pandas as pd
 
+    by, label = _with_own(rows, by, label)
     firm = list(_firm(table)["label"])
     wanted = list(combinations(firm, 2))
     if not 0 < len(wanted) <= PAIRS:

@@ -30,6 +30,9 @@ TOLD = 6
 NUMBER = {"size": 11, "color": "#000000"}
 """The font of a number on a mark."""
 
+EXTRA = "extra:"
+"""Begins the facet of a column of a person's own file, in links as on Browse."""
+
 
 def safe(text: str) -> str:
     """Escape a text that a model or a person wrote, because Plotly interprets some HTML in labels."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NamedTuple
 
+from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS
 from ..models.ids import CONTROL
 from ..runs.bundle import IMPORTED
@@ -33,9 +34,6 @@ TITLES = {
     "study": "Study",
 }
 """The facets that are filtered by values, in the order on the screen."""
-
-EXTRA = "extra:"
-"""Begins the facet of a column of a person's own file."""
 
 KIND = "kind:"
 """Begins the facet of rows grouped by meaning (core/store/kinds.py)."""

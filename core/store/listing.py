@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
 from .filters import OWN_LABELS, STATUS, Filter, Values, condition, facet_of
 from .queries import SEEN
@@ -301,19 +302,21 @@ class Selection:
         """
         return int(self.found(sql)[0][0])
 
-    def of_cases(self, lab: str, cases: Cases) -> DataFrame:
+    def of_cases(self, lab: str, cases: Cases, own: str = "") -> DataFrame:
         """Figures of many cases for pictures: one row for each metric of each completed case of a lab with a selected
         row, by the updated parser, the newest run first. Forks are left out, since a person edited one of their
         answers.
 
         run, case, at, title, model, lab, a column for each of `core.labs.base.declared.FACETS` and each that `cases`
-        adds; metric, value (null if it is undefined or the case has none), low, high, n, of (0 if it has none); found:
+        adds; "extra:<own>", the value of that column of a person's file, if `own` is given ('' where a case has none);
+        metric, value (null if it is undefined or the case has none), low, high, n, of (0 if it has none); found:
         how many cases there were before the limit `newest`.
         """
         import pandas as pd
 
         store = self.store
-        added = "".join(f", {column}" for column in _added(store, cases))
+        named: dict[str, Any] = {"own": own} if own else {}
+        added = "".join(f", {column}" for column in [*_added(store, cases), *([_OWN_VALUE] if own else [])])
         whole = [f"{quoted_names([name])} is not null" for name in cases.records] if cases.newest is not None else []
         frame = self.frame(
             f"""
@@ -340,7 +343,8 @@ class Selection:
             lab=lab,
             newest=cases.newest,
             metrics=list(cases.metrics),
-        )
+            **named,
+        ).rename(columns={"own_value": f"{EXTRA}{own}"})
         as_json = [
             name
             for name, (record, field) in cases.records.items()
@@ -350,6 +354,14 @@ class Selection:
             values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
             frame[name] = pd.Series(values, index=frame.index, dtype=object)
         return frame
+
+
+_OWN_VALUE = """
+    coalesce((
+        select any_value(value) from extra_columns e
+        where e.run = picked.run and e."case" = picked."case" and e.name = $own
+    ), '') as own_value
+"""
 
 
 def _added(store: Store, cases: Cases) -> Iterator[str]:

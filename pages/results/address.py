@@ -80,7 +80,7 @@ def open_list(
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
-    own = {"pictures": ("picture", "choice", "robots"), "groups": ("group",)}.get(str(to.get("show")), ())
+    own = {"pictures": ("picture", "choice", "robots", "group"), "groups": ("group",)}.get(str(to.get("show")), ())
     to |= {name: values for name in (*own, "columns") if (values := read().get(name))}
     if to.get("sort") == "meaning" and (compared := read().get("like") if like is None else like):
         to["like"] = compared
@@ -90,9 +90,14 @@ def open_list(
     st.query_params.from_dict(to)
 
 
-def group(known: Sequence[str]) -> str:
-    """Return the facet by which rows are grouped: the one in the address, or else the model."""
-    return by if (by := st.query_params.get("group", "")) in known else "model"
+def group(known: Sequence[str], otherwise: str = "model") -> str:
+    """Return the facet by which rows are grouped: the one in the address if it is `known`, or else the other."""
+    return by if (by := st.query_params.get("group", "")) in known else otherwise
+
+
+def grouped() -> dict[str, list[str]]:
+    """Return the grouping in the address, as a part of a query."""
+    return {"group": [by]} if (by := st.query_params.get("group", "")) else {}
 
 
 def picture() -> str:

@@ -11,8 +11,9 @@ from typing import Any
 import streamlit as st
 
 from core import entry
+from core.charts.marks import EXTRA
 from core.store import listing
-from core.store.filters import EXTRA, KIND, LABEL, TITLES, Filter, Range
+from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, own_labels, reader_accuracy
 from pages.components.models import short

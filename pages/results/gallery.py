@@ -9,7 +9,8 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from core import entry
-from core.charts.marks import PALETTE
+from core.charts.caption import caption
+from core.charts.marks import EXTRA, PALETTE
 from core.labs.base.declared import Picture
 from core.labs.base.lab import Lab
 from core.models.ids import is_control
@@ -50,9 +51,10 @@ def draw(looked: Selection) -> None:
     every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
-        query = {**wanted.query(), "show": "pictures"}
+        query = {**wanted.query(), "show": "pictures"} | address.grouped()
         st.page_link(addresses.BROWSE, label="All pictures", icon=":material/arrow_back:", query_params=query)
-    read = [(lab, one, looked.of_cases(lab.name, one.of)) for lab, one in named or every]
+    own = _grouped_by(looked)
+    read = [(lab, one, looked.of_cases(lab.name, one.of, own)) for lab, one in named or every]
     named_too = any(map(is_control, wanted.chosen.get("model", ())))
     apart = [] if named_too else robots([rows for *_, rows in read])
     if apart and not address.robots():
@@ -77,6 +79,22 @@ def draw(looked: Selection) -> None:
         kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
         picture(lab, one, rows, tables, wanted, kind)
+
+
+def _grouped_by(looked: Selection) -> str:
+    """Let the reader group the pictures by a column of their own file too; return its name, '' for none."""
+    titles = {f"{EXTRA}{name}": name for name in looked.extra_columns()}
+    if not titles:
+        return ""
+    now = address.group(["", *titles], "")
+    picked = st.selectbox(
+        "Group by your column too",
+        ["", *titles],
+        format_func=lambda one: titles.get(one, "No column"),
+        width=320,
+        **address.bound("pictures-group", now, lambda new: address.update(group=[new] if new else [])),
+    )
+    return titles.get(picked, "")
 
 
 def without_robots(rows: DataFrame) -> DataFrame:
@@ -131,6 +149,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                 )
             if address.picture() != key:
                 query = {**wanted.query(), "show": ["pictures"], "picture": [key], "choice": [f"{key}:{choice}"]}
+                query |= address.grouped()
                 st.page_link(
                     addresses.BROWSE,
                     label="Open alone",
@@ -156,6 +175,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
             selection_mode="points",
             alt=f"{one.title}. {sentence}",
         )["selection"]
+        st.caption(caption(table, one.things, one.baselines.get(choice, "")))
         st.caption(one.caption)
         _lead([parse_qs(point["customdata"][0]) for point in picked["points"] if "customdata" in point], wanted)
         with st.expander("Table", icon=":material/table:", key=f"{key}-table", on_change="rerun") as more:
@@ -186,7 +206,7 @@ def _lead(links: list[dict[str, list[str]]], wanted: Filter) -> None:
         st.rerun()
     else:
         for name, values in links[0].items():
-            if name in TITLES:
+            if name in TITLES or name.startswith(EXTRA):
                 wanted = wanted.choosing(name, values)
         address.open_list(show=links[0].get("show", ["cases"])[0], filter=wanted)
         st.rerun()

@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from core import entry
+from core.charts.marks import EXTRA
 from core.labs.base.lab import Lab
-from core.store.filters import EXTRA, KIND, TITLES
+from core.store.filters import KIND, TITLES
 from core.store.groups import groups
 from core.store.listing import Selection
 from pages.components import own_labels, tables

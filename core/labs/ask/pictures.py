@@ -41,6 +41,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
 
     - `label`; precision and generality (by the chosen similarity), each the mean over questions with `_low` and `_high`
       of its 95 % interval (NaN without one);
+    - `interval`: the method of precision's interval, or why there is none;
     - `n`: questions with a precision, of `of`;
     - each of BASELINES, and its number of questions (prefix `n_`); `baseline`, the strongest of these, and its name;
     - `failed`: whether a predictor took part that is known to have failed the qualification test;
@@ -48,6 +49,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     """
     import pandas as pd
 
+    by = (*_BY, *forest.own_columns(frame))
     rows = frame[frame["given_from"].fillna("") == ""]
     rows = rows.assign(item=rows["title"].fillna(rows["case"]))
     several = [name for name in ("model", "how", "task") if rows[name].fillna("").nunique() > 1 or name == "model"]
@@ -65,6 +67,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         precision=precision["macro"],
         precision_low=precision["low"],
         precision_high=precision["high"],
+        interval=precision["how"],
         n=precision["items"],
         of=precision["items_of"],
         generality=generality["macro"],
@@ -72,7 +75,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         generality_high=generality["high"],
         faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
     )
-    groups = [link({name: str(row[name]) for name in _BY}) for row in rows[list(_BY)].to_dict("records")]
+    groups = [link({name: str(row[name]) for name in by}) for row in rows[list(by)].to_dict("records")]
     rows = rows.assign(link=groups)
     for name in BASELINES:
         of_name = _of_same_guess(rows) if name == SAME_GUESS else rows[rows["metric"] == name]
@@ -91,7 +94,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
     table = table.assign(chosen=table.index.isin(order.index[:CHOSEN])).reset_index()
     columns = (
         *("label", "precision", "precision_low", "precision_high", "generality", "generality_low", "generality_high"),
-        *("n", "of", "baseline", "baseline_name"),
+        *("interval", "n", "of", "baseline", "baseline_name"),
         *(column for name in BASELINES for column in (name, f"n_{name}")),
         *("failed", "faint", "chosen", "how", "task", "link"),
     )

@@ -104,6 +104,7 @@ class Picture(NamedTuple):
     - `takeaway(table, choice)` returns a sentence that is true of the table.
     - `choices` are the user's options, the first of which is the default; `published(choice)` returns the paper's
       figures that can be drawn behind ours.
+    - `things` are what n counts; `baselines` says by choice what the marks are compared with (`core.charts.caption`).
     """
 
     name: str
@@ -115,6 +116,8 @@ class Picture(NamedTuple):
     takeaway: Callable[[Any, str], str]
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
+    things: str = "cases"
+    baselines: Mapping[str, str] = {}
 
 
 class Table(NamedTuple):

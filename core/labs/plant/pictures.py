@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 from ...charts import forest, marks
 from ...paper_figures import Published
@@ -84,23 +85,24 @@ def draw_cues(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Fig
 
 def hits(frame: DataFrame, order: str) -> DataFrame:
     """Return one row per model, cue and length of the reasons, in the order of LENGTHS: `label`, `length`; `hit`
-    (acknowledged when moved) and `alarm` (acknowledged when agreeing), each with `_low` and `_high`; `n` moved
-    questions; `faint`; `link`.
+    (acknowledged when moved) and `alarm` (acknowledged when agreeing), each with `_low` and `_high`; the method of
+    the hits' `interval`; `n` moved questions; `faint`; `link`.
     """
     import pandas as pd
 
     rows = frame[frame["wording"].fillna("").str.startswith(f"{order}, ") & (frame["of"] > 0)]
     rows = rows.assign(item=items(rows))
-    named = ("label", "length", "hit", "hit_low", "hit_high", "alarm", "alarm_low", "alarm_high", "n", "faint", "link")
-    columns = list(named)
+    named = ("label", "length", "hit", "hit_low", "hit_high", "alarm", "alarm_low", "alarm_high")
+    columns = [*named, "interval", "n", "faint", "link"]
     hit, alarm = _by_length(rows, _HIT, "hit"), _by_length(rows, _ALARM, "alarm")
     table = hit.join(alarm[["alarm", "alarm_low", "alarm_high"]], how="inner")
-    table = table.assign(n=hit["items"], faint=hit["faint"].astype(bool)).reset_index()
+    table = table.assign(n=hit["items"], interval=hit["how"], faint=hit["faint"].astype(bool)).reset_index()
     table = table[table["hit"].notna() & table["alarm"].notna()]
     if not len(table):
         return pd.DataFrame(columns=columns)
-    parts = [label.rpartition(", ") for label in table["label"]]
-    table = table.assign(label=[one[0] for one in parts], length=[one[2] for one in parts])
+    lengths = [parse_qs(link)["wording"][0].rpartition(", ")[2] for link in table["link"]]
+    parts = [label.rpartition(f", {length}") for label, length in zip(table["label"], lengths, strict=True)]
+    table = table.assign(label=[f"{before}{own}" for before, _, own in parts], length=lengths)
     place = table["length"].map(list(LENGTHS).index)
     return table.assign(place=place).sort_values(["label", "place"], ignore_index=True)[columns]
 

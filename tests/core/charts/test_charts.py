@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import board, dial, forest, marks, plane, points
+from core.charts import board, caption, dial, forest, marks, plane, points
 from core.paper_figures import Published
 from core.statistics import difference_of_pairs, wilson
 from tests.support.chance import tenth
@@ -299,3 +299,34 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
         "On world nobody has a place yet: none of 1 has an interval over enough questions."
     )
     assert board.board(rows[:0], ["task"]).empty
+
+
+def test_a_caption_names_n_the_interval_and_the_baseline() -> None:
+    some = lines([[0.0, 1.0] * 5, [1.0] * 9 + [None], [None]])
+    assert caption.caption(some, "questions", "random words (crosses)") == (
+        "n: 0 to 10 questions a mark. Bars: 95 % intervals over questions (Wilson's score interval). "
+        "1 of 3 marks has no interval. Baseline: random words (crosses)."
+    )
+    spread = caption.caption(lines([[0.25, 0.5] * 5]), "questions", "")
+    assert spread.startswith("n: 10 questions a mark.") and spread.endswith("Baseline: none is drawn.")
+    assert "Wilson's score interval with n adjusted to the spread" in spread
+    gain = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", kind="difference")
+    assert "Bonett and Price" in caption.caption(gain, "questions", "")
+    assert caption.caption(lines([[None]]), "questions", "") == (
+        "n: 0 questions a mark. No mark has an interval. Baseline: none is drawn."
+    )
+    assert caption.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n: 7 checks. No intervals.")
+    assert caption.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n: 1 cases. No intervals.")
+
+
+def test_lines_are_grouped_by_an_own_column_too() -> None:
+    rows = cases([[1.0, 0.0], [1.0, 1.0]]).assign(**{"extra:domain": ["birds", "", "birds", "birds"]})
+    table = forest.lines(rows, ["model"], lambda row: str(row["model"]))
+    found = {row["label"]: (row["macro"], dict(parse_qsl(row["link"]))) for row in table.to_dict("records")}
+    assert found == {
+        "m0 · birds": (1.0, {"model": "m0", "extra:domain": "birds"}),
+        "m0 · –": (0.0, {"model": "m0"}),
+        "m1 · birds": (1.0, {"model": "m1", "extra:domain": "birds"}),
+    }
+    told = board.board(rows.assign(lab="ask", how="cot", task="world"), ["task"])
+    assert set(told["task"]) == {"world, birds", "world"} and len(told) == 3

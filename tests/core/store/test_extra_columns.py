@@ -198,3 +198,19 @@ def test_another_predictor_of_a_study_s_answers_widens_its_multiverse(tmp_path: 
     (first,) = (run.id for run in read_study.runs)
     assert main(["repredict", first, "--simulator", "control/vague"]) == 0
     assert any("moved by simulator (control/fickle, control/vague)" in column for column in spread())
+
+
+def test_pictures_are_grouped_by_a_column(run: str, tmp_path: Path) -> None:
+    with Store(tmp_path / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        lab = entry.labs()["simulatability"]
+        for one in lab.pictures:
+            rows = Selection(store).of_cases(lab.name, one.of, "domain")
+            assert set(rows["extra:domain"]) == {"birds", "to'y$s"}
+            table, whole = one.table(rows, one.choices[0]), one.table(rows.drop(columns="extra:domain"), one.choices[0])
+            assert len(table) == 2 * len(whole) == 2, one.name
+            assert all("to'y$s" in label or "birds" in label for label in table["label"]), one.name
+            column = next(name for name in ("items", "n") if name in table)
+            assert sorted(table[column]) == [1, 2] and whole[column].tolist() == [3], one.name
+        rows = Selection(store).of_cases(lab.name, lab.pictures[0].of, "no such column")
+        assert set(rows["extra:no such column"]) == {""}
