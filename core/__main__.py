@@ -1,5 +1,5 @@
 """The command line: `python -m core`, followed by a lab's command or by labels, judge, resume, reread, verify, models,
-data, store, query, compare, export, import, page, methods, pack or game.
+data, store, query, compare, measure, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -11,7 +11,21 @@ import click
 from pydantic import ValidationError
 
 from . import extensions, policy
-from .commands import app, comparing, data, demo, game, labelling, labs, misc, models, packs, study_run, transfer
+from .commands import (
+    app,
+    comparing,
+    data,
+    demo,
+    game,
+    labelling,
+    labs,
+    measure,
+    misc,
+    models,
+    packs,
+    study_run,
+    transfer,
+)
 from .commands.run_output import BAD_INPUT, DONE
 from .events import CallError
 from .home import DataDirError
@@ -71,7 +85,7 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (app, labs, labelling, misc, models, data, transfer, comparing, study_run, packs, game, demo):
+    for part in (app, labs, labelling, measure, misc, models, data, transfer, comparing, study_run, packs, game, demo):
         part.add(group)
     return group
 

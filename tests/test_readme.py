@@ -19,7 +19,11 @@ import pytest
 
 from core import entry, home, journal
 from core.__main__ import main
-from core.events import Dropped
+from core.events import Dropped, Started
+from core.journal import Journal
+from core.runs.context import recorded
+from core.runs.labels import Label
+from core.transcript import transcript
 from tests.conftest import SETS
 from tests.support.plausible import Plausible
 from tests.support.stub_server import Calls, StubServer
@@ -109,18 +113,38 @@ def place(tmp_path: Path, server: StubServer, hub: str, opened_before: None, mon
     return tmp_path
 
 
+def label_cases() -> None:
+    """A person's label scheme, and their labels of the cases of one run: what a judge is tested on."""
+    scheme = 'title = "What is wrong?"\nseveral = false\nlabels = {circular = "x", fine = "f"}\n'
+    (home.home() / "labels.toml").write_text(f"[reason]\n{scheme}", encoding="utf-8")
+    world = ["ask", "--dataset", "world", "--limit", "24", "--counterfactuals", "1", "--arms", "none"]
+    assert main([*world, "--model", "control/fickle"]) == 0
+    [run] = home.journals().glob("*.jsonl")
+    name = f"{run.stem}~labels-me"
+    with Journal(home.journals() / f"{name}.jsonl", new=True) as written:
+        written.append(Started(run=name, lab="simulatability", spec={}, seed=0, about=run.stem, owner="me"))
+        for number, case in enumerate(transcript(journal.read(run).events).cases):
+            label = Label(own={"reason": ("circular" if number % 2 else "fine",)})
+            written.append(recorded(name, label, "", case=case, by="labels-me"))
+
+
 def put_in(given: list[str], folder: Path) -> list[str]:
     """The example's arguments, with its names in capitals filled in."""
     told = " ".join(given)
     if any(word in given for word in ("RUN", "compare", "FILE.zip")):
         for robot in ("fickle", "steadfast"):
             assert main(["ask", "Can a penguin fly?", "--model", f"control/{robot}", "--counterfactuals", "2"]) == 0
+    if given[0] == "judge":
+        label_cases()
     if given[0] == "import":
         assert main(["export", "FILE.zip", "--where", "model like 'control/%'"]) == 0
     if "file:ITEMS.csv" in given:
         there = home.home() / "datasets"
         there.mkdir(parents=True)
         (there / "ITEMS.csv").write_text("q,gold\nCan a penguin fly?,no\n", encoding="utf-8")
+    if "LABELLED.csv" in given:
+        row = "Can a penguin fly?,Birds can fly except the penguin.,no,faithful"
+        (folder / "LABELLED.csv").write_text(f"question,explanation,answer,label\n{row}\n", encoding="utf-8")
     named = next((name for name in ("babi", "strategyqa") if name in told), "")
     instead = {
         "FOLDER": str(SETS / named),
@@ -132,14 +156,15 @@ def put_in(given: list[str], folder: Path) -> list[str]:
     }
     made = [instead.get(one, "3" if one == "20" else one) for one in given]
     asks_default = given[0] in ("ask", "check", "probe") and not {"--model", "--interpreter"} & set(given)
-    # If no model is named, it is the one that ships.
+    # A judge that fails its test asks before it goes on. If no model is named, it is the one that ships.
+    made += ["--yes"] if given[0] == "judge" else []
     return [*made, "--model", MODEL] if asks_default else made
 
 
 @pytest.mark.parametrize("line", list(examples()), ids=lambda line: " ".join(line.partition("#")[0].split()[3:]))
 def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = put_in(arguments(line), place)
-    left = [one for one in given if re.search(r"\b(?!ITEMS|FILE\.zip)[A-Z]{3,}\b", one)]
+    left = [one for one in given if re.search(r"\b(?!ITEMS|LABELLED|FILE\.zip)[A-Z]{3,}\b", one)]
     assert not left, f"this test does not know what stands for {left}"
     capfd.readouterr()
     code = main(given)

@@ -34,7 +34,7 @@ grid = { model = ["control/steadfast", "control/fickle", "control/vague", "contr
 [[part]]
 lab = "check"
 spec = { task = "sentiment", limit = 12 }
-grid = { model = ["control/honest"] }
+grid = { model = ["control/honest-lexicon", "control/decoy-lexicon"] }
 
 [[part]]
 lab = "plant"

@@ -63,6 +63,7 @@ class Loaded(Frozen):
     """What a run's data set contained: the number of `items` to draw from, and the number of rows left out, by reason.
     In a person's own file only the drawn rows are parsed, so there `items` counts rows. `broken` describes the first
     MOST_NAMED broken rows, with their position and problem. `columns_dropped` of its columns were too many to be kept.
+    `digest` is the SHA-256 of a person's own file.
     """
 
     dataset: str
@@ -70,6 +71,7 @@ class Loaded(Frozen):
     left_out: dict[str, int] = Field(default_factory=dict)
     broken: tuple[str, ...] = ()
     columns_dropped: int = Field(default=0, exclude_if=lambda number: not number)
+    digest: str = Field(default="", exclude_if=lambda digest: not digest)
 
     @classmethod
     def from_journal(cls, data: object) -> Loaded | None:

@@ -119,4 +119,5 @@ class OnData(Spec):
             part = self.part(self.size())
             drawn = own.read(self.dataset, self.task, self.columns, len(part), self.seed, part.start, self.keep)
         loaded = loaded_record(self.dataset, drawn.of, drawn.rows, drawn.dropped)
+        loaded = loaded.model_copy(update={"digest": own.digest_of_content(self.dataset)})
         return registry.require_items(drawn.rows, self.dataset), loaded

@@ -117,6 +117,11 @@ def title(dataset: str, count: str) -> str:
     return f"{dataset.removeprefix('file:')}: {most}{count}"
 
 
+def without_folder(dataset: str) -> str:
+    """Return the name of a data set without the folder of a person's own file, as it may be published."""
+    return dataset if dataset.startswith(HUB) else re.split(r"[/\\]", dataset.removeprefix("file:"))[-1]
+
+
 def roles(task: Task) -> tuple[str, ...]:
     """Return the roles of columns for a task; those after NEEDS are optional."""
     return *NEEDS[task], *BESIDE, *GIVEN[task]
@@ -215,10 +220,15 @@ def digest(dataset: str) -> str:
     if not dataset.startswith("file:"):
         return ""
     try:
-        path = path_of(dataset)
-        return _digest(path, _stamp(path))
+        return digest_of_content(dataset)
     except (ValueError, OSError):
         return ""
+
+
+def digest_of_content(dataset: str) -> str:
+    """Return the current SHA-256 of a person's own file, here or on the hub. Raises DatasetError and OSError."""
+    path = path_of(dataset)
+    return _digest(path, _stamp(path))
 
 
 @lru_cache(maxsize=64)

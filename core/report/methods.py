@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..call_differences import Difference, differences
+from ..datasets.items import Loaded
+from ..datasets.own import without_folder
 from ..events import Sampling, Served
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
@@ -52,6 +54,7 @@ def _of_lab(store: Store, lab: Lab, runs: list[str], figures: bool) -> Iterator[
         return
     runs = [run for run, *_ in began]
     yield from _made(lab, began)
+    yield from _data_sets(ask)
     yield from _asked(ask, began)
     yield from _counted(ask)
     if figures:
@@ -67,6 +70,39 @@ def _made(lab: Lab, began: list[tuple[Any, ...]]) -> Iterator[str]:
     yield f"{count_noun(len(began), 'run')} of {lab.title} (“{lab.question}”){when}{made}."
     seeds = _listed(str(seed) for _, _, seed, *_ in began if seed is not None)
     yield f"Seeds: {seeds}."
+
+
+def _data_sets(ask: Any) -> Iterator[str]:
+    """For each data set its digest and rows, how many items each seed sampled, and how many of them are distinct. A
+    file that changed between runs is listed once for each of its contents.
+    """
+    held: dict[tuple[str, str], list[Loaded]] = {}
+    sampled: dict[tuple[str, str], dict[int, set[str]]] = {}
+    rows = ask(
+        """
+        select data, seed, (select list(distinct split_part("case", '/', 1)) from cases where cases.run = records.run)
+        from records join runs using (run) where run = any(?) and record = 'loaded' order by runs."at", run
+        """
+    )
+    for data, seed, items in rows:
+        if (loaded := Loaded.from_journal(json.loads(data))) is not None:
+            content = without_folder(loaded.dataset), loaded.digest
+            held.setdefault(content, []).append(loaded)
+            sampled.setdefault(content, {}).setdefault(seed, set()).update(items or ())
+    for (name, digest), several in held.items():
+        # Each run parses only the rows that it samples, so the runs differ in how many broken rows they found.
+        of = max(one.items + sum(one.left_out.values()) for one in several)
+        reasons = {reason: max(one.left_out.get(reason, 0) for one in several) for reason in _reasons(several)}
+        known = f" (SHA-256 {digest})" if digest else ""
+        left_out = f"; left out: {_listed(f'{n:,} {reason}' for reason, n in reasons.items())}" if reasons else ""
+        by_seed = sampled[name, digest]
+        seeds = _listed(f"{len(items):,} by seed {seed}" for seed, items in by_seed.items())
+        distinct = count_noun(len(set().union(*by_seed.values())), "distinct item")
+        yield f"Data set: {name}{known}, {count_noun(of, 'row')}{left_out}. Sampled: {seeds}; {distinct}."
+
+
+def _reasons(several: Iterable[Loaded]) -> list[str]:
+    return list(dict.fromkeys(reason for one in several for reason in one.left_out))
 
 
 def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import journal
+from ..datasets.own import without_folder
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
 from ..statistics import FEW
@@ -159,6 +160,8 @@ def _facts(lab: Lab, runs: Sequence[Planned], stand: Mapping[str, RunStatus]) ->
         values = list(dict.fromkeys(tables.setting_text(run.spec.model_dump(mode="json").get(name)) for run in runs))
         plain = tables.setting_text(list(knob.default) if isinstance(knob.default, tuple) else knob.default)
         if any(values) and values != [plain] and not set(values) <= set().union(*roles.values()):
+            if name in ("dataset", "path"):
+                values = list(dict.fromkeys(map(without_folder, values)))
             listed = [{"": "–", "True": "yes", "False": "no"}.get(value, value) for value in values[:FEW_VALUES]]
             more = [f"{len(values) - FEW_VALUES} more"] if len(values) > FEW_VALUES else []
             facts.append((knob.title, " / ".join(listed + more)))

@@ -38,6 +38,8 @@ from .planning import items_for_power as items_for_power
 from .planning import items_for_width as items_for_width
 from .planning import power_of_differences as power_of_differences
 from .planning import power_of_pairs as power_of_pairs
+from .roc import auroc as auroc
+from .roc import placements as placements
 from .shares import ENOUGH as ENOUGH
 from .shares import FEW as FEW
 from .shares import Z as Z

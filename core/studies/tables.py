@@ -280,6 +280,8 @@ def setting_text(value: object) -> str:
     """A setting's value as the name of a row or column."""
     if isinstance(value, list):
         return ", ".join(map(setting_text, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {setting_text(of)}" for name, of in value.items())
     return "" if value is None else str(value)
 
 

@@ -97,7 +97,7 @@ LOOK = 5.0
 
 
 def head(wanted: Filter) -> None:
-    """Draw the choice of list and order."""
+    """Draw the choice of list."""
     with st.container(horizontal=True, vertical_alignment="center", key="head"):
         st.title("Browse", anchor=False, width="content")
         st.segmented_control(
@@ -108,31 +108,37 @@ def head(wanted: Filter) -> None:
             label_visibility="collapsed",
             **address.bound("show", address.shown_list(), lambda one: address.open_list(show=one)),
         )
-        if address.shown_list() in ("cases", "runs"):
-            titles = {name: title for name, (title, _) in listing.SORTS.items()} | listing.RANKINGS
-            known = list(titles) if address.shown_list() == "cases" else ["newest", "oldest"]
-            now = address.sort() if address.sort() in known else known[0]
-            st.selectbox(
-                "Order",
-                known,
-                format_func=titles.__getitem__,
-                width=210,
-                label_visibility="collapsed",
-                **address.bound("sort", now, lambda one: address.open_list(sort_by=one)),
-            )
         ways = ((addresses.COMPARE, "Compare", "balance"), (addresses.AUDIT, "Blind audit", "fact_check"))
         for page, label, icon in ways:
             st.page_link(page, label=label, icon=f":material/{icon}:", query_params=wanted.query())
 
 
+def _order() -> None:
+    """Draw the choice of the list's order."""
+    titles = {name: title for name, (title, _) in listing.SORTS.items()} | listing.RANKINGS
+    known = list(titles) if address.shown_list() == "cases" else ["newest", "oldest"]
+    now = address.sort() if address.sort() in known else known[0]
+    st.selectbox(
+        "Order",
+        known,
+        format_func=titles.__getitem__,
+        width=210,
+        label_visibility="collapsed",
+        **address.bound("sort", now, lambda one: address.open_list(sort_by=one)),
+    )
+
+
 def pager(found: Listed, what: str) -> DeltaGenerator:
-    """Say which part of the list is shown, and draw buttons to the next and previous part. Returns the line's rest."""
+    """Say which part of the list is shown, and draw its order and buttons to the next and previous part. Returns the
+    line's rest.
+    """
     last = found.first + len(found.rows) - 1
     line = st.container(horizontal=True, vertical_alignment="center", key="pager")
     with line:
         if found.lost:
             st.caption("The row at which this page started was deleted; this is the first page.")
         st.markdown(f"**{found.first:,}–{last:,}** of {found.total:,} {what}" if found.total else f"No {what}.")
+        _order()
         if found.total > len(found.rows):
             ends = [
                 RowPlace(*row)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ...datasets.items import Task
+from ...events import Asked
 from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
@@ -306,6 +307,19 @@ def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
     return {"how": how, **of}
 
 
+def needs_call(metric: str, asked: Asked) -> bool:
+    """Whether a figure needs the answer to that call: those of one arm need no simulation in another."""
+    place = f"/{asked.item}/"
+    arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
+    if metric.startswith("generality"):
+        return not arm and asked.role != "answerer"
+    if metric in ("precision", "constant_guess"):
+        return not arm
+    if metric.startswith("precision_"):
+        return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")
+    return arm in ("", "none") if metric.startswith("simulatability_gain") else True
+
+
 LAB = Lab(
     name=NAME,
     title="Ask",
@@ -330,6 +344,8 @@ LAB = Lab(
     prompts=prompts.hashes,
     method_field="method",
     row_unit="trial",
+    takes_explanations=True,
+    needs_call=needs_call,
     judgements=(
         READING._replace(raw="answerer", unread=NEITHER),
         Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from ...events import Frozen, Model, Recorded
+from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...transcript import CaseLog, Transcript
@@ -239,6 +239,10 @@ class Lab:
     """What has a row in a list of results: a case, or each of its trials."""
     gold: tuple[type[Frozen], str] | None = None
     """The record and its field with the correct answer to the question of a case; None if there is none."""
+    takes_explanations: bool = False
+    """Whether its runs can test explanations from a file (the column `explanation`)."""
+    needs_call: Callable[[str, Asked], bool] = lambda metric, asked: True
+    """Whether a figure needs the answer to that call."""
     main_trial: str = ""
     """The trial that represents a case in such a row."""
     facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}

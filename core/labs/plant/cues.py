@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from ...datasets.items import Item
+from ...package_data import sibling_toml
 from ...text import shared_words
 from ...text.stable_random import unit_number
 from ...text.templates import PROMPTS, Template, fill
@@ -35,6 +36,9 @@ SOURCES = (
     *("your remark", "your comment", "your hint", "the comment", "the note", "the hint", "the tip"),
 )
 """Phrases that give any cue away by naming its source; not used for the cues "word" and "name"."""
+
+MORE: Mapping[str, Sequence[str]] = sibling_toml(__file__, "cue_words.toml")
+"""More words by cue. They are read like a template's own, but are no part of its hash or of a run's records."""
 
 _ARTICLE = re.compile(r"\b(the|a)[ \t]+(?=[a-z])", re.IGNORECASE)
 
@@ -87,7 +91,7 @@ def words_of(cue: Cue, shown: str) -> tuple[str, ...]:
     chosen = template(cue)
     if cue in ("word", "name"):
         return (shown, *chosen.telling)
-    return (*chosen.telling, *SOURCES, *filter(None, chosen.tells.get(shown, "").split("|")))
+    return (*chosen.telling, *MORE.get(cue, ()), *SOURCES, *filter(None, chosen.tells.get(shown, "").split("|")))
 
 
 def telling(spec: PlantSpec, item: Item, shown: str) -> tuple[str, ...]:

@@ -45,7 +45,8 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     target = _target(spec, item, answer) if answer and spec.is_aimed else ""
     words = cues.telling(spec, item, _shown(spec, item, PLANTED, target))
     telling = naming.without(words, [one.reasons for one in plain])
-    run.record(_planting(spec, item, answer or "", target, telling), "")
+    kept = tuple(word for word in telling if word not in cues.MORE.get(spec.cue, ()))
+    run.record(_planting(spec, item, answer or "", target, kept), "")
     if note := next((one.cut for one in plain if one.cut), ""):
         run.drop("", cut.REASON, note)
         return

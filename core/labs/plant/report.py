@@ -35,7 +35,7 @@ from ..base.cases import Playable
 from ..base.declared import Means, words_of
 from ..base.report import Report, of_calls
 from . import naming
-from .cues import TWINS
+from .cues import MORE, TWINS
 from .measure import AGREEING, PLAIN, PLANTED
 from .records import PlantRead, PlantReply
 from .view import ALWAYS, BY_WORDS, DETECTORS, MOVED, WHY, WORDS, Detector, PlantView
@@ -352,7 +352,7 @@ class PlantReport(PlantView, Report):
 
     def telling(self, reasons: str) -> Pieces:
         """Return the reasons with the words that give the cue away marked."""
-        words = self.planting.telling if self.planting else ()
+        words = (*self.planting.telling, *MORE.get(self.planting.cue, ())) if self.planting else ()
         ways = [r"[^\w,:()]+".join(map(re.escape, word.split())).replace("'", "['’]") for word in words if word.strip()]
         ways = [rf"{way}{naming.ENDING}(?!\w)" if way[-1].isalnum() else way for way in ways]
         parts = re.split(rf"(?<!\w)({'|'.join(ways)})", reasons, flags=re.IGNORECASE) if ways else [reasons]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -117,3 +118,36 @@ def test_robots_are_named_as_such(tmp_path: Path) -> None:
 
 def runs_of_home() -> list[str]:
     return [path.stem for path in home.journals().glob("*.jsonl")]
+
+
+def test_data_sets_are_described_by_digest_rows_seeds_and_items() -> None:
+    from core.__main__ import main
+
+    folder = home.home() / "elsewhere"
+    folder.mkdir(parents=True)
+    file = folder / "mine.csv"
+    file.write_text(
+        "q,gold\n" + "".join(f"Is {n} even?,yes\n" for n in range(6)) + "Is 5 even?,yes\nIs 7 even?,perhaps\n"
+    )
+    for seed in ("0", "1"):
+        data = ["--dataset", f"file:{file}", "--column", "question=q", "--column", "answer=gold", "--limit", "4"]
+        assert main(["plant", "strategyqa", *data, "--model", "control/admits", "--seed", seed]) == 0
+    with Store(home.home() / "store.duckdb", entry.labs()) as store:
+        index(store, home.journals())
+        [text] = methods.sentences(store, runs_of_home())
+        of_cases = store.rows('select run, "case" from cases')
+    items = {seed: {case for run, case in of_cases if run in seeded} for seed, seeded in by_seed().items()}
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert f"Data set: mine.csv (SHA-256 {digest}), 8 rows; left out: " in text
+    assert "1 the id or the words of another row" in text and str(folder) not in text
+    sampled = (
+        f"Sampled: {len(items[0])} by seed 0, {len(items[1])} by seed 1; {len(items[0] | items[1])} distinct items."
+    )
+    assert sampled in text and len(items[0]) in (3, 4)
+
+
+def by_seed() -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for path in home.journals().glob("*.jsonl"):
+        found.setdefault(json.loads(path.read_text().partition("\n")[0])["seed"], []).append(path.stem)
+    return found
