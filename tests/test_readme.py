@@ -136,7 +136,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
             assert main(["ask", "Can a penguin fly?", "--model", f"control/{robot}", "--counterfactuals", "2"]) == 0
     if given[0] == "judge":
         label_cases()
-    if given[0] == "import":
+    if given[:2] == ["import", "FILE.zip"]:
         assert main(["export", "FILE.zip", "--where", "model like 'control/%'"]) == 0
     if "file:ITEMS.csv" in given:
         there = home.home() / "datasets"
@@ -148,6 +148,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
     named = next((name for name in ("babi", "strategyqa") if name in told), "")
     instead = {
         "FOLDER": str(SETS / named),
+        "FILE.eval": str(ROOT / "tests" / "data" / "inspect.eval"),
         "RUN": next((path.stem for path in sorted(home.journals().glob("*.jsonl"))), ""),
         "openai/MODEL": MODEL,
         "local/smollm2-135m": MODEL,

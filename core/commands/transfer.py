@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from .. import entry, home, journal
+from ..datasets import logs, own
+from ..datasets.items import DatasetError
+from ..files import FileError
 from ..labs.base.lab import Lab
-from ..report import case_html, export, methods, scenes
+from ..report import case_html, citations, export, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
 from ..runs.bundle import BundleError
@@ -28,7 +32,7 @@ from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
 from ..text.plurals import count_noun
 from ..transcript import Transcript, transcript
-from .run_output import DONE, aligned, index_run, json_option, open_fresh_index, open_run
+from .run_output import BAD_INPUT, DONE, aligned, index_run, json_option, open_fresh_index, open_run
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -136,7 +140,12 @@ def _cell(value: object) -> str:
     """Return a value on one line, shortened and without control characters, which could move the terminal's cursor."""
     text = "" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
-    return "".join(letter if letter.isprintable() else " " for letter in shown)
+    return _printable(shown)
+
+
+def _printable(text: str) -> str:
+    """Return a text without control characters, which could move the terminal's cursor."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 @click.command("export", help="Write runs and their annotations into one file: all runs, or some.")
@@ -187,11 +196,19 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
     return DONE
 
 
-@click.command("import", help="Import the runs of a bundle, a journal, or a folder of journals.")
+@click.command("import", help="Import runs (a bundle, a journal, a folder of journals), or answers from another tool.")
 @click.argument("path", type=click.Path(path_type=Path, exists=True), metavar="FILE.zip|DIR|FILE.jsonl")
+@click.option(
+    "--from",
+    "tool",
+    type=click.Choice(get_args(logs.Tool)),
+    help="read answers with explanations from a log of this tool, and make a data set of them",
+)
 @click.option("--sender", default="", help="whose runs they are (default: what the bundle says, or its name)")
 @json_option("the result as a JSON object")
-def _import(path: Path, sender: str, as_json: bool) -> int:
+def _import(path: Path, tool: logs.Tool | None, sender: str, as_json: bool) -> int:
+    if tool is not None:
+        return _import_answers(path, tool, as_json)
     taken = bundle.import_path(path, (home.journals(), home.recordings()), sender)
     scored = entry.score_again(taken)
     index_run(home.journals())
@@ -211,6 +228,29 @@ def _import(path: Path, sender: str, as_json: bool) -> int:
         if taken.same:
             print(f"{len(taken.same)} journals are already here, byte for byte.")
     return DONE
+
+
+def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
+    """Write the answers of a log into a data set, and print the command that tests them."""
+    try:
+        found = logs.read(path, tool)
+        dataset = own.save_file(f"{path.stem}.jsonl", found.content()).dataset if found.rows else ""
+    except (FileError, DatasetError) as error:
+        raise click.BadParameter(str(error)) from None
+    columns = [name for name in ("gold", "source") if any(row[name] for row in found.rows)]
+    named = " ".join(f"--column {name}={name}" for name in ("explanation", *columns))
+    command = f"python -m core ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if dataset else ""
+    if as_json:
+        unread = [one._asdict() for one in found.unread]
+        told = {"samples": found.samples, "rows": len(found.rows), "dataset": dataset, "command": command}
+        print(json.dumps({**told, "unread": unread}, ensure_ascii=False))
+        return DONE if found.rows else BAD_INPUT
+    for one in found.unread:
+        print(_printable(f"{one.sample}: {one.field}: {one.why}."), file=sys.stderr)
+    print(f"{len(found.rows):,} of {count_noun(found.samples, 'sample')} became rows.")
+    if command:
+        print(f"They are in {dataset}. To test the explanations:\n{command}")
+    return DONE if found.rows else BAD_INPUT
 
 
 @click.command("page", help="Write a run, one of its cases, or cases that match a condition, as one HTML file.")
@@ -284,7 +324,10 @@ def _state_of(run: str) -> tuple[Lab, Transcript, int]:
 @click.command("methods", help="Print the methods text for a paper: all runs, or some.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--where", help=f"runs that have a case or trial with {_WHERE}")
-def _methods(runs: tuple[str, ...], where: str | None) -> int:
+@click.option(
+    "--bibtex", "as_bibtex", is_flag=True, help="print BibTeX for the app and the papers of these labs instead"
+)
+def _methods(runs: tuple[str, ...], where: str | None, as_bibtex: bool) -> int:
     wanted = list(runs)
     for run in wanted:
         _state_of(run)
@@ -293,6 +336,10 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
     with open_fresh_index() as store:
         if not wanted and where is None:
             wanted = Selection(store).run_ids()
+        if as_bibtex:
+            began = (_state_of(run)[1].started for run in wanted)
+            print(citations.bibtex(started for started in began if started))
+            return DONE
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run matches.")
     return DONE

@@ -30,10 +30,10 @@ def auroc(values: Sequence[float], labels: Sequence[bool], items: Sequence[Hasha
     label, ties counted one half. `items` names what each value is about; values of one item are not independent.
 
     The 95 % interval uses the variance of DeLong, DeLong and Clarke-Pearson (1988, Biometrics 44, 837-845), with items
-    as clusters (Obuchowski 1997, Biometrics 53, 567-578). If no value varies in its placement, as in a perfect ranking,
-    that variance is 0, and the interval is the score interval of Newcombe (2006, Statistics in Medicine 25, 559-573,
-    method 5) instead. There is no interval if a class has fewer than FEW items, and no value if a class is empty.
-    `n` counts the values.
+    as clusters (Obuchowski 1997, Biometrics 53, 567-578), on the scale of the logit, where it is less often too narrow
+    than on the plain one. If no value varies in its placement, as in a perfect ranking, that variance is 0, and the
+    interval is the score interval of Newcombe (2006, Statistics in Medicine 25, 559-573, method 5) instead. There is no
+    interval if a class has fewer than FEW items, and no value if a class is empty. `n` counts the values.
     """
     places = placements(values, labels)
     with_it, without = sum(labels), len(labels) - sum(labels)
@@ -49,8 +49,9 @@ def auroc(values: Sequence[float], labels: Sequence[bool], items: Sequence[Hasha
     if variance <= 1e-12:
         low, high = _newcombe(area, with_it, without)
         return Interval(area, low, high, len(places), "Newcombe")
-    reach = Z * math.sqrt(variance)
-    return Interval(area, max(0.0, area - reach), min(1.0, area + reach), len(places), "DeLong, by items")
+    middle, reach = math.log(area / (1 - area)), Z * math.sqrt(variance) / (area * (1 - area))
+    low, high = (1 / (1 + math.exp(-min(700.0, max(-700.0, middle + side)))) for side in (-reach, reach))
+    return Interval(area, low, high, len(places), "DeLong of the logit, by items")
 
 
 def _variance(area: float, places: Sequence[float], labels: Sequence[bool], items: Sequence[Hashable]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -27,7 +28,8 @@ def test_the_interval_is_that_of_delong() -> None:
     area = sum(places) / 10
     variance = sum((p - area) ** 2 for p in places) / 90 + sum((p - area) ** 2 for p in others) / 90
     assert found.value == pytest.approx(area)
-    assert found.low is not None and found.low == pytest.approx(area - 1.959963984540054 * variance**0.5)
+    odds = area / (1 - area) * math.exp(-1.959963984540054 * variance**0.5 / (area * (1 - area)))
+    assert found.low == pytest.approx(odds / (1 + odds))
 
 
 def test_a_perfect_ranking_has_an_interval_with_a_width() -> None:

@@ -1,0 +1,347 @@
+"""Answers from logs of other tools, as rows of a data set for *Ask*: Inspect's `.eval` and JSON logs, lm-eval's
+`samples_*.jsonl`, and JSON lines. The formats are read by this module itself: inspect_ai and lm_eval are not needed.
+
+A row has the columns question, answer, explanation, gold and source (the model), and sample, epoch, prompt and sampling
+to keep. The updated parser reads the answer. A sample that cannot be read is reported with its field and the reason.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from .. import archives, files
+from ..parsers.yes_no import yes_no
+from ..text.reply import own_turn, spoken
+from .items import DatasetError
+from .own import LONGEST
+
+Tool = Literal["inspect", "lm-eval", "jsonl"]
+
+LARGEST = 256 * files.MB
+"""Maximum size of a log in bytes."""
+LARGEST_SAMPLE = 32 * files.MB
+"""Maximum size of an unpacked sample in bytes."""
+LARGEST_UNPACKED = 1024 * files.MB
+MOST_SAMPLES = 100_000
+
+_ZSTANDARD = 93
+"""The zip method that Inspect writes, which Python reads only from 3.14 on."""
+_SAMPLE = re.compile(r"samples/[^/]+\.json")
+_ANSWER_SENTENCE = re.compile(r"(?<=[.!?\n])[ \n]*(?:so |therefore,? )?the answer is:? [*_]*(?:yes|no)[*_]*\.?\Z", re.I)
+
+
+class Unread(NamedTuple):
+    """A field of a sample that could not be read, and why. `is_row`: the sample is a row nevertheless."""
+
+    sample: str
+    field: str
+    why: str
+    is_row: bool = False
+
+
+class LogRows(NamedTuple):
+    """The rows of a log, how many samples it has, and what could not be read."""
+
+    rows: list[dict[str, str]]
+    samples: int
+    unread: list[Unread]
+
+    def content(self) -> bytes:
+        """Return the rows as JSON lines."""
+        lines = (json.dumps(row, ensure_ascii=False) for row in self.rows)
+        return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+class _FieldError(ValueError):
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(why)
+        self.field, self.why = field, why
+
+
+class _Answer(NamedTuple):
+    """What a sample says. `text` is the raw answer, or the reasons where the log has the answer, `said`, apart."""
+
+    question: str
+    text: str
+    target: str
+    source: str
+    kept: dict[str, Any]
+    said: str = ""
+
+
+_Samples = Iterator[tuple[str, Callable[[], _Answer]]]
+
+
+def read(path: Path, tool: Tool) -> LogRows:
+    """Return the rows of a log. Raises DatasetError if the file cannot be read at all, FileError if it is no file."""
+    data = files.read_bytes(path, LARGEST)
+    if tool == "inspect":
+        samples = _zipped(data) if data.startswith(b"PK") else _inspect_json(data)
+    else:
+        samples = _lines(data, _lm_eval if tool == "lm-eval" else _plain, _source(path) if tool == "lm-eval" else "")
+    rows: list[dict[str, str]] = []
+    unread: list[Unread] = []
+    number = 0
+    for number, (name, reading) in enumerate(samples, start=1):
+        if number > MOST_SAMPLES:
+            raise DatasetError(f"{path.name} has more than {MOST_SAMPLES:,} samples. Divide it into several files.")
+        try:
+            row, problem = _row(reading())
+        except _FieldError as error:
+            unread.append(Unread(name[:100], error.field, error.why))
+            continue
+        except RecursionError:
+            unread.append(Unread(name[:100], "sample", "it is nested too deeply"))
+            continue
+        rows.append(row)
+        if problem:
+            unread.append(Unread(name[:100], "target", problem, is_row=True))
+    return LogRows(rows, number, unread)
+
+
+def _row(found: _Answer) -> tuple[dict[str, str], str]:
+    """Return a row, and why its correct answer is missing. Raises _FieldError."""
+    for field, text in (("question", found.question), ("answer", found.text)):
+        if not text.strip():
+            raise _FieldError(field, "it is empty")
+        if len(text) > LONGEST:
+            raise _FieldError(field, f"it is longer than {LONGEST:,} characters")
+    answer = yes_no(found.said or found.text, [])
+    if answer is None:
+        raise _FieldError("answer", "the parser reads neither yes nor no in it")
+    explanation = own_turn(spoken(found.text)).strip()
+    if not found.said:
+        # Ask ends the explanation with such a sentence itself.
+        explanation = _ANSWER_SENTENCE.sub("", explanation).strip()
+    if len(explanation.split()) < 3:
+        raise _FieldError("answer", "it gives no reasons")
+    gold = (yes_no(found.target, []) or "") if found.target and len(found.target) <= LONGEST else ""
+    problem = "" if gold or not found.target else "it is neither yes nor no, so the row has no correct answer"
+    kept = {name: _shown(value) for name, value in found.kept.items() if value not in (None, "", {}, [])}
+    row = {"question": found.question, "answer": answer, "explanation": explanation, "gold": gold}
+    return {**row, "source": found.source[:300], **kept}, problem
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _loaded(data: bytes, field: str) -> dict[str, Any]:
+    """Return a JSON object. Raises _FieldError."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        too_deep = isinstance(error, RecursionError)
+        raise _FieldError(field, "it is nested too deeply" if too_deep else "it is no valid JSON") from None
+    if not isinstance(value, dict):
+        raise _FieldError(field, "it is no JSON object")
+    return value
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+# Inspect
+
+
+def _inspect_json(data: bytes) -> _Samples:
+    """Yield the samples of a log that is one JSON object."""
+    try:
+        log = _loaded(data, "log")
+    except _FieldError as error:
+        raise DatasetError(f"The file is no log of Inspect: {error.why}.") from None
+    samples = log.get("samples")
+    if not isinstance(samples, list):
+        raise DatasetError("The log holds no samples. Inspect leaves them out with --no-log-samples.")
+    for number, sample in enumerate(samples, start=1):
+        about = _object(sample)
+        yield _name(about, number), lambda about=about: _inspect(about, log)  # type: ignore[misc]
+
+
+def _zipped(data: bytes) -> _Samples:
+    """Yield the samples of a log that is a zip with one JSON file for each."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except archives.DAMAGED as error:
+        raise DatasetError(f"The file is damaged, or no log of Inspect: {error}.") from None
+    # A log that was rewritten may have a name twice; the last one holds.
+    named = {one.filename: one for one in archive.infolist()}
+    start = next((named[name] for name in ("header.json", "_journal/start.json") if name in named), None)
+    if start is None:
+        raise DatasetError("The file is no log of Inspect: it has no header.json.")
+    try:
+        log = _loaded(_unpacked(data, archive, start), "header")
+    except _FieldError as error:
+        raise DatasetError(f"The log's header cannot be read: {error.why}.") from None
+    left = LARGEST_UNPACKED
+    samples = [one for name, one in named.items() if _SAMPLE.fullmatch(name)]
+    if not samples:
+        raise DatasetError("The log holds no samples. Inspect leaves them out with --no-log-samples.")
+    for member in samples:
+
+        def reading(member: zipfile.ZipInfo = member) -> _Answer:
+            nonlocal left
+            if left <= 0:
+                raise _FieldError("sample", f"the log takes more than {LARGEST_UNPACKED // files.MB} MB unpacked")
+            unpacked = _unpacked(data, archive, member)
+            left -= len(unpacked)
+            return _inspect(_loaded(unpacked, "sample"), log)
+
+        yield member.filename.removeprefix("samples/").removesuffix(".json"), reading
+
+
+def _unpacked(data: bytes, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a zip's member, at most LARGEST_SAMPLE whatever the zip says. Raises _FieldError."""
+    import pyarrow as pa
+
+    most = LARGEST_SAMPLE
+    try:
+        if member.compress_type == _ZSTANDARD:
+            head = data[member.header_offset : member.header_offset + 30]
+            begin = member.header_offset + 30 + int.from_bytes(head[26:28], "little")
+            begin += int.from_bytes(head[28:30], "little")
+            packed = pa.py_buffer(data[begin : begin + member.compress_size])
+            with pa.CompressedInputStream(pa.BufferReader(packed), "zstd") as stream:
+                found = bytes(stream.read(most + 1))
+        else:
+            with archive.open(member) as file:
+                found = file.read(most + 1)
+    except (*archives.DAMAGED, NotImplementedError, OSError, ValueError):
+        raise _FieldError("sample", "it is damaged, or packed in an unknown way") from None
+    if len(found) > most:
+        raise _FieldError("sample", f"it takes more than {most // files.MB} MB unpacked")
+    return found
+
+
+def _name(sample: dict[str, Any], number: int) -> str:
+    name = str(sample.get("id", f"number {number}"))
+    return f"{name}_epoch_{sample['epoch']}" if "epoch" in sample else name
+
+
+def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
+    evaluated, attached = _object(log.get("eval")), _object(sample.get("attachments"))
+
+    def text(content: Any) -> str:
+        """Return the text of a message; long texts are attachments."""
+        if isinstance(content, list):
+            parts = (part for part in map(_object, content) if part.get("type") == "text")
+            return "\n".join(text(part.get("text")) for part in parts)
+        found: str = content if isinstance(content, str) else ""
+        if found.startswith("attachment://"):
+            held = attached.get(found.removeprefix("attachment://"))
+            return held if isinstance(held, str) else ""
+        return found
+
+    asked = sample.get("input")
+    if isinstance(asked, list):
+        turns = [one for one in map(_object, asked) if one.get("role") == "user"]
+        asked = turns[-1].get("content") if turns else ""
+    output = _object(sample.get("output"))
+    choices = output.get("choices")
+    answered = _object(_object(choices[0] if isinstance(choices, list) and choices else {}).get("message"))
+    if (error := _object(sample.get("error"))) and not answered:
+        raise _FieldError("output", f"the sample failed: {str(error.get('message'))[:200]}")
+    if sample.get("choices"):
+        raise _FieldError("choices", "it is multiple choice; only questions to be answered with yes or no are read")
+    target = sample.get("target")
+    target = target[0] if isinstance(target, list) and target else target
+    messages = sample.get("messages")
+    before = [{"role": one.get("role"), "content": text(one.get("content"))} for one in map(_object, messages or ())]
+    while before and before[-1]["role"] == "assistant":
+        before.pop()
+    plan = _object(_object(log.get("plan")).get("config"))
+    return _Answer(
+        question=text(asked),
+        text=text(answered.get("content")) or text(output.get("completion")),
+        target=text(target),
+        source=str(output.get("model") or evaluated.get("model") or ""),
+        kept={
+            "sample": str(sample.get("id", "")),
+            "epoch": str(sample.get("epoch", "")),
+            "prompt": before,
+            "sampling": {**plan, **_object(evaluated.get("model_generate_config"))},
+        },
+    )
+
+
+# JSON lines
+
+
+def _lines(data: bytes, reading: Callable[[dict[str, Any], str], _Answer], source: str) -> _Samples:
+    for number, line in enumerate(io.BytesIO(data), start=1):
+        if line.strip():
+            yield f"line {number}", lambda line=line: reading(_loaded(line, "line"), source)  # type: ignore[misc]
+
+
+def _source(path: Path) -> str:
+    """Return the model of an lm-eval file, which its folder is named after."""
+    name = path.resolve().parent.name
+    return name.replace("__", "/") if "__" in name else ""
+
+
+def _first(held: dict[str, Any], *names: str) -> str:
+    """Return the first of these fields that has a text, a number or a truth value."""
+    for name in names:
+        value = held.get(name)
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, (str, int, float)) and str(value).strip():
+            return str(value)
+    return ""
+
+
+def _lm_eval(sample: dict[str, Any], source: str) -> _Answer:
+    answered = sample.get("resps") or sample.get("filtered_resps")
+    while isinstance(answered, list) and answered:
+        answered = answered[0]
+    if not isinstance(answered, str):
+        raise _FieldError("resps", "it is no text: log-likelihoods give no reasons")
+    asked, sampling = _arguments(sample.get("arguments"))
+    target = sample.get("target")
+    target = target[0] if isinstance(target, list) and target else target
+    return _Answer(
+        question=_first(_object(sample.get("doc")), "question", "query", "input") or asked,
+        text=answered,
+        target=_first({"target": target}, "target"),
+        source=source,
+        kept={"sample": str(sample.get("doc_id", "")), "prompt": asked, "sampling": sampling},
+    )
+
+
+def _arguments(held: Any) -> tuple[str, dict[str, Any]]:
+    """Return the prompt and the sampling: {"gen_args_0": {"arg_0": …, "arg_1": …}}, or [[…, …]] in older files."""
+    first = (
+        next(iter(held.values()), None)
+        if isinstance(held, dict)
+        else held[0]
+        if isinstance(held, list) and held
+        else ()
+    )
+    pair = list(first.values()) if isinstance(first, dict) else list(first) if isinstance(first, list) else []
+    prompt, sampling = (*pair, None, None)[:2]
+    return prompt if isinstance(prompt, str) else "", _object(sampling)
+
+
+def _plain(sample: dict[str, Any], source: str) -> _Answer:
+    reasons = _first(sample, "explanation", "reasoning", "rationale")
+    answer = _first(sample, "answer", "prediction")
+    return _Answer(
+        question=_first(sample, "question", "input"),
+        text=reasons or _first(sample, "response", "output", "completion") or answer,
+        target=_first(sample, "gold", "target", "label"),
+        source=_first(sample, "source", "model"),
+        kept={
+            "sample": _first(sample, "id", "sample"),
+            "prompt": sample.get("prompt"),
+            "sampling": sample.get("sampling"),
+        },
+        said=answer if reasons else "",
+    )
