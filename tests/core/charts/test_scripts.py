@@ -82,7 +82,7 @@ def test_the_code_draws_the_picture_from_the_exported_table(lab: str, tmp_path: 
                 asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
         index(store, home.journals())
         drawn = 0
-        for one in entry.labs()[lab].pictures:
+        for one in entry.labs()[lab].listing.pictures:
             rows = Selection(store).of_cases(lab, one.of)
             for choice in one.choices:
                 table = one.table(rows, choice)
