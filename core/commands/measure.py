@@ -84,6 +84,6 @@ def _command(lab: Lab) -> click.Command:
     return made
 
 
-def _plain(one: ground_truth.Ranked) -> dict[str, Any]:
+def _plain(one: ground_truth.RankedMeasure) -> dict[str, Any]:
     wrong = [case._asdict() for case in one.wrong]
     return {**one._asdict(), "area": one.area._asdict(), "says": one.says, "wrong": wrong}

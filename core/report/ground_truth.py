@@ -51,7 +51,7 @@ class Wrong(NamedTuple):
     placement: float
 
 
-class Ranked(NamedTuple):
+class RankedMeasure(NamedTuple):
     """How well one figure ranks faithful explanations above unfaithful ones: the area under the ROC curve, from the
     numbers of either kind that have the figure, with the calls for each explanation.
     """
@@ -143,7 +143,7 @@ def labelled(
     return found
 
 
-def ranked(lab: Lab, rows: Sequence[Labelled], worst: int = 3) -> list[Ranked]:
+def ranked(lab: Lab, rows: Sequence[Labelled], worst: int = 3) -> list[RankedMeasure]:
     """Return how well each figure agrees with the labels, the lab's own in their order, then those that ask no model.
     Figures that no explanation has are left out. `wrong` are the `worst` cases.
     """
@@ -156,7 +156,7 @@ def ranked(lab: Lab, rows: Sequence[Labelled], worst: int = 3) -> list[Ranked]:
     ]
 
 
-def _ranked(name: str, title: str, sign: int, rows: Sequence[Labelled], worst: int) -> Ranked:
+def _ranked(name: str, title: str, sign: int, rows: Sequence[Labelled], worst: int) -> RankedMeasure:
     values, labels = [sign * row.values[name] for row in rows], [row.is_faithful for row in rows]
     area = auroc(values, labels, [_question(row.item) for row in rows])
     placed = [] if area.value is None else sorted(zip(placements(values, labels), rows, strict=True), key=_by_place)
@@ -166,7 +166,7 @@ def _ranked(name: str, title: str, sign: int, rows: Sequence[Labelled], worst: i
         if place < 0.5
     ]
     calls = sum(row.calls.get(name, 0) for row in rows) / len(rows)
-    return Ranked(name, title, area, sum(labels), len(labels) - sum(labels), calls, tuple(wrong))
+    return RankedMeasure(name, title, area, sum(labels), len(labels) - sum(labels), calls, tuple(wrong))
 
 
 def _by_place(one: tuple[float, Labelled]) -> float:
@@ -177,7 +177,7 @@ def _question(item: Item) -> str:
     return item.question or item.paragraph
 
 
-def lines(rows: Sequence[Labelled], found: Sequence[Ranked], unlabelled: int, model: str) -> Iterable[str]:
+def lines(rows: Sequence[Labelled], found: Sequence[RankedMeasure], unlabelled: int, model: str) -> Iterable[str]:
     """Yield the report as lines of text."""
     faithful = sum(row.is_faithful for row in rows)
     yield f"{count_noun(len(rows), 'labelled explanation')}: {faithful} faithful, {len(rows) - faithful} unfaithful."

@@ -17,7 +17,7 @@ from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
 from core.models.download import HubModel, downloadable
 from core.models.ids import is_control
-from core.optional import Part
+from core.optional import OptionalPart
 from core.sandbox import sandbox
 from core.server.quotas import QuotaExceededError
 from core.store import queries
@@ -175,7 +175,7 @@ def _take(lab: Lab, spec: Spec, model: str) -> None:
         st.switch_page(addresses.CASE, query_params={"run": run_id})
 
 
-def part_row(part: Part) -> None:
+def part_row(part: OptionalPart) -> None:
     """Draw an optional part of the app: a button to install it, or the progress."""
     fetch = entry.part_fetches().get(part.name)
     with st.container(border=True, key=f"part-{part.name}"):

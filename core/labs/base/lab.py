@@ -67,7 +67,7 @@ class Prerequisite(NamedTuple):
     wanted: bool
 
 
-class Part:
+class Declaration:
     """A lab or a part of one: attributes and methods with defaults. A subclass overrides what differs, or the arguments
     do: attributes, or functions in place of methods. Raises AttributeError for a name that it does not have.
     """
@@ -83,7 +83,7 @@ class Part:
         return type(self)(**{**self._changes, **changes})
 
 
-class Robots(Part):
+class Robots(Declaration):
     """The robots of a lab (models whose true result is known), and what is done with them."""
 
     default_model: str = ""
@@ -125,7 +125,7 @@ class Robots(Part):
         return {**self.controls(), **self.dials()}
 
 
-class StudyTables(Part):
+class StudyTables(Declaration):
     """What a lab adds to the tables of studies."""
 
     tables: tuple[Table, ...] = ()
@@ -162,7 +162,7 @@ Labels = Mapping[tuple[str, str], Mapping[str, str]]
 """One person's labels: by case and trial, and then by judgement, the chosen word."""
 
 
-class RunSummary(Part):
+class RunSummary(Declaration):
     """What a lab says about a run of several cases."""
 
     case_noun: str = "case"
@@ -212,7 +212,7 @@ class Listing(NamedTuple):
     """The charts that Browse draws of many runs."""
 
 
-class Game(Part):
+class Game(Declaration):
     """The trials of a lab as cards that people predict."""
 
     guess_record: Callable[[str, str, bool], Frozen] | None = None
@@ -227,7 +227,7 @@ class Game(Part):
         return list(view.playable(scene, seed))
 
 
-class Command(Part):
+class Command(Declaration):
     """A lab's command, apart from the options generated from its specification."""
 
     parameters: Sequence[Any] = ()
@@ -242,7 +242,7 @@ class Command(Part):
         return given
 
 
-class Lab(Part):
+class Lab(Declaration):
     """A lab. A subclass names its specification, records and metrics, and defines the methods that raise
     NotImplementedError here; everything else has a default. What takes or returns `spec` and `view` gets those of the
     lab's own types.

@@ -31,9 +31,9 @@ from .view import (
     OUTCOMES,
     PAPER,
     Reliability,
+    ReliabilityReport,
     ReliabilitySpec,
     ReliabilityView,
-    Report,
     sentences,
     values_of,
     verdict,
@@ -166,7 +166,7 @@ class ReliabilityLab(Lab):
 
     def summary(self, run: Transcript) -> str:
         """Compare the two means."""
-        return verdict(Report(run))
+        return verdict(ReliabilityReport(run))
 
 
 LAB = ReliabilityLab()

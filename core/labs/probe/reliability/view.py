@@ -172,7 +172,7 @@ def sentences(view: ReliabilityView) -> list[str]:
     return [_judge_concepts([view.reliability], view.spec)[1]]
 
 
-class Report:
+class ReliabilityReport:
     """A run of this kind as far as it has run, from a transcript that keeps all cases.
 
     `unread` counts the entries that could not be read.
@@ -200,7 +200,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def verdict(report: Report) -> str:
+def verdict(report: ReliabilityReport) -> str:
     """Return in a sentence whether the backbone can be trusted. The run's published means decide once they exist,
     because the transcript may hold only a few of many functions.
     """
