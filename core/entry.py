@@ -46,7 +46,7 @@ TESTS = predictor_test.TEST, judge_test.TEST
 
 LABS: tuple[Lab, ...] = (
     *(ask.LAB, check.LAB, probe.LAB, plant.LAB, reliability.LAB, judge.LAB),
-    *(test.lab for test in TESTS),
+    *TESTS,
 )
 """A lab is registered by one entry here; it declares everything else itself."""
 

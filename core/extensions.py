@@ -8,7 +8,6 @@ is loaded (`core.policy`).
 from __future__ import annotations
 
 import asyncio
-import copy
 import importlib.util
 import inspect
 import sys
@@ -289,7 +288,7 @@ def _report(fault: Fault) -> None:
 
 def _with_metric(lab: Lab, own: _OwnMetric) -> Lab:
     """Return a copy of the lab that also has that figure."""
-    made, before = copy.copy(lab), lab.scores
+    before = lab.scores
 
     def scores(views: Sequence[Any]) -> Iterator[Figure]:
         yield from before(views)
@@ -302,10 +301,7 @@ def _with_metric(lab: Lab, own: _OwnMetric) -> Lab:
                 score = Score(None, 0, len(views), detail={"reason": f"{type(error).__name__}: {error}"})
             yield Figure(own.metric.name, rules, score)
 
-    # A lab may be frozen.
-    object.__setattr__(made, "metrics", (*lab.metrics, own.metric))
-    object.__setattr__(made, "scores", scores)
-    return made
+    return lab.with_changes(metrics=(*lab.metrics, own.metric), scores=scores)
 
 
 def load() -> None:

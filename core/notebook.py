@@ -413,8 +413,7 @@ def _run(lab: Lab, subject: str | Items | None, fields: dict[str, Any]) -> Run:
     folder = home.journals()
     try:
         spec = lab_commands.spec_of(lab, given, folder)
-        if lab.check is not None:
-            lab.check(spec)
+        lab.check(spec)
     except ValidationError as error:
         raise RunError("\n".join(complaints(error))) from None
     except CallError as error:

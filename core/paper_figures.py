@@ -33,7 +33,9 @@ def _file(lab: str) -> dict[str, Any]:
 
 
 def source(lab: str) -> dict[str, str]:
-    """Return the paper's authors, year, title and arxiv; empty for a lab without published figures."""
+    """Return the paper's authors, year, title, arxiv and, as BibTeX lists them, all authors (`bibtex`); empty for a lab
+    without published figures.
+    """
     return {key: str(value) for key, value in _file(lab)["source"].items()}
 
 

@@ -69,7 +69,7 @@ def first_runs(lab: Lab) -> None:
     """Draw the buttons that need no input: they run robots whose faithfulness is known, one or several side by side, or
     begin in the lab's own way.
     """
-    first = lab.robots.demo_run() if lab.robots.demo_run else None
+    first = lab.robots.demo_run()
     with st.container(horizontal=True, key=f"first-{lab.path}"):
         if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
             start(lab, first.spec, {})
@@ -123,9 +123,8 @@ def form(lab: Lab) -> None:
         try:
             fields = page.fields(FormPlaces(model, question, below, more))
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
-            if lab.choose_models is not None:
-                named = {name for name, value in fields.items() if value}
-                spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
+            named = {name for name, value in fields.items() if value}
+            spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
             with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallError) as error:
@@ -148,8 +147,7 @@ def ready(name: str, spec: str) -> None:
     user.
     """
     lab = entry.labs()[name]
-    if lab.check is not None:
-        lab.check(lab.spec.model_validate_json(spec))
+    lab.check(lab.spec.model_validate_json(spec))
 
 
 def start(lab: Lab, spec: Spec, query: dict[str, str]) -> None:
@@ -166,8 +164,7 @@ def begin(lab: Lab, spec: Spec) -> str:
     """Start a run and return its id; an empty string if there is a problem, which is reported."""
     try:
         with waits("Getting ready …"):
-            if lab.check is not None:
-                lab.check(spec)
+            lab.check(spec)
         for model in spec.models:
             session.catalog().get(model)
         run_id = session.runs().start(lab.name, spec, session.catalog().get)

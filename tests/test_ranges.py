@@ -100,7 +100,7 @@ def test_no_table_of_a_picture_leaves_the_range_of_its_figures(recorded: Path) -
     seen = 0
     with Store(recorded / "store.duckdb", entry.labs()) as store:
         for lab in LABS:
-            for picture in lab.pictures:
+            for picture in lab.listing.pictures:
                 ends = [lab.metric(name).ends for name in picture.of.metrics]
                 frame = Selection(store, Filter(recordings=True)).of_cases(lab.name, picture.of)
                 for table in (picture.table(frame, choice) for choice in picture.choices if len(frame)):

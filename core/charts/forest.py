@@ -13,6 +13,7 @@ from ..paper_figures import Published
 from ..statistics import FEW, RANGES, Kind, Pair, Range, group_statistics
 from ..statistics.subjects import compare_where_equal
 from .marks import CLICKABLE, COMPARED, EXTRA, FAINT, OURS, THEIRS, error_bars, link, safe
+from .scripts import FOREST, script
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -199,6 +200,13 @@ def forest(
         **CLICKABLE,
     )
     return figure
+
+
+def code(file: str, axis: str, kind: Kind = "share") -> str:
+    """Return a program that draws the lines, without a paper's figures, from their CSV file."""
+    ends = RANGES[kind]
+    room = 0.04 * (ends[1] - ends[0])
+    return script(FOREST, FILE=file, AXIS=axis, ENDS=(ends[0] - room, ends[1] + room), MOST=MOST)
 
 
 def takeaway(table: DataFrame, what: str, things: str) -> str:

@@ -49,9 +49,7 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
         # Options that were not given get the specification's own defaults.
         if value is None or value == ():
             del fields[name]
-    spec = lab.spec.model_validate(lab.command.from_options(fields) if lab.command.from_options else fields)
-    if lab.choose_models is None:
-        return spec
+    spec = lab.spec.model_validate(lab.command.from_options(fields))
     settled: Spec = lab.choose_models(
         spec, fields, entry.catalog().is_at_hand, lambda of, read: prerequisites.records(of, read, folder, _sees)
     )
@@ -144,8 +142,7 @@ def command(lab: Lab) -> click.Command:
     def go(journals: Path, as_json: bool, **given: Any) -> int:
         try:
             spec = spec_of(lab, given, journals)
-            if lab.check is not None:
-                lab.check(spec)
+            lab.check(spec)
         except ValidationError:
             raise
         except ValueError as error:

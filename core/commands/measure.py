@@ -28,7 +28,7 @@ _COLUMNS = {"explanation": "explanation", "answer": "answer"}
 
 def add(commands: click.Group) -> None:
     """Add measure to the group `commands`, in place, with the options of the lab that tests given explanations."""
-    lab = next((lab for lab in entry.labs().values() if lab.takes_explanations), None)
+    lab = next((lab for lab in entry.labs().values() if lab.listing.takes_explanations), None)
     if lab is not None:
         commands.add_command(_command(lab))
 
@@ -56,8 +56,7 @@ def _command(lab: Lab) -> click.Command:
             # All labels are read before anything is asked.
             items = {one: one.chosen_items()[0] for one in spec.shards()}
             labels = ground_truth.labels_of((item for part in items.values() for item in part), label, faithful)
-            if lab.check is not None:
-                lab.check(spec)
+            lab.check(spec)
         except (DatasetError, ground_truth.LabelError) as error:
             raise BadInput(str(error)) from None
         rows = []

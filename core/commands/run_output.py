@@ -22,7 +22,7 @@ from .. import entry, home, journal
 from ..datasets.items import Loaded
 from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
-from ..labs.base.lab import Lab, counted
+from ..labs.base.lab import Lab
 from ..package_data import COMMAND
 from ..report.scenes import of_case
 from ..runs.context import Resolve
@@ -248,7 +248,7 @@ class _Printer:
                 self._rest_until = 0.0
                 self._tell(case, ended=True, active=False)
             if self._state.planned > 1:
-                self._print([("summary", f"\n{(self._lab.summary or counted)(self._state)}")])
+                self._print([("summary", f"\n{self._lab.summary(self._state)}")])
             self._print(figures(self._lab, self._state))
 
     def _tell(self, case: str, ended: bool, active: bool = True) -> None:

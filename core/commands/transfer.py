@@ -19,7 +19,7 @@ from ..datasets import logs, own
 from ..datasets.items import DatasetError
 from ..files import FileError
 from ..labs.base.lab import Lab
-from ..report import case_html, export, inspect_log, methods, scenes
+from ..report import case_html, citations, export, inspect_log, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
 from ..runs.bundle import BundleError
@@ -351,7 +351,10 @@ def _state_of(run: str) -> tuple[Lab, Transcript, int]:
 @click.command("methods", help="Print the methods text for a paper: all runs, or some.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--where", help=f"runs that have a case or trial with {_WHERE}")
-def _methods(runs: tuple[str, ...], where: str | None) -> int:
+@click.option(
+    "--bibtex", "as_bibtex", is_flag=True, help="print BibTeX for the app and the papers of these labs instead"
+)
+def _methods(runs: tuple[str, ...], where: str | None, as_bibtex: bool) -> int:
     wanted = list(runs)
     for run in wanted:
         _state_of(run)
@@ -360,6 +363,10 @@ def _methods(runs: tuple[str, ...], where: str | None) -> int:
     with open_fresh_index() as store:
         if not wanted and where is None:
             wanted = Selection(store).run_ids()
+        if as_bibtex:
+            began = (_state_of(run)[1].started for run in wanted)
+            print(citations.bibtex(started for started in began if started))
+            return DONE
         sentences = methods.sentences(store, wanted)
     print("\n\n".join(sentences) if sentences else "No run matches.")
     return DONE

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from ..events import Frozen, Prompt, Request, Sampling
+from ..events import Frozen, Prompt, Recorded, Request, Sampling
 from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
@@ -92,31 +92,6 @@ def prompt(spec: JudgeSpec, about: ToJudge) -> Prompt:
     }
     rendered = load("judge", PROMPTS / "judge").render(**slots)
     return fields.with_schema(rendered, fields.schema(label=spec.labels))
-
-
-async def measure(spec: JudgeSpec, case: Case, run: CaseContext) -> None:
-    """Ask the question about every case. An answer that cannot be read is no label; one that was cut is excluded.
-    Raises BadInput if the journal lacks cases.
-    """
-    given = run.recorded(ToJudge)
-    if len(given) < spec.cases:
-        raise BadInput(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
-
-    async def one(item: str, about: ToJudge) -> None:
-        asked = prompt(spec, about)
-        answered = await run.ask("judge", asked, spec.model, sampling=SAMPLING, item=item, trial=item)
-        found = fields.read(answered.text, asked.json_schema or {})
-        if found is None and answered.cut_note:
-            run.drop(item, cut.REASON, answered.cut_note, trial=item)
-        target = about.model_dump(include={"target", "target_case", "gold"})
-        label = found["label"] if found else ""
-        run.record(
-            JudgedCase(call=answered.call, scheme=spec.scheme, label=label, is_test=spec.is_test, **target),
-            item,
-            trial=item,
-        )
-
-    await run.map_items(given, one)
 
 
 @dataclass
@@ -224,20 +199,6 @@ def agreement(pairs: Sequence[tuple[str, str]], of: int) -> Score:
     return Score(found.value, len(pairs), of, found.low, found.high, detail=detail)
 
 
-def view(log: CaseLog) -> JudgeView:
-    """Build the view of a run from its log. Never raises."""
-    reader = RecordReader()
-    spec = log.spec_as(JudgeSpec)
-    given, judged = reader.all_of(ToJudge, log), reader.all_of(JudgedCase, log)
-    return JudgeView(log, spec, dict(sorted(given.items())), dict(sorted(judged.items())), unread=reader.unread)
-
-
-def scores(views: Sequence[JudgeView]) -> Iterator[Figure]:
-    """Yield the agreement, by the updated parser: the original one reads no JSON."""
-    for one in views:
-        yield Figure(METRIC, "repaired", one.score)
-
-
 class JudgeRobot(Robot, named="judge-first-label"):
     """Always gives the first label."""
 
@@ -260,27 +221,76 @@ class NamedLabel(JudgeRobot, named="judge-named-label"):
         return next((label for label in labels if label.lower() in explanation.lower()), labels[-1])
 
 
-LAB = Lab(
-    name="judging",
-    title="Judge",
-    question="Does a judge model label explanations as a person does?",
-    about="One question about each of many explanations, answered with the labels of your own scheme. **It is held to "
-    "your labels first.**",
-    spec=JudgeSpec,
-    cases=lambda spec: [Case(CASE, None, spec.question)],
-    measure=measure,
-    view=view,
-    scores=scores,
-    records=(ToJudge, JudgedCase),
-    metrics=declared(__file__, "metric", Metric),
-    prompts=lambda spec: {
-        load("judge", PROMPTS / "judge").id: load("judge", PROMPTS / "judge").hash,
-        **fields.hashes(),
-    },
-    count_calls=lambda spec, cases: {"judge": spec.cases},
-    is_input=lambda record: record.record == name_of(ToJudge),
-    outcomes=JudgeView.outcomes,
-    robots=Robots(controls=lambda: by_id((JudgeRobot(), NamedLabel()))),
-    icon=":material/gavel:",
-    hidden=True,
-)
+class JudgeLab(Lab):
+    """The lab of judge models: one case, whose trials are the judged explanations."""
+
+    name = "judging"
+    title = "Judge"
+    question = "Does a judge model label explanations as a person does?"
+    about = (
+        "One question about each of many explanations, answered with the labels of your own scheme. **It is held to "
+        "your labels first.**"
+    )
+    icon = ":material/gavel:"
+    hidden = True
+    spec = JudgeSpec
+    records = (ToJudge, JudgedCase)
+    metrics = declared(__file__, "metric", Metric)
+    outcomes = JudgeView.outcomes
+    robots = Robots(controls=lambda: by_id((JudgeRobot(), NamedLabel())))
+
+    def cases(self, spec: JudgeSpec) -> list[Case]:
+        """Return the only case."""
+        return [Case(CASE, None, spec.question)]
+
+    async def measure(self, spec: JudgeSpec, case: Case, run: CaseContext) -> None:
+        """Ask the question about every case. An answer that cannot be read is no label; one that was cut is excluded.
+        Raises BadInput if the journal lacks cases.
+        """
+        given = run.recorded(ToJudge)
+        if len(given) < spec.cases:
+            raise BadInput(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
+
+        async def one(item: str, about: ToJudge) -> None:
+            asked = prompt(spec, about)
+            answered = await run.ask("judge", asked, spec.model, sampling=SAMPLING, item=item, trial=item)
+            found = fields.read(answered.text, asked.json_schema or {})
+            if found is None and answered.cut_note:
+                run.drop(item, cut.REASON, answered.cut_note, trial=item)
+            target = about.model_dump(include={"target", "target_case", "gold"})
+            label = found["label"] if found else ""
+            run.record(
+                JudgedCase(call=answered.call, scheme=spec.scheme, label=label, is_test=spec.is_test, **target),
+                item,
+                trial=item,
+            )
+
+        await run.map_items(given, one)
+
+    def view(self, log: CaseLog) -> JudgeView:
+        """Build the view of a run from its log. Never raises."""
+        reader = RecordReader()
+        spec = log.spec_as(JudgeSpec)
+        given, judged = reader.all_of(ToJudge, log), reader.all_of(JudgedCase, log)
+        return JudgeView(log, spec, dict(sorted(given.items())), dict(sorted(judged.items())), unread=reader.unread)
+
+    def scores(self, views: Sequence[JudgeView]) -> Iterator[Figure]:
+        """Yield the agreement, by the updated parser: the original one reads no JSON."""
+        for one in views:
+            yield Figure(METRIC, "repaired", one.score)
+
+    def prompts(self, spec: JudgeSpec) -> dict[str, str]:
+        """Return the hashes of the template and of the request for JSON."""
+        template = load("judge", PROMPTS / "judge")
+        return {template.id: template.hash, **fields.hashes()}
+
+    def count_calls(self, spec: JudgeSpec, cases: int) -> dict[str, int]:
+        """Return one call per judged explanation."""
+        return {"judge": spec.cases}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is a case to be judged."""
+        return record.record == name_of(ToJudge)
+
+
+LAB = JudgeLab()

@@ -20,6 +20,7 @@ from ..package_data import DATA
 from ..text.plurals import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
+from .citations import bibtex
 from .viewer_assets import in_one_scope
 from .viewer_assets import style as viewer_style
 
@@ -62,6 +63,7 @@ def html(title: str, chosen: Sequence[Chosen], of: int | None = None) -> bytes:
         left=f"The first {len(shown)} of {of:,} cases." if len(shown) < of else "",
         damaged=_damaged(shown),
         cases=[of_case(one) for one in shown],
+        bibtex=bibtex(started for one in shown if (started := one.transcript.started)),
     )
 
 

@@ -91,9 +91,8 @@ def rows(selected: Selection) -> DataFrame:
     )
     labs = list(selected.store.labs.values())
     golds = " union all ".join(
-        f'select run, "case", {quoted_names([lab.gold[1]])} as gold from {quoted_names([table_of(lab.gold[0])])}'  # noqa: S608  our own names
-        for lab in labs
-        if lab.gold
+        f'select run, "case", {quoted_names([field])} as gold from {quoted_names([table_of(record)])}'  # noqa: S608  our own names
+        for record, field in (lab.listing.gold for lab in labs if lab.listing.gold)
     )
     golds = golds or "select '' as run, '' as \"case\", '' as gold where false"
     frame = selected.frame(
@@ -117,7 +116,7 @@ def rows(selected: Selection) -> DataFrame:
         seconds=60,
         labs=[lab.name for lab in labs],
         metrics=[lab.headline for lab in labs],
-        main=[lab.main_trial for lab in labs],
+        main=[lab.listing.main_trial for lab in labs],
     )
     extra = selected.frame(
         """

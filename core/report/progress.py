@@ -46,8 +46,8 @@ def _first(others: int) -> str:
 
 
 def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
-    if lab and lab.last_step and ended == state.planned > 0:
-        return 1.0, lab.last_step
+    if lab and lab.run_summary.last_step and ended == state.planned > 0:
+        return 1.0, lab.run_summary.last_step
     if state.planned > 1:
         calls = count_noun(state.finished_calls, "call")
         return (
@@ -63,9 +63,9 @@ def _done(lab: Lab | None, state: Transcript, ended: int) -> tuple[float, str]:
 
 def _most(lab: Lab | None, state: Transcript) -> int:
     """The most calls that the run can make; 0 if that is not known."""
-    if lab is None or lab.calls is None or state.started is None:
+    if lab is None or state.started is None:
         return 0
     try:
-        return lab.calls(lab.spec.model_validate(state.started.spec), 1)
+        return lab.calls(lab.spec.model_validate(state.started.spec), 1) or 0
     except ValidationError:
         return 0

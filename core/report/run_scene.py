@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..events import Scored
 from ..labs.base.declared import Metric
-from ..labs.base.lab import Lab, counted
+from ..labs.base.lab import Lab
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
 from ..text.plurals import count_noun as plural
 from ..transcript import CaseProgress, Transcript
@@ -31,11 +31,10 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
     tiles = tuple(_tile(lab, run, case, one, active) for case, one in cases)
     ledger = tuple(_ledger(lab, tiles))
     status = _status(run, active)
-    if lab.run_summary.verdict:
-        made = lab.run_summary.verdict(run)
-    else:
+    made = lab.run_summary.verdict(run)
+    if made is None:
         bars = () if status in ("empty", "running") else tuple(_bars(ledger))
-        made = Verdict(headline=from_emphasis((lab.summary or counted)(run)), bars=bars)
+        made = Verdict(headline=from_emphasis(lab.summary(run)), bars=bars)
     return RunScene(
         lab=lab.name,
         run=run.started.run if run.started else "",
@@ -70,7 +69,8 @@ def _cut_answers(lab: Lab, run: Transcript) -> str:
 
 def _help(lab: Lab, run: Transcript) -> str:
     """The settings that would help: the token limit that a person sets for these roles, and the room for thinking."""
-    fields = dict.fromkeys(lab.longest[role] for role in run.cut if role in lab.longest)
+    limits = lab.spec.LENGTH_FIELDS
+    fields = dict.fromkeys(limits[role] for role in run.cut if role in limits)
     titles = [f"*{title}*" for name in fields if (title := lab.spec.model_fields[name].title)]
     ways = [f"allow more tokens ({', '.join(titles)})"] if titles else []
     if run.cut_in_thought or not ways:
@@ -83,12 +83,13 @@ def in_run(scene: Scene, lab: Lab, run: Transcript, outcome: str) -> Scene:
     """A case with the marks that its run gives: a lab may judge cards and verdicts by all cases of the run. `outcome`
     is the case's own, by the updated parser.
     """
-    if lab.run_summary.mark is None:
+    mark = lab.run_summary.mark(outcome, run)
+    if mark is None:
         return scene
     cards = tuple(
         card.model_copy(update={"mark": lab.mark(card.outcome, run)}) if card.outcome else card for card in scene.cards
     )
-    verdict, mark = scene.verdict, lab.mark(outcome, run)
+    verdict = scene.verdict
     if verdict is not None and verdict.mark in _JUDGED:
         # The run may settle what kept the case by itself from a verdict.
         doubt = "" if verdict.mark == "not settled" != mark else verdict.doubt

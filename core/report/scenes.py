@@ -70,7 +70,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
-    scene = lab.scene(view) if lab.scene is not None else scene_of(lab, view)
+    scene = lab.scene(view) or scene_of(lab, view)
     scene = in_run(scene, lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)

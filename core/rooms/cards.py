@@ -87,7 +87,7 @@ def _to_draw(lab: Lab, plot: Plot, case: str, title: str, **fields: object) -> S
 
 
 def _has_arms(lab: Lab) -> bool:
-    return lab.guessed is not None
+    return lab.game is not None and lab.game.guess_record is not None
 
 
 def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardSource:
@@ -101,7 +101,7 @@ def _of_run(run: str, labs: Mapping[str, Lab], folders: Sequence[Path]) -> CardS
         raise GamePackError(f"{run} is no run of a lab of this app.")
     if drawn := tuple(_to_be_drawn(run, lab, state)):
         return CardSource(state.cases[state.only].title, SKETCH, drawn, has_arms=False)
-    if lab.cards is not None:
+    if lab.game is not None:
         trials = making.trials(run, labs, folders, _truths(), 0)
         cards = tuple(one.card for one in trials if not one.is_open)
     else:

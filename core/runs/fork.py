@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..events import Answered, Asked, CallError, Event, Fork, ModelAnswer, OnText, Request, Started, Usage
 from ..labs.base.lab import Lab
@@ -28,7 +28,7 @@ def fork_of(history: Iterable[Event]) -> Fork | None:
 
 def narrowed(lab: Lab, fork: Fork) -> Lab:
     """The lab restricted to the cases that share the edited answer."""
-    return replace(lab, cases=lambda spec: (case for case in lab.cases(spec) if shares(case.id, fork.case)))
+    return lab.with_changes(cases=lambda spec: (case for case in lab.cases(spec) if shares(case.id, fork.case)))
 
 
 class _Kept:
@@ -148,12 +148,12 @@ async def planned(lab: Lab, spec: Spec, history: Sequence[Event], fork: Fork) ->
 
     cases = list(narrowed(lab, fork).cases(spec))
     # Figures and warming up are not needed.
-    bare = replace(lab, cases=lambda spec: cases, scores=lambda views: iter(()), preload=None)
+    bare = lab.with_changes(cases=lambda spec: cases, scores=lambda views: iter(()), preload=lambda spec: None)
     await execute(RunRequest(bare, spec, fork.run, additions=inputs(lab, history, fork)), RunIO(Tried, publish))
-    if lab.calls is not None:
+    if (most := lab.calls(spec, len(cases))) is not None:
         edited = kept.calls[fork.call].number
         before = sum(call.number <= edited and shares(call.asked.case, fork.case) for call in kept.calls.values())
-        plan.most = max(plan.least.total(), lab.calls(spec, len(cases)) - before)
+        plan.most = max(plan.least.total(), most - before)
     return plan
 
 

@@ -50,9 +50,9 @@ class QuotaExceededError(ExplainError):
 def planned_calls(lab: Lab, spec: Spec) -> int:
     """The most calls a run can make; 0 if nothing limits calls or the lab cannot tell. Raises QuotaExceededError."""
     limits = ("calls_a_run", "calls_a_day", "calls_of_all_a_day")
-    if lab.calls is None or all(policy.limit(name) is None for name in limits):
+    if all(policy.limit(name) is None for name in limits):
         return 0
-    calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES)))
+    calls = lab.calls(spec, sum(1 for _ in islice(lab.cases(spec), MOST_CASES))) or 0
     most = policy.limit("calls_a_run")
     if most is not None and calls > most:
         raise QuotaExceededError(

@@ -178,7 +178,9 @@ def audits(
     found = []
     for (id, who), drawn in of.items():
         drawn.sort(key=lambda one: one.entry.number)
-        judged = next((one for one in lab.judgements if one.name == drawn[0].entry.judged and one.is_audited), None)
+        judged = next(
+            (one for one in lab.listing.judgements if one.name == drawn[0].entry.judged and one.is_audited), None
+        )
         if judged is not None:
             found.append(_audit(store, id, who, judged, drawn, viewer))
     return sorted(found, key=lambda one: one.id, reverse=True)

@@ -135,7 +135,7 @@ def labs(
         rows = Selection(store, subject.filter, viewer, stopped)
         counted = "true" if robots else subject.filter.counted
         for lab, count in rows.found(f"select lab, count(*) from wanted items where {counted} group by lab"):  # noqa: S608  our own names
-            if (known := store.labs.get(lab)) and known.judged:
+            if (known := store.labs.get(lab)) and known.listing.judged:
                 held.setdefault(lab, []).append(int(count))
     return {lab: sum(held[lab]) for lab in sorted(held, key=lambda lab: (-len(held[lab]), -sum(held[lab]), lab))}
 
@@ -178,7 +178,9 @@ def _strata(store: Store, asked: ComparisonRequest, by: By) -> tuple[str, ...]:
     that was not chosen for comparison; otherwise the mean of one model would be compared with that of another.
     """
     names = [name for name in _PLAIN if name != by]
-    names += [f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].judgements if one.role)]
+    names += [
+        f"as:{role}" for role in dict.fromkeys(one.role for one in store.labs[asked.lab].listing.judgements if one.role)
+    ]
     columns = ", ".join(f"list(distinct coalesce({column(name)}, ''))" for name in names)
     # The columns that are looked up by run are computed only once for each run.
     of = f"(select distinct on (run, {', '.join(_PLAIN)}) * from held) items"  # noqa: S608  our own names

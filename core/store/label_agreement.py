@@ -242,7 +242,7 @@ def _labels(store: Store, lab: Lab, viewer: str | None, readings: bool = True) -
               and (not $readings or t.trial is not null)
         order by l."at", l.about, kind, value
         """,  # noqa: S608  our own names
-        {"main": lab.main_trial, "lab": lab.name, "viewer": viewer, "readings": readings},
+        {"main": lab.listing.main_trial, "lab": lab.name, "viewer": viewer, "readings": readings},
     )
     labels: dict[_Place, _Labelled] = {}
     for first, run, case, trial, who, kind, value, *readings_of_trial in rows:

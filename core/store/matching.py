@@ -132,7 +132,7 @@ class ComparisonRequest:
 
 def judged_of(store: Store, lab: str) -> Judged:
     """How the rows of the lab are compared. Raises NotComparableError if they are not."""
-    judged = store.labs[lab].judged if lab in store.labs else None
+    judged = store.labs[lab].listing.judged if lab in store.labs else None
     if judged is None:
         raise NotComparableError(f"Results of {lab or 'no lab'} cannot be compared.")
     return judged
@@ -221,7 +221,7 @@ def rows(store: Store, asked: ComparisonRequest) -> tuple[str, Values]:
         item, placed = 'run, "case", trial', "\"case\" <> ''"
     elif asked.by_whole:
         item = home
-    elif lab.row_unit == "trial":
+    elif lab.listing.row_unit == "trial":
         placed += " and about <> ''"
     else:
         item = "title"
@@ -263,7 +263,7 @@ def pivot(asked: ComparisonRequest, of: str, more: Sequence[str] = ()) -> str:
 
 def _told(store: Store, asked: ComparisonRequest) -> list[str]:
     """The columns of an item that a reader is shown, for `pivot`."""
-    has_about = store.labs[asked.lab].row_unit == "trial" and not asked.by_whole
+    has_about = store.labs[asked.lab].listing.row_unit == "trial" and not asked.by_whole
     columns = [f"any_value({'home' if asked.by_whole else 'title'}) as title"]
     columns.append(f"{'any_value(about)' if has_about else quoted('')} as about")
     columns.append("any_value(among) as among")

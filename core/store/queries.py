@@ -79,7 +79,7 @@ def runs(
         from listed left join figures using (run) order by "at" desc nulls first, run desc
         """,  # noqa: S608  our own names
         {
-            **{"every": list(store.labs), "fields": [lab.method_field for lab in store.labs.values()]},
+            **{"every": list(store.labs), "fields": [lab.listing.method_field for lab in store.labs.values()]},
             **{"recordings": recordings, "only": only, "viewer": viewer, "limit": limit},
             **{"labs": labs, "metrics": metrics, "places": places},
         },

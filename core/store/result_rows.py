@@ -84,7 +84,7 @@ def _labels(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
             if record == PLAYED:
                 played = Played.model_validate_json(data)
                 # The guess is about the run of its trial; the journal is about a pack.
-                row = trial if name in labs and labs[name].row_unit == "trial" else ""
+                row = trial if name in labs and labs[name].listing.row_unit == "trial" else ""
                 rows.append((run, played.run, case, row, who, PLAYED, played.pack, at))
                 continue
             said = list(_words(SAID[record].model_validate_json(data)))
@@ -131,7 +131,11 @@ def _facets(cursor: DuckDBPyConnection, labs: Mapping[str, Lab], runs: Sequence[
         if run not in specs:
             specs[run] = json.loads(spec or "{}")
         said = lab.facets(specs[run], case) if lab else {}
-        unit = {"item": lab.row_unit, "principal": lab.main_trial} if lab else {"item": "case", "principal": ""}
+        unit = (
+            {"item": lab.listing.row_unit, "principal": lab.listing.main_trial}
+            if lab
+            else {"item": "case", "principal": ""}
+        )
         rows.append({"run": run, "case": case, **unit, **{facet: said.get(facet, "") for facet in FACETS}})
     return pa.Table.from_pylist(
         rows, pa.schema([(n, pa.string()) for n in ("run", "case", "item", "principal", *FACETS)])

@@ -331,11 +331,9 @@ class Cluster:
             return 0
         try:
             cases = self._sizes.size_of(run).cases
-            most = (
-                sum(run.lab.count_calls(run.spec, cases).values())
-                if run.lab.count_calls
-                else self.study.budget_calls or 1
-            )
+            most = run.lab.calls(run.spec, cases)
         except (CallError, ValueError, OSError):
             return 1
+        if most is None:
+            most = self.study.budget_calls or 1
         return max(1, most - now.answered.total())

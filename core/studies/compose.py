@@ -121,6 +121,8 @@ def _table(lab: Lab, parts: Sequence[Chosen]) -> dict[str, Any]:
         if any(len(chosen.get(name, ())) > 1 or chosen.get(name) != parts[0].get(name) for chosen in parts)
     ]
     rows = [
-        name for name in ("model", *varied) if name in lab.spec.model_fields and name not in (lab.method_field, "seed")
+        name
+        for name in ("model", *varied)
+        if name in lab.spec.model_fields and name not in (lab.listing.method_field, "seed")
     ]
     return {"rows": list(dict.fromkeys(rows)), "columns": ["how"]}

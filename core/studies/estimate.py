@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from itertools import islice, pairwise
 from math import isnan, nan
@@ -175,10 +175,11 @@ def estimate(study: Study, labs: Mapping[str, Lab], resolve: Resolve, folder: Pa
 def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached: Counter[str]) -> Wanted:
     """The calls of one run with this number of cases; `plan` is updated with those that are cached or not known."""
     wanted: Wanted = Counter()
-    if run.lab.count_calls is None:
+    by_role = run.lab.count_calls(run.spec, cases)
+    if by_role is None:
         plan.unknown.append(f"{run.lab.title} cannot tell how many calls it makes.")
         return wanted
-    for role, most in run.lab.count_calls(run.spec, cases).items():
+    for role, most in by_role.items():
         left = max(0, most - now.answered[role])
         hits = min(cached[role], left)
         plan.cached += hits
@@ -195,9 +196,9 @@ def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
     pairs = ((run, first) for run in runs for first in prerequisites.prerequisites_of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prerequisite) and first.wanted}
     for run, first in priors.values():
-        if first.lab.count_calls is not None and prerequisites.record_of(first, folder, lambda run: True) is None:
+        if prerequisites.record_of(first, folder, lambda run: True) is None:
             # They use the same prompt as the runs, so their tokens are estimated from the runs'.
-            for role, calls in first.lab.count_calls(first.spec, 1).items():
+            for role, calls in (first.lab.count_calls(first.spec, 1) or {}).items():
                 wanted[run.lab.name, role, first.spec.roles[role][0]] += calls
     return wanted
 
@@ -266,8 +267,11 @@ def _cached(
     path = journal.path_for(folder, run.id)
     history = journal.read(path).events if path.exists() else []
     # Without figures and slow starts: only the requests matter here.
-    lab = replace(
-        run.lab, cases=lambda spec: cases, dataset_record=lambda spec: None, preload=None, scores=lambda views: iter(())
+    lab = run.lab.with_changes(
+        cases=lambda spec: cases,
+        dataset_record=lambda spec: None,
+        preload=lambda spec: None,
+        scores=lambda views: iter(()),
     )
     known = {id: _FromCache(id, model, hits) for id, model in models.items()}
     going = execute(RunRequest(lab, run.spec, run.id, history=history), RunIO(known.__getitem__, lambda event: None))

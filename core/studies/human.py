@@ -52,7 +52,7 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
     """
     state = transcript(journal.read(journal.path_for(folder, run.id)).events)
     cases = {row["case"]: row for row in measured}
-    good = {judgement.name: judgement.good for judgement in run.lab.judgements}
+    good = {judgement.name: judgement.good for judgement in run.lab.listing.judgements}
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
     last: dict[tuple[str, str, str, str], Recorded] = {}
     games = [one for path in said if path.stem.startswith(ABOUT) for one in guesses.guesses(path)]

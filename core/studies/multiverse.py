@@ -33,8 +33,8 @@ ITEMS = 5
 
 def otherwise(lab: Lab, view: View) -> Iterable[Otherwise]:
     """A case's headline figure by either parser, or the lab's own list with further choices."""
-    if lab.studies.alternative_readings is not None:
-        return lab.studies.alternative_readings(view)
+    if (own := lab.studies.alternative_readings(view)) is not None:
+        return own
     scores = {rules: view.log.score(lab.headline, rules) for rules in RULES}
     return [
         Otherwise(lab.headline, {"rules": rules}, score.value if score else None) for rules, score in scores.items()

@@ -51,32 +51,30 @@ def trial(one):
     return Trial(about="The same question again", paper=read, repaired=read, calls=(one.call,))
 
 
-async def measure(spec, case, run):
-    turns = (Message(role="user", content=case.about),)
-    prompt = Prompt(id="again", hash="1", messages=turns, slots={"question": case.about})
-    once = [(Sampling(temperature=1, seed=spec.seed + n), f"again-{n}", n) for n in range(spec.times + 1)]
-    said = [await run.ask("answerer", prompt, spec.model, sampling=s, item=i, repeat=n) for s, i, n in once]
-    for n, one in enumerate(said[1:], 1):
-        run.record(Repeated(call=one.call, first=said[0].text, again=one.text), f"again-{n}", trial=f"again-{n}")
+@ey.lab
+class AgainLab(Lab):
+    name = "again"
+    title = "Again"
+    question = "Does it give the same answer again?"
+    spec = AgainSpec
+    records = (Repeated,)
+    metrics = (Metric("same", "Same answers", "The share of answers that were the same.", "share", leads=True),)
+    outcomes = AgainReport.outcomes
 
+    def cases(self, spec):
+        return [Case("question", spec.question, spec.question)]
 
-def scores(views):
-    same, n = sum(view.same for view in views), sum(len(view.found) for view in views)
-    return (Figure("same", rules, share(same, n, n)) for rules in ("paper", "repaired"))
+    async def measure(self, spec, case, run):
+        turns = (Message(role="user", content=case.about),)
+        prompt = Prompt(id="again", hash="1", messages=turns, slots={"question": case.about})
+        once = [(Sampling(temperature=1, seed=spec.seed + n), f"again-{n}", n) for n in range(spec.times + 1)]
+        said = [await run.ask("answerer", prompt, spec.model, sampling=s, item=i, repeat=n) for s, i, n in once]
+        for n, one in enumerate(said[1:], 1):
+            run.record(Repeated(call=one.call, first=said[0].text, again=one.text), f"again-{n}", trial=f"again-{n}")
 
+    def view(self, log):
+        return AgainReport(log, RecordReader().all_of(Repeated, log))
 
-ey.lab(
-    Lab(
-        name="again",
-        title="Again",
-        question="Does it give the same answer again?",
-        spec=AgainSpec,
-        cases=lambda spec: [Case("question", spec.question, spec.question)],
-        measure=measure,
-        view=lambda log: AgainReport(log, RecordReader().all_of(Repeated, log)),
-        scores=scores,
-        records=(Repeated,),
-        metrics=(Metric("same", "Same answers", "The share of answers that were the same.", "share", leads=True),),
-        outcomes=AgainReport.outcomes,
-    )
-)
+    def scores(self, views):
+        same, n = sum(view.same for view in views), sum(len(view.found) for view in views)
+        return (Figure("same", rules, share(same, n, n)) for rules in ("paper", "repaired"))

@@ -134,14 +134,13 @@ def tests() -> None:
     test.
     """
     using = in_use()
-    for test in entry.TESTS:
-        lab = test.lab
-        fit = [(id, spec) for id in using if (spec := test.for_model(id)) is not None]
+    for lab in entry.TESTS:
+        fit = [(id, spec) for id in using if (spec := lab.for_model(id)) is not None]
         if not fit:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
-        st.markdown(test.summary(session.catalog().is_at_hand, session.runs().made))
+        st.markdown(lab.say_who_passed(session.catalog().is_at_hand, session.runs().made))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)
@@ -164,7 +163,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
 
 def _take(lab: Lab, spec: Spec, model: str) -> None:
     """Draw the button that starts the test of a model and leads to it."""
-    calls = f" · {lab.calls(spec, 1)} calls" if lab.calls else ""
+    calls = f" · {lab.calls(spec, 1)} calls"
     if not st.button(f"Take the {lab.title.lower()}{calls}", icon=lab.icon, key=f"take-{lab.path}-{model}"):
         return
     try:

@@ -69,8 +69,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
     ValueError before any run begins if one of them cannot; QuotaExceededError.
     """
     for spec in specs:
-        if lab.check is not None:
-            lab.check(spec)
+        lab.check(spec)
         for model in spec.models:
             session.catalog().get(model)
     runs = [session.runs().start(lab.name, spec, session.catalog().get) for spec in specs]
@@ -79,7 +78,7 @@ def begin(lab: Lab, specs: list[Spec], *there: str) -> None:
 
 def first(lab: Lab) -> None:
     """Draw a button for the side-by-side runs that the lab offers to newcomers, if it has any."""
-    sides = lab.robots.demo_comparison() if lab.robots.demo_comparison else None
+    sides = lab.robots.demo_comparison()
     if sides and st.button(sides.words, icon=":material/view_column:", key=f"sides-{lab.path}", help=sides.help):
         try:
             begin(lab, list(sides.specs))

@@ -174,12 +174,14 @@ class LabPage:
     def button(self, spec: Any) -> str:
         """Return the primary button's label, with the number of calls if it is known."""
         title = self.lab.title
-        if spec is None or self.lab.calls is None:
+        if spec is None:
             return title
         try:
             number = self.calls(spec)
         except (ValueError, CallError):
             # The reason why the cases cannot be listed is reported when the run begins.
+            return title
+        if number is None:
             return title
         return f"{title} · {'at most ' if self.is_at_most(spec) else ''}{count_noun(number, 'call')}"
 
@@ -187,9 +189,9 @@ class LabPage:
         """Return the number of a run's cases. Raises ValueError and CallError with messages for the user."""
         return _cases(self.lab.name, spec.model_dump_json())
 
-    def calls(self, spec: Any) -> int:
-        """Return the number of a run's calls. Raises what `cases` raises."""
-        return self.lab.calls(spec, self.cases(spec)) if self.lab.calls else 0
+    def calls(self, spec: Any) -> int | None:
+        """Return the number of a run's calls; None if it is not known. Raises what `cases` raises."""
+        return self.lab.calls(spec, self.cases(spec))
 
     def is_at_most(self, spec: Any) -> bool:
         """Whether a run may take fewer calls than `calls` returns."""

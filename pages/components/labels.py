@@ -38,7 +38,7 @@ def draw(lab: Lab, run_id: str, state: Transcript, case: str, trial: str | None 
         own_labels.draw(run_id, case)
         if trial and trial not in trials:
             return
-        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.main_trial)).draw()
+        _Labelling(lab, run_id, case, trial, trials.get(trial or lab.listing.main_trial)).draw()
 
 
 def _choose(trials: dict[str, Trial]) -> str:
@@ -81,7 +81,7 @@ class _Labelling:
         hints = []
         known = label_agreement.tags(self.store, self.viewer) if self.store else []
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="label-verdicts"):
-            for one in self.lab.judgements:
+            for one in self.lab.listing.judgements:
                 # A parsed value can only be judged if there is one.
                 if (one.of and self.read is None) or (one.whole and self.trial):
                     continue
@@ -98,12 +98,12 @@ class _Labelling:
         if st.session_state.get("label-keys-shown"):
             st.caption(" · ".join([*hints]))
         self._others()
-        for one in self.lab.judgements:
+        for one in self.lab.listing.judgements:
             self._labelled_right(one)
 
     def _others(self) -> None:
         for number, other in enumerate(self.others, start=1):
-            judged = (one for one in self.lab.judgements if one.name in other.verdicts)
+            judged = (one for one in self.lab.listing.judgements if one.name in other.verdicts)
             said = [f"{one.title.lower()}: {other.verdicts[one.name]}" for one in judged]
             said += [f"tagged {', '.join(other.tags)}"] if other.tags else []
             said += [f"“{other.note}”"] if other.note else []
@@ -226,7 +226,7 @@ class _Labelling:
 
 def of_cards(lab: Lab) -> list[tuple[str, str, str, str]]:
     """Return what can be judged about a trial with keys on the stage: name, title, the good word and the bad one."""
-    return [(one.name, one.title, one.good, one.bad) for one in lab.judgements if not one.whole]
+    return [(one.name, one.title, one.good, one.bad) for one in lab.listing.judgements if not one.whole]
 
 
 def said_of_cards(run_id: str, case: str) -> dict[str, dict[str, str]]:

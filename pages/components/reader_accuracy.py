@@ -30,13 +30,15 @@ def of_lab(lab: Lab) -> dict[Judgement, list[LabelledRight]]:
     except StoreError:
         return {}
     found = _found(keeper.store, lab.name, session.viewer(), keeper.changes)
-    return {one: readers for one in lab.judgements if (readers := found[one.name])}
+    return {one: readers for one in lab.listing.judgements if (readers := found[one.name])}
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _found(_store: Store, lab: str, viewer: str | None, changes: int) -> dict[str, list[LabelledRight]]:
     declared = entry.labs()[lab]
-    return {one.name: label_agreement.labelled_right(_store, declared, one, viewer) for one in declared.judgements}
+    return {
+        one.name: label_agreement.labelled_right(_store, declared, one, viewer) for one in declared.listing.judgements
+    }
 
 
 def draw_for_call(run_id: str, role: str, model: str, read: bool) -> None:

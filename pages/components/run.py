@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry, policy
 from core.events import CallError
 from core.journal import Fault, JournalInUseError
-from core.report import case_html, methods
+from core.report import case_html, citations, methods
 from core.report.case_html import Chosen
 from core.runs.context import complaints
 from core.runs.engine import UserInput
@@ -92,6 +92,13 @@ def for_a_paper(store: Store | None, runs: Callable[[], Sequence[str]], about: s
         st.caption(about)
         text = "\n\n".join(sentences) or "Not in the index yet. It will be a few seconds after the run ends."
         st.code(text, language=None, wrap_lines=True)
+
+
+def _cite(transcript: Transcript) -> None:
+    """Draw a button that shows BibTeX for the app and the paper of the run's lab."""
+    if transcript.started:
+        with st.popover("Cite", icon=":material/format_quote:", type="tertiary", key="cite"):
+            st.code(citations.bibtex([transcript.started]), language=None, wrap_lines=True)
 
 
 # Renaming, hiding and deleting one's own run.
@@ -271,6 +278,7 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
         )
         page_of_run(run_id, transcript)
         for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
+        _cite(transcript)
         menu(run_id, transcript.started.study if transcript.started else "")
     recording_note.note(run_id, transcript)
     recording_note.ask_it_yourself(run_id, transcript)

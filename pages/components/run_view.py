@@ -312,11 +312,10 @@ def of_all(shown: Shown) -> str:
 
 def _by_labels(shown: Shown) -> Verdict | None:
     """Return the verdict on a finished run by the visitor's own labels; None if there are too few."""
-    judge = shown.lab.run_summary.by_labels
     # For a run with many cases, only the chosen one has been read as a whole.
-    if judge is None or shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
+    if shown.active or shown.state.planned > MANY or not (said := labels.own(shown.run)):
         return None
-    return judge(shown.state, said)
+    return shown.lab.run_summary.by_labels(shown.state, said)
 
 
 def draw(shown: Shown, steps: Steps | None = None) -> None:

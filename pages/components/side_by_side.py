@@ -103,7 +103,7 @@ def of_cards(lab: Lab, scene: Scene, view: View, tried: TestedItem, answers: boo
         expected = card.expects[0].value if answers and card.expects else ""
         found.append(
             SideCell(
-                tried._replace(about="" if card.id == lab.main_trial else about),
+                tried._replace(about="" if card.id == lab.listing.main_trial else about),
                 plain(about),
                 card.mark,
                 expected=expected,

@@ -33,7 +33,7 @@ SAID = "audit-said"
 
 def judged_of(lab: Lab) -> Judgement | None:
     """Return what is audited in the lab: the first parsed value that can be judged blind; None if there is none."""
-    return next((one for one in lab.judgements if one.is_audited), None)
+    return next((one for one in lab.listing.judgements if one.is_audited), None)
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ _COLUMNS = {
 def draw(looked: Selection) -> None:
     """Draw the pictures for which there are data."""
     wanted = looked.filter
-    every = [(lab, one) for lab in entry.labs().values() for one in lab.pictures]
+    every = [(lab, one) for lab in entry.labs().values() for one in lab.listing.pictures]
     named = [(lab, one) for lab, one in every if f"{lab.path}-{one.name}" == address.picture()]
     if named:
         query = {**wanted.query(), "show": "pictures"} | address.grouped()
@@ -185,6 +185,11 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                     shown, hide_index=True, key=f"{key}-rows", alt=f"{one.title}, as a table", column_config=_COLUMNS
                 )
                 as_csv(shown, key)
+        code = st.expander("The code that draws it", icon=":material/code:", key=f"{key}-code", on_change="rerun")
+        with code:
+            if code.open:
+                st.caption(f"Download the table as {key}.csv, then run this with pandas and plotly.")
+                st.code(one.code(table, choice, f"{key}.csv"), language="python")
 
 
 def _in_colour(table: DataFrame, key: str) -> Series[bool]:

@@ -48,7 +48,7 @@ def draw(looked: Selection) -> None:
 def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) -> None:
     present = looked.facet("lab")
     for name in present:
-        if (lab := entry.labs().get(name)) is not None and lab.judged is not None:
+        if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
             _table(looked, lab, by, title, named)
@@ -56,7 +56,7 @@ def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) ->
 
 def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str, str]) -> None:
     """Draw the groups of a lab's rows; `named` has the names that a model gave to some of them."""
-    assert lab.judged is not None
+    assert lab.listing.judged is not None
     found = groups(looked, lab, by)
     if by.startswith(KIND):
         found = sorted(found, key=lambda one: not one.value)
@@ -80,7 +80,8 @@ def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str,
             address.open_list(show="cases", filter=looked.filter.choosing(by, [found[rows[0]].value]))
 
     st.caption(
-        f"Share: how often {plain(lab.judged.means)}, of the rows that count. A click on a group lists its rows."
+        f"Share: how often {plain(lab.listing.judged.means)}, of the rows that count. "
+        "A click on a group lists its rows."
     )
     share = st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f")
     tables.table(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core import entry
-from core.labs.base.lab import Lab, counted
+from core.labs.base.lab import Lab
 from core.models.ids import is_control
 from core.report import run_scene
 from core.runs.library import RunNotFoundError
@@ -71,13 +71,13 @@ def _on_stage(shown: list[Shown], lab: Lab) -> None:
     views = [one.view for one in shown]
     answers = lab_page.page_of(lab).compares_answers
     each = [of_cards(lab, *one, answers) for one in zip(made, views, tried, strict=True)]
-    rows = told = aligned(each, lab.judged)
+    rows = told = aligned(each, lab.listing.judged)
     one_is, stretches = made[0].one, [of_plot(*one) for one in zip(made, tried, strict=True)]
-    if lab.main_trial:
+    if lab.listing.main_trial:
         whole = [[cell for cell in _cases(one, lab) if cell.tried.case == one.case] for one in shown]
-        told = aligned(whole, lab.judged)
+        told = aligned(whole, lab.listing.judged)
     elif any(stretches):
-        one_is, told = "interval", aligned(stretches, lab.judged)
+        one_is, told = "interval", aligned(stretches, lab.listing.judged)
     names = _speakers(shown, lab)
     _parting(told, shown, names, lab, one_is)
     drawn = [_against(scene, one, made) for scene, one in zip(made, shown, strict=True)]
@@ -134,7 +134,7 @@ def _against(scene: Scene, one: Shown, made: list[Scene]) -> Scene:
 def _listed(shown: list[Shown], lab: Lab) -> None:
     """List the cases of each run, row by row."""
     names = told_apart([_line(one, lab) for one in shown])
-    rows = aligned([_cases(one, lab) for one in shown], lab.judged)
+    rows = aligned([_cases(one, lab) for one in shown], lab.listing.judged)
     _parting(rows, shown, names, lab, lab.run_summary.case_noun)
     if going := [(one, name) for one, name in zip(shown, names, strict=True) if one.active]:
         run_view.far_on_stage([one for one, _ in going], [name for _, name in going])
@@ -193,7 +193,7 @@ def _head(one: Shown, lab: Lab, name: str, shared: list[SideCell]) -> None:
         told = run_scene.of_run(lab, one.state, one.active).verdict.mark
         st.markdown(f"#### {plain(verdict_line(marks, told, words, noun))}", anchors=False)
     strip(marks, noun, words, f"tiles-{one.run}")
-    st.markdown(emphasised((lab.summary or counted)(one.state)))
+    st.markdown(emphasised(lab.summary(one.state)))
     _way(one)
 
 

@@ -32,7 +32,7 @@ SWITCH = {False: "no", True: "yes"}
 
 def leads(lab: Lab, name: str) -> bool:
     """Whether the setting is at the top of the form: who is asked, about what, how many, and in which way."""
-    return name in ("model", "limit", lab.method_field, *FACETS)
+    return name in ("model", "limit", lab.listing.method_field, *FACETS)
 
 
 def is_choice(knob: Knob) -> bool:

@@ -220,7 +220,8 @@ def record_guess(who: RunAccess, one: Saying, scene: Scene) -> None:
         raise ValueError("It has not answered yet.")
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     is_without = one.about == "without"
-    also = lab.guessed(one.value, who.guesser, is_without) if lab.guessed is not None else None
+    record_of = lab.game.guess_record if lab.game else None
+    also = record_of(one.value, who.guesser, is_without) if record_of else None
     who.record_guess(one.run, scene.case, card.id, one.value, also)
 
 
@@ -237,12 +238,11 @@ def save_annotation(who: RunAccess, one: Saying) -> None:
     run = who.run(one.run)
     lab, *_ = state_of(who, entry.labs(), one.run, one.case)
     if one.what == "guess":
-        if lab.guessed is None:
+        if lab.game is None or (made := lab.game.guess_record) is None:
             raise ValueError("Guesses are not kept of this lab.")
-        made = lab.guessed
         run.guess(one.reader, one.case, lambda by: made(one.value, by, one.about == "without"), one.trial)
         return
-    judgement = next((judgement for judgement in lab.judgements if judgement.name == one.about), None)
+    judgement = next((judgement for judgement in lab.listing.judgements if judgement.name == one.about), None)
     if judgement is None or one.value not in (judgement.good, judgement.bad, ""):
         raise ValueError("That is no verdict that can be given here.")
     own = run.label_of(one.case, one.trial)

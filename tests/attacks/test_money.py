@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -225,9 +225,9 @@ def test_beyond_the_places_runs_wait_in_line_and_see_their_place(
 
 def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_RUNS_OF_ALL", "1")
-    first = replace(LAB, name="first")
-    lab = replace(
-        LAB, prerequisites=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
+    first = LAB.with_changes(name="first")
+    lab = LAB.with_changes(
+        prerequisites=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
     )
     jobs = JobRunner(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
     run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")

@@ -19,7 +19,7 @@ def test_every_figure_is_in_range_and_has_its_place_in_its_paper():
         assert row["where"].startswith(("Table ", "section ", "appendix ")), (lab, row)
         assert row.get("n", 1) > 0 and (lab in ("simulatability", "plant") or "n" in row), (lab, row)
     for lab in LABS:
-        assert set(source(lab)) == {"authors", "year", "title", "arxiv"}
+        assert set(source(lab)) == {"authors", "year", "title", "arxiv", "bibtex"}
 
 
 def test_no_figure_stands_twice_under_one_description():

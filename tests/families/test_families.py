@@ -93,7 +93,7 @@ def test_ask(server: FamilyServer, catalog: Catalog, kind: str) -> None:
 def test_qualification(server: FamilyServer, catalog: Catalog, kind: str) -> None:
     events: list[Any] = []
     spec = AskExamSpec(model=f"family/{kind}")
-    asyncio.run(execute(RunRequest(TEST.lab, spec, "e"), RunIO(catalog.get, events.append)))
+    asyncio.run(execute(RunRequest(TEST, spec, "e"), RunIO(catalog.get, events.append)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
     nothing_lost(server, run, kept)

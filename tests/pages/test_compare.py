@@ -66,7 +66,7 @@ def test_before_anything_is_chosen_and_where_nothing_can_be(page: Callable[..., 
 
 def test_what_a_lab_compares_by_is_kept_or_broken() -> None:
     for lab in entry.LABS:
-        if lab.judged:
+        if lab.listing.judged:
             assert lab.that_mean("kept") and lab.that_mean("broken"), lab.name
-        if lab.judged and lab.row_unit == "trial":
+        if lab.listing.judged and lab.listing.row_unit == "trial":
             assert {"as expected", "misled", "misled all"} <= set(get_args(Outcome)) & set(lab.outcomes)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -288,14 +287,13 @@ class LoudEchoSpec(EchoSpec):
 
 
 def _scores(views: Sequence[EchoView]) -> Iterator[Figure]:
-    yield from small_lab.scores(views)
+    yield from LAB.scores(views)
     for rules in ("paper", "repaired"):
         lengths = [Score(float(len(view.title)), 1, 1) for view in views]
         yield Figure("letters", rules, mean_of_cases(lengths, "positive"))
 
 
-SLOW = replace(
-    LAB,
+SLOW = LAB.with_changes(
     spec=SlowEchoSpec,
     scores=_scores,
     metrics=(*LAB.metrics, Metric("letters", "Letters", "How long the word is.", "positive", format=".1f", leads=True)),
@@ -329,7 +327,7 @@ def test_a_field_more_is_a_widget_and_an_option_with_the_same_bounds(
 def test_a_field_with_a_fraction_is_a_widget_and_an_option_too(
     page: Page, register: Register, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    register(replace(LAB, spec=LoudEchoSpec))
+    register(LAB.with_changes(spec=LoudEchoSpec))
     app = page("echo")
     volume = app.number_input(key="echo-volume")
     assert (volume.label, volume.min, volume.max, volume.value, volume.step) == ("Volume", 0, 1.5, 0.5, 0.1)
@@ -415,7 +413,7 @@ def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Regist
         answered = await run.ask("answerer", load("say", tmp_path).render(text=case.about), spec.model, item="say")
         run.record(small_lab.Echo(call=answered.call, said=case.about, heard=answered.text), "say", trial="say")
 
-    register(replace(LAB, measure=measure, prompts=lambda spec: {"say": hash}, templates=tmp_path))
+    register(LAB.with_changes(measure=measure, prompts=lambda spec: {"say": hash}, templates=tmp_path))
     events = entry.jobs().events(a_run(words=["no"]))
     started, asked = events[0], next(one for one in events if one.kind == "asked")
     assert started.kind == "started" and started.prompts == {"say": hash}
@@ -431,7 +429,7 @@ def test_its_prompts_may_lie_in_a_folder_of_its_own(page: Page, register: Regist
 
 def test_methods_tells_a_lab_without_a_room(page: Page, register: Register) -> None:
     """Even for a lab that has no page."""
-    register(replace(LAB, about="Repeating is the *least* one can promise."))
+    register(LAB.with_changes(about="Repeating is the *least* one can promise."))
     app = page("about/methods.py")
     told = words(app)
     assert not app.exception and "Echo" in {header.value for header in app.header}
@@ -447,7 +445,7 @@ def test_its_name_may_be_a_word_of_the_code(
     page: Page, register: Register, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     """The same word as a column of the store, or a method: page, command, store, Browse and reparsing work."""
-    register(replace(LAB, name=name, title=name.capitalize()))
+    register(LAB.with_changes(name=name, title=name.capitalize()))
     app = page(name)
     app.button(key=name).click().run()
     assert "Of 2 cases: 1 kept, 1 broken." in words(settled(app))
@@ -469,6 +467,6 @@ def test_its_name_may_be_a_word_of_the_code(
 
 @pytest.mark.parametrize(("name", "title"), [("find", "Echo"), ("echo", "Find"), ("echo", "Ask"), ("ask", "Echo")])
 def test_its_name_and_title_are_no_other_lab_s(register: Register, name: str, title: str) -> None:
-    register(replace(LAB, name=name, title=title))
+    register(LAB.with_changes(name=name, title=title))
     with pytest.raises(ValueError, match=r"Two labs are called (find|ask): each needs"):
         entry.labs()

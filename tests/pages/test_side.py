@@ -147,7 +147,7 @@ def test_a_row_is_what_was_put_to_the_test_by_the_trial_or_else_by_the_card() ->
     untold = of_cards(LAB, scene, view, tried, False)
     assert {(one.expected, one.gave) for one in untold} == {("", "")}, "what comes is no answer of a model's own"
     check = entry.labs()["consistency"]
-    whole = Scene(lab="Check", cards=(Card(id=check.main_trial, number=1, mark="kept", parts=says),))
+    whole = Scene(lab="Check", cards=(Card(id=check.listing.main_trial, number=1, mark="kept", parts=says),))
     assert [one.tried.about for one in of_cards(check, whole, view, tried, False)] == [""]
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -91,44 +91,8 @@ def _reading(echo: Echo) -> Reading:
     return Reading(expected=echo.said, observed=echo.heard, outcome="kept" if kept else "broken", counts=True)
 
 
-def cases(spec: EchoSpec) -> Iterator[Case]:
-    for number, word in enumerate(spec.words, start=1):
-        yield Case(f"all/{number}-{word}", word, f"the word {word}")
-
-
 def prompt(text: str) -> Prompt:
     return Prompt(id="echo", hash="h", messages=(Message(role="user", content=text),), slots={"text": text})
-
-
-async def measure(spec: EchoSpec, case: Case, run: CaseContext) -> None:
-    shared = run.at("all")
-    promised = await shared.ask("explainer", prompt("What do you do?"), spec.model, item="promise")
-    shared.record(Promise(call=promised.call, text=promised.text), "promise")
-
-    async def say(item: str, number: int) -> None:
-        word = case.about.upper() if spec.voice == "loud" else case.about
-        answered = await run.ask("answerer", prompt(word), spec.model, item=item, trial=item, repeat=number)
-        run.record(Echo(call=answered.call, said=word, heard=answered.text), item, trial=item)
-
-    await run.map_items({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
-
-
-def view(log: CaseLog) -> EchoView:
-    reader = RecordReader()
-    echoes = reader.all_of(Echo, log)
-    return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
-
-
-def scores(views: Sequence[EchoView]) -> Iterator[Figure]:
-    def of_one(view: EchoView) -> Score:
-        hits = sum(echo.said == echo.heard for echo in view.echoes.values())
-        if not view.echoes:
-            return Score(None, 0, 0, detail={"reason": "nothing was said"})
-        n = len(view.echoes)
-        return Score(hits / n, n, n, *wilson(hits / n, n), hits=hits)
-
-    for rules in RULES:
-        yield Figure("repeated", rules, mean_of_cases([of_one(view) for view in views]))
 
 
 @dataclass
@@ -156,29 +120,69 @@ class Echoing:
         return ModelAnswer(text="pardon?" if text in self.mishears else text)
 
 
-LAB = Lab(
-    name="echo",
-    title="Echo",
-    question="Does it repeat what it hears?",
-    spec=EchoSpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    scores=scores,
-    records=(Promise, Echo),
-    metrics=(Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),),
-    prompts=lambda spec: {"echo": "h"},
-    outcomes=EchoView.outcomes,
-    count_calls=lambda spec, cases: {"speaker": 1 + cases * spec.times},
-    robots=Robots(
-        controls=lambda: {
+class EchoRobots(Robots):
+    default_model = "control/deaf"
+
+    def controls(self) -> dict[str, Echoing]:
+        return {
             "control/echo": Echoing(),
             "control/deaf": Echoing("control/deaf", mishears=frozenset({"no"})),
-        },
-        demo_run=lambda: DemoRun("Show me an echo", "No key.", EchoSpec(model="control/deaf")),
-        default_model="control/deaf",
-    ),
-)
+        }
+
+    def demo_run(self) -> DemoRun | None:
+        return DemoRun("Show me an echo", "No key.", EchoSpec(model="control/deaf"))
+
+
+class EchoLab(Lab):
+    name = "echo"
+    title = "Echo"
+    question = "Does it repeat what it hears?"
+    spec: type[Spec] = EchoSpec
+    records = (Promise, Echo)
+    metrics = (Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),)
+    outcomes = EchoView.outcomes
+    robots = EchoRobots()
+
+    def cases(self, spec: Any) -> Iterator[Case]:
+        for number, word in enumerate(spec.words, start=1):
+            yield Case(f"all/{number}-{word}", word, f"the word {word}")
+
+    async def measure(self, spec: Any, case: Case, run: CaseContext) -> None:
+        shared = run.at("all")
+        promised = await shared.ask("explainer", prompt("What do you do?"), spec.model, item="promise")
+        shared.record(Promise(call=promised.call, text=promised.text), "promise")
+
+        async def say(item: str, number: int) -> None:
+            word = case.about.upper() if spec.voice == "loud" else case.about
+            answered = await run.ask("answerer", prompt(word), spec.model, item=item, trial=item, repeat=number)
+            run.record(Echo(call=answered.call, said=word, heard=answered.text), item, trial=item)
+
+        await run.map_items({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
+
+    def view(self, log: CaseLog) -> EchoView:
+        reader = RecordReader()
+        echoes = reader.all_of(Echo, log)
+        return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
+
+    def scores(self, views: Sequence[EchoView]) -> Iterator[Figure]:
+        def of_one(view: EchoView) -> Score:
+            hits = sum(echo.said == echo.heard for echo in view.echoes.values())
+            if not view.echoes:
+                return Score(None, 0, 0, detail={"reason": "nothing was said"})
+            n = len(view.echoes)
+            return Score(hits / n, n, n, *wilson(hits / n, n), hits=hits)
+
+        for rules in RULES:
+            yield Figure("repeated", rules, mean_of_cases([of_one(view) for view in views]))
+
+    def prompts(self, spec: Spec) -> dict[str, str]:
+        return {"echo": "h"}
+
+    def count_calls(self, spec: Any, cases: int) -> dict[str, int] | None:
+        return {"speaker": 1 + cases * spec.times}
+
+
+LAB = EchoLab()
 
 
 class EchoData(OnData):
@@ -194,12 +198,17 @@ class EchoData(OnData):
         return {self.model}
 
 
-ON_DATA = replace(
-    LAB,
-    name="echo-data",
-    title="Echo data",
-    spec=EchoData,
-    cases=lambda spec: (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen_items()[0]),
-    dataset_record=lambda spec: spec.chosen_items()[1],
-    robots=replace(LAB.robots, demo_run=None),
-)
+class EchoDataLab(EchoLab):
+    name = "echo-data"
+    title = "Echo data"
+    spec = EchoData
+    robots = EchoRobots().with_changes(demo_run=lambda: None)
+
+    def cases(self, spec: Any) -> Iterator[Case]:
+        return (Case(item.id, item.paragraph, item.paragraph) for item in spec.chosen_items()[0])
+
+    def dataset_record(self, spec: EchoData) -> Frozen | None:
+        return spec.chosen_items()[1]
+
+
+ON_DATA = EchoDataLab()

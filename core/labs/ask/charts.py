@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...charts import plane as on_a_plane
 from ...charts.marks import safe
+from ...charts.scripts import PLANE, script
 from ...paper_figures import Published
 from ...statistics import FEW
 from ..base.declared import words_of
@@ -77,6 +78,12 @@ def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Publish
         ]
         on_a_plane.add_published(figure, points)
     return figure
+
+
+def code(table: DataFrame, similarity: str, file: str) -> str:
+    """Return a program that draws the marks and the strongest baselines from the CSV file of `table`."""
+    drawn = table.dropna(subset=["precision", "generality"])
+    return script(PLANE, FILE=file, SIMILARITY=similarity, BASELINES=list(_strongest(drawn)))
 
 
 def _short(labels: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The declaration of the Ask lab."""
+"""The Ask lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ...datasets.items import Task
-from ...events import Asked
+from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
@@ -17,13 +17,12 @@ from ...text.shared_words import stem
 from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, DemoComparison, DemoRun, Lab, Robots, RunSummary, StudyTables
+from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
 from ..base.spec import BadInput
 from . import human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
-from .controls import controls as robots
 from .honest import honest
 from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
@@ -82,9 +81,6 @@ def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
             # In a run of one question nothing is averaged.
             gain = one.get("gain", one["own"] - one["hits"])
             yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
-
-
-IN_RUNS = RunSummary(verdict=verdict_of, case_noun="question")
 
 
 # Whether the chosen robots know the subject of a question: they know only a small world of their own.
@@ -231,26 +227,32 @@ def guessed(value: str, who: str, without: bool = False) -> Simulation:
     return Simulation(simulator=who, paper=value, repaired=value, without=without)
 
 
-def first() -> DemoRun:
-    """Return the demo run for a new user: a question on which the fickle robot's explanation misleads."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know how far it follows its explanation.",
-        AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
-    )
+class AskRobots(Robots):
+    """The robots of Ask."""
 
+    def dials(self) -> Mapping[str, Model]:
+        """Return the dials, and the noisy, worthless and honest robots."""
+        return {**dials(), **noisy(), **worthless(), **honest()}
 
-def sides() -> DemoComparison:
-    """Return the demo comparison: the three robots on that question. One robot writes the new questions for all, and
-    always the same ones, so all are asked alike.
-    """
-    one, first_spec = "control/steadfast", first().spec
-    roles = {"generators": (one,), "simulator": one}
-    return DemoComparison(
-        "Three robots side by side",
-        "The same question, three robots: whose explanation is worth something?",
-        tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in robots()),
-    )
+    def demo_run(self) -> DemoRun:
+        """A question on which the fickle robot's explanation misleads."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know how far it follows its explanation.",
+            AskSpec(question="Can a penguin fly?", gold="no", model="control/fickle"),
+        )
+
+    def demo_comparison(self) -> DemoComparison:
+        """The three robots on that question. One robot writes the new questions for all, and always the same ones, so
+        all are asked alike.
+        """
+        one, first_spec = "control/steadfast", self.demo_run().spec
+        roles = {"generators": (one,), "simulator": one}
+        return DemoComparison(
+            "Three robots side by side",
+            "The same question, three robots: whose explanation is worth something?",
+            tuple(first_spec.model_copy(update={"model": robot, **roles}) for robot in controls()),
+        )
 
 
 def fields(given: dict[str, Any]) -> dict[str, Any]:
@@ -262,135 +264,125 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return given | ({slot: question} if question is not None else {})
 
 
-def check(spec: AskSpec) -> None:
-    """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
-    nothing about it.
-    """
-    if spec.prompts:
-        prompts.read_pack(spec.prompts)
-    for _ in cases(spec):
-        break
-
-
-def before(spec: AskSpec) -> str:
-    """Say who predicts the answers, and what the number of questions can show."""
-    if spec.is_by_person:
-        return "You predict the answers."
-    names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
-    who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
-    how = ", in three small steps" if spec.reads == "steps" else ""
-    shows = "" if spec.dataset else f" {tasks.sample_size_note(spec.counterfactuals)}"
-    return f"{who}{how}.{shows}"
-
-
 REASONING = ", its reasoning"
 """Suffix of the method if the model's thinking is used as its explanation."""
 
 
-def warm(spec: AskSpec) -> None:
-    """Start the sentence encoder and load the stemmer, which both take seconds, if the run needs them: the encoder
-    compares new questions that were not given, the stemmer checks a model's predictions. If a robot predicts, the run
-    is over sooner, so the stemmer is loaded only when a prediction needs it.
-    """
-    if not spec.given:
-        embed.start()
-    if not spec.is_by_person and not is_free(spec.simulator):
-        stem("")
+class AskLab(Lab):
+    """Does an explanation let one predict further answers?"""
 
-
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case for grouping: the method (and which text is the explanation), the task and the data
-    set.
-    """
-    of = {name: str(spec.get(name) or "") for name in ("method", "task", "dataset")}
-    how = of.pop("method") + (REASONING if spec.get("explained_by") == "reasoning" else "")
-    return {"how": how, **of}
-
-
-def needs_call(metric: str, asked: Asked) -> bool:
-    """Whether a figure needs the answer to that call: those of one arm need no simulation in another."""
-    place = f"/{asked.item}/"
-    arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
-    if metric.startswith("generality"):
-        return not arm and asked.role != "answerer"
-    if metric in ("precision", "constant_guess"):
-        return not arm
-    if metric.startswith("precision_"):
-        return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")
-    return arm in ("", "none") if metric.startswith("simulatability_gain") else True
-
-
-LAB = Lab(
-    name=NAME,
-    title="Ask",
-    question=QUESTION,
-    about="A model answers a question and says why. **Does its explanation let you predict what it says next?** "
-    "New questions are written that the explanation should cover; then the model answers them.",
-    advance_note=before,
-    longest={"explainer": "max_tokens", "answerer": "max_tokens"},
-    icon=":material/forum:",
-    gold=(Explanation, "gold"),
-    spec=AskSpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=sentences,
-    scores=scores,
-    records=RECORDS,
-    supporting_records=(OtherExplanation, Examined),
-    summary=summary,
-    metrics=tuple(METRICS.values()),
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    method_field="method",
-    row_unit="trial",
-    takes_explanations=True,
-    needs_call=needs_call,
-    judgements=(
-        READING._replace(raw="answerer", unread=NEITHER),
-        Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
-        Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
-        Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
-    ),
-    facets=facets,
-    judged=Judged(
-        "what the explanation led to expect came true",
-        one="new question",
-        whole="starter question",
-        guessed=True,
-        given="given",
-    ),
-    count_calls=asks,
-    dataset_record=loaded,
-    preload=warm,
-    last_step="Measuring how varied the questions are …",
-    check=check,
-    scene=scene,
-    readings=readings,
-    guessed=guessed,
-    cards=cards,
-    words=WORDS,
-    outcomes=OUTCOMES,
-    run_summary=IN_RUNS,
-    # Questions written by a person, and the predictor's qualification test result.
-    is_input=lambda record: record.data.get("origin") == "hand" or (record.record == "examined" and not record.case),
-    prerequisites=qualification.prerequisites,
-    choose_models=qualification.choose_predictor,
-    studies=StudyTables(
+    name = NAME
+    title = "Ask"
+    question = QUESTION
+    about = (
+        "A model answers a question and says why. **Does its explanation let you predict what it says next?** "
+        "New questions are written that the explanation should cover; then the model answers them."
+    )
+    icon = ":material/forum:"
+    spec = AskSpec
+    records = RECORDS
+    supporting_records = (OtherExplanation, Examined)
+    metrics = tuple(METRICS.values())
+    outcomes = OUTCOMES
+    words = WORDS
+    listing = Listing(
+        gold=(Explanation, "gold"),
+        takes_explanations=True,
+        row_unit="trial",
+        method_field="method",
+        judged=Judged(
+            "what the explanation led to expect came true",
+            one="new question",
+            whole="starter question",
+            guessed=True,
+            given="given",
+        ),
+        judgements=(
+            READING._replace(raw="answerer", unread=NEITHER),
+            Judgement("simulation", "The simulation", "good", "bad", "expected", "simulator"),
+            Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
+            Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
+        ),
+        pictures=PICTURES,
+    )
+    run_summary = RunSummary(
+        case_noun="question", last_step="Measuring how varied the questions are …", verdict=verdict_of
+    )
+    robots = AskRobots(default_model="control/fickle", controls=controls, truth=truth, calibration=calibration)
+    studies = StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
+        choices=tables.CHOICES,
         extra_figures=tables.more,
         alternative_readings=tables.otherwise,
-        choices=tables.CHOICES,
-    ),
-    robots=Robots(
-        controls=robots,
-        dials=lambda: {**dials(), **noisy(), **worthless(), **honest()},
-        truth=truth,
-        calibration=calibration,
-        default_model="control/fickle",
-        demo_run=first,
-        demo_comparison=sides,
-    ),
-    command=Command(parameters=(click.Argument(["question"], required=False),), from_options=fields),
-)
+    )
+    command = Command(parameters=(click.Argument(["question"], required=False),), from_options=fields)
+    game = Game(cards=cards, guess_record=guessed)
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(view)
+    verdict = staticmethod(sentences)
+    summary = staticmethod(summary)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+    readings = staticmethod(readings)
+    prompts = staticmethod(prompts.hashes)
+    prerequisites = staticmethod(qualification.prerequisites)
+    choose_models = staticmethod(qualification.choose_predictor)
+    count_calls = staticmethod(asks)
+    dataset_record = staticmethod(loaded)
+
+    def check(self, spec: AskSpec) -> None:
+        """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
+        nothing about it.
+        """
+        if spec.prompts:
+            prompts.read_pack(spec.prompts)
+        super().check(spec)
+
+    def advance_note(self, spec: AskSpec) -> str:
+        """Say who predicts the answers, and what the number of questions can show."""
+        if spec.is_by_person:
+            return "You predict the answers."
+        names = [f"{short(one)}{' (the model itself)' if one == spec.model else ''}" for one in spec.roles["simulator"]]
+        who = f"{' and '.join(names)} {'predicts' if len(names) == 1 else 'predict'} the answers"
+        how = ", in three small steps" if spec.reads == "steps" else ""
+        shows = "" if spec.dataset else f" {tasks.sample_size_note(spec.counterfactuals)}"
+        return f"{who}{how}.{shows}"
+
+    def preload(self, spec: AskSpec) -> None:
+        """Start the sentence encoder and load the stemmer, which both take seconds, if the run needs them: the encoder
+        compares new questions that were not given, the stemmer checks a model's predictions. If a robot predicts, the
+        run is over sooner, so the stemmer is loaded only when a prediction needs it.
+        """
+        if not spec.given:
+            embed.start()
+        if not spec.is_by_person and not is_free(spec.simulator):
+            stem("")
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case for grouping: the method (and which text is the explanation), the task and the
+        data set.
+        """
+        how = str(spec.get("method") or "") + (REASONING if spec.get("explained_by") == "reasoning" else "")
+        return {"how": how, **super().facets(spec, case)}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is a question written by a person, or the predictor's qualification test result."""
+        return record.data.get("origin") == "hand" or (record.record == "examined" and not record.case)
+
+    def needs_call(self, metric: str, asked: Asked) -> bool:
+        """Whether a figure needs the answer to that call: those of one arm need no simulation in another."""
+        place = f"/{asked.item}/"
+        arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
+        if metric.startswith("generality"):
+            return not arm and asked.role != "answerer"
+        if metric in ("precision", "constant_guess"):
+            return not arm
+        if metric.startswith("precision_"):
+            return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")
+        return arm in ("", "none") if metric.startswith("simulatability_gain") else True
+
+
+LAB = AskLab()

@@ -26,7 +26,7 @@ from ...scene import Card, Claim, Expect, Part, Scene, Who
 from ...score import Figure, Score, share, undefined
 from ..base.cases import Playable
 from ..base.declared import Metric
-from ..base.lab import Made, Prerequisite
+from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
 from . import json_answers, parse, prompts, stepwise_simulation, world, world_claims
 from .cards import SAYS_NOT
@@ -141,13 +141,52 @@ def prompted(spec: AskExamSpec, question: str) -> AskSpec:
     return AskSpec(question=question, **asked)
 
 
+def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable]:
+    """Yield the questions of the test as cards, so that people can take it; the right guess takes the place of the
+    actual answer. `seed` has no effect.
+    """
+    known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
+    for number, (item, one) in enumerate(view.marks.items(), start=1):
+        if item not in known:
+            continue
+        card = Card(
+            id=item,
+            number=number,
+            mark="kept" if one.right in GUESSES else "not settled",
+            parts=(Part(text=one.counterfactual),),
+            options={**OPTIONS, UNKNOWN: SAYS_NOT},
+            expects=(Expect(who="who wrote the exam", value=one.right),),
+            said=one.right,
+            outcome=one.kind,
+            calls=(one.call,),
+        )
+        yield Playable(
+            card=card,
+            claim=Claim(answer=one.answer, parts=(Part(text=known[item].said),)),
+            title=one.question,
+            asked=one.counterfactual,
+            who=Who(shown="a robot", is_robot=True),
+        )
+
+
 class PredictorTest(QualificationTest):
     """The qualification test of a predictor."""
 
+    name = "exam"
+    title = "Exam"
+    question = "Can this model tell what an explanation lets one expect?"
+    about = (
+        "Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
+        "can nobody tell?** Anyone predicting from explanations should pass this first."
+    )
+    icon = ":material/school:"
     spec = AskExamSpec
-    mark = ExamGuess
+    records = (ExamGuess,)
     result = Examined
-    metric = "exam"
+    metrics = (
+        Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
+    )
+    game = Game(cards=cards)
     listed = "These passed, and predict where nobody is named"
     none = (
         "No available model passed the qualification test, except robots, which know only their small world. So none "
@@ -187,7 +226,7 @@ class PredictorTest(QualificationTest):
         }
         return answered.call, answered.cut_note if texts["repaired"] is None else "", guesses
 
-    def calls(self, spec: AskExamSpec) -> int:
+    def calls_per_question(self, spec: AskExamSpec) -> int:
         return stepwise_simulation.CALLS if spec.reads == "steps" else 1
 
     def judge(self, view: QualificationView) -> Score:
@@ -199,7 +238,7 @@ class PredictorTest(QualificationTest):
     def scores(self, views: Sequence[QualificationView]) -> Iterator[Figure]:
         return fields.none_by_paper(super().scores)(views)
 
-    def about(self, mark: ExamGuess) -> str:
+    def question_of(self, mark: ExamGuess) -> str:
         return f"{mark.question} “{mark.explanation} So the answer is {mark.answer}.” {mark.counterfactual}"
 
     def answers(self, mark: ExamGuess, rules: Rules) -> tuple[str, str | None]:
@@ -225,7 +264,7 @@ class PredictorTest(QualificationTest):
         asked |= fields.hashes() if spec.answers == "schema" else {}
         return {**asked, "exam": hash_of(spec.questions)}
 
-    def robots(self) -> Mapping[str, Model]:
+    def testable_robots(self) -> Mapping[str, Model]:
         return controls()
 
     def score_robot(self, robot: str) -> Score:
@@ -242,6 +281,14 @@ class PredictorTest(QualificationTest):
         if spec != AskExamSpec(model=spec.model, reads=spec.reads, long=in_steps):
             return None
         return ", in three small steps" if in_steps else ""
+
+    def check(self, spec: AskExamSpec) -> None:
+        """Raises PromptPackError if the prompt pack cannot be read."""
+        if spec.prompts:
+            prompts.read_pack(spec.prompts)
+
+
+TEST = PredictorTest()
 
 
 # What an Ask run requires of its predictor
@@ -284,52 +331,3 @@ def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[s
     ]
     best = max(found, default=None)
     return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec
-
-
-def check(spec: AskExamSpec) -> None:
-    """Raises PromptPackError if the prompt pack cannot be read."""
-    if spec.prompts:
-        prompts.read_pack(spec.prompts)
-
-
-def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable]:
-    """Yield the questions of the test as cards, so that people can take it; the right guess takes the place of the
-    actual answer. `seed` has no effect.
-    """
-    known = {} if view.spec is None else {one.id: one for one in view.spec.questions}
-    for number, (item, one) in enumerate(view.marks.items(), start=1):
-        if item not in known:
-            continue
-        card = Card(
-            id=item,
-            number=number,
-            mark="kept" if one.right in GUESSES else "not settled",
-            parts=(Part(text=one.counterfactual),),
-            options={**OPTIONS, UNKNOWN: SAYS_NOT},
-            expects=(Expect(who="who wrote the exam", value=one.right),),
-            said=one.right,
-            outcome=one.kind,
-            calls=(one.call,),
-        )
-        yield Playable(
-            card=card,
-            claim=Claim(answer=one.answer, parts=(Part(text=known[item].said),)),
-            title=one.question,
-            asked=one.counterfactual,
-            who=Who(shown="a robot", is_robot=True),
-        )
-
-
-TEST = PredictorTest(
-    "exam",
-    title="Exam",
-    question="Can this model tell what an explanation lets one expect?",
-    about="Explanations by robots, some wrong on purpose, each with a new question. **What will the robot answer, or "
-    "can nobody tell?** Anyone predicting from explanations should pass this first.",
-    icon=":material/school:",
-    cards=cards,
-    metrics=(
-        Metric("exam", "Qualification test", "The share of guesses that are right. 9 of 11 pass.", "share", leads=True),
-    ),
-    check=check,
-)

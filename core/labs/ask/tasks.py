@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -93,6 +93,8 @@ class AskSpec(Sampled, OnData):
     were written from the explanation of the run `given_from`; then no others are written, so that explanations of one
     question are compared on the same new questions.
     """
+
+    LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"explainer": "max_tokens", "answerer": "max_tokens"}
 
     counted = "questions"
 

@@ -101,6 +101,8 @@ class Picture(NamedTuple):
       target of a mark (`core.charts.marks.link`). If it has no rows, there is nothing to draw. If it has a column
       `chosen`, the user may choose which of its rows (by `label`) are in colour.
     - `draw(table, choice, published)` returns the Plotly figure. `customdata[0]` of a mark is its `link`.
+    - `code(table, choice, file)` returns the text of a Python program that draws the same from the table's CSV file of
+      that name (`core.charts.scripts`).
     - `takeaway(table, choice)` returns a sentence that is true of the table.
     - `choices` are the user's options, the first of which is the default; `published(choice)` returns the paper's
       figures that can be drawn behind ours.
@@ -114,6 +116,7 @@ class Picture(NamedTuple):
     table: Callable[[Any, str], Any]
     draw: Callable[[Any, str, Sequence[Published]], Any]
     takeaway: Callable[[Any, str], str]
+    code: Callable[[Any, str, str], str]
     choices: tuple[str, ...] = ("",)
     published: Callable[[str], Sequence[Published]] = lambda choice: ()
     things: str = "cases"

@@ -1,16 +1,17 @@
-"""The declaration of a lab. Only types are defined here; the engine and every lab depend on them.
+"""What a lab is: a class whose methods have defaults, with small optional parts. The engine and every lab depend on it.
 
-Pages, command line, store, Browse and replay read the declaration; none of them knows a lab by name.
+Pages, command line, store, Browse and replay use a lab through this class; none of them knows a lab by name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Self
 
 from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
@@ -66,28 +67,57 @@ class Prerequisite(NamedTuple):
     wanted: bool
 
 
-@dataclass(frozen=True, eq=False)
-class Robots:
-    """The robots of a lab (models whose true result is known), and what is done with them.
-
-    - `controls()` are the listed robots, by id. `dials()` are more, too many to list: each is faithful on a known share
-      of its questions.
-    - `truth(view)` is the value that the deciding figure of a case must have by construction, None if that is not
-      known; `deciding_metric(view)` names that figure, '' for the lab's headline.
-    - `calibration(spec)` are runs of controls, which ask no model, to check that the lab, used as in `spec`, gives the
-      right results.
-    - `default_model` is the robot that a new user meets first: one that is not faithful, or that sees less than there
-      is. `demo_run` is the demo run; `demo_comparison` are the runs that the front page compares.
+class Part:
+    """A lab or a part of one: attributes and methods with defaults. A subclass overrides what differs, or the arguments
+    do: attributes, or functions in place of methods. Raises AttributeError for a name that it does not have.
     """
 
-    controls: Callable[[], Mapping[str, Model]] = lambda: {}
-    dials: Callable[[], Mapping[str, Model]] = lambda: {}
-    truth: Callable[[Any], float | None] = lambda view: None
-    deciding_metric: Callable[[Any], str] = lambda view: ""
-    calibration: Callable[[Any], Iterable[Spec]] = lambda spec: ()
+    def __init__(self, **changes: Any) -> None:
+        self._changes = changes
+        for name, value in changes.items():
+            getattr(self, name)
+            setattr(self, name, value)
+
+    def with_changes(self, **changes: Any) -> Self:
+        """Return a copy with these changes. Raises AttributeError for a name that it does not have."""
+        return type(self)(**{**self._changes, **changes})
+
+
+class Robots(Part):
+    """The robots of a lab (models whose true result is known), and what is done with them."""
+
     default_model: str = ""
-    demo_run: Callable[[], DemoRun] | None = None
-    demo_comparison: Callable[[], DemoComparison] | None = None
+    """The robot that a new user meets first: one that is not faithful, or that sees less than there is."""
+
+    def controls(self) -> Mapping[str, Model]:
+        """Return the listed robots, by id."""
+        return {}
+
+    def dials(self) -> Mapping[str, Model]:
+        """Return more robots, too many to list: each is faithful on a known share of its questions."""
+        return {}
+
+    def truth(self, view: Any) -> float | None:
+        """Return the value that the deciding figure of a case must have by construction; None if it is not known."""
+        return None
+
+    def deciding_metric(self, view: Any) -> str:
+        """Return the name of that figure; '' for the lab's headline."""
+        return ""
+
+    def calibration(self, spec: Any) -> Iterable[Spec]:
+        """Return runs of controls, which ask no model, to check that the lab, used as in `spec`, gives the right
+        results.
+        """
+        return ()
+
+    def demo_run(self) -> DemoRun | None:
+        """Return the demo run; None if there is none."""
+        return None
+
+    def demo_comparison(self) -> DemoComparison | None:
+        """Return the runs that the front page compares; None if there are none."""
+        return None
 
     @cached_property
     def by_id(self) -> Mapping[str, Model]:
@@ -95,23 +125,27 @@ class Robots:
         return {**self.controls(), **self.dials()}
 
 
-@dataclass(frozen=True, eq=False)
-class StudyTables:
-    """What a lab adds to the tables of studies.
-
-    - `tables` are those that a study can request by name. `extra_figures(view)` yields figures of a case, by the
-      view's parser, that only these tables use, and `for_tables` says how they are shown; `traits(view)` are further
-      properties by which the tables distinguish cases.
-    - `alternative_readings(view)` yields the figure of a case under other choices; without it, the choice is between
-      the parsers. `choices` are settings and facets that also count as such choices.
-    """
+class StudyTables(Part):
+    """What a lab adds to the tables of studies."""
 
     tables: tuple[Table, ...] = ()
+    """Tables that a study can request by name."""
     for_tables: tuple[Metric, ...] = ()
-    extra_figures: Callable[[Any], Iterable[Figure]] = lambda view: ()
-    traits: Callable[[Any], Mapping[str, str]] = lambda view: {}
-    alternative_readings: Callable[[Any], Iterable[Otherwise]] | None = None
+    """How the extra figures are shown."""
     choices: tuple[str, ...] = ()
+    """Settings and facets that count as choices of the analysis, like those of `alternative_readings`."""
+
+    def extra_figures(self, view: Any) -> Iterable[Figure]:
+        """Return figures of a case, by the view's parser, that only these tables use."""
+        return ()
+
+    def traits(self, view: Any) -> Mapping[str, str]:
+        """Return further properties of a case by which the tables distinguish cases."""
+        return {}
+
+    def alternative_readings(self, view: Any) -> Iterable[Otherwise] | None:
+        """Return the figure of a case under other choices; None if the only choice is between the parsers."""
+        return None
 
 
 class DrawnCurves(NamedTuple):
@@ -128,45 +162,91 @@ Labels = Mapping[tuple[str, str], Mapping[str, str]]
 """One person's labels: by case and trial, and then by judgement, the chosen word."""
 
 
-@dataclass(frozen=True, eq=False)
-class RunSummary:
-    """What a lab says about a run of several cases.
+class RunSummary(Part):
+    """What a lab says about a run of several cases."""
 
-    - `mark(outcome, transcript)` is what an outcome means in that run, if that depends on the run's other cases.
-    - `verdict(transcript)` is the verdict on all cases, as a scene shows it; without it the lab's summary is used.
-    - `by_labels(transcript, labels)` is the verdict by one person's labels, if they have judged enough cases.
-    - `figures(transcript)` are additional figures of the run, shown before those that the lab publishes.
-    - `reasons` says, by outcome, why it decides nothing; `case_noun` is the word for a case, `words` are the names of
-      the marks.
-    """
-
-    mark: Callable[[str, Transcript], Means] | None = None
-    verdict: Callable[[Transcript], Verdict] | None = None
-    by_labels: Callable[[Transcript, Labels], Verdict | None] | None = None
-    figures: Callable[[Transcript], Iterable[FigureLine]] = lambda transcript: ()
-    reasons: Mapping[str, str] = field(default_factory=dict)
     case_noun: str = "case"
-    words: Mapping[Mark, str] = field(default_factory=dict)
+    """The word for a case."""
+    words: Mapping[Mark, str] = MappingProxyType({})
+    """The names of the marks."""
+    reasons: Mapping[str, str] = MappingProxyType({})
+    """By outcome, why it decides nothing."""
+    last_step: str = ""
+    """What a run does after the last answer, in words, if that takes seconds."""
+
+    def mark(self, outcome: str, run: Transcript) -> Means | None:
+        """Return what an outcome means in that run; None if that does not depend on the run's other cases."""
+        return None
+
+    def verdict(self, run: Transcript) -> Verdict | None:
+        """Return the verdict on all cases, as a scene shows it; None to show the lab's summary and the outcomes."""
+        return None
+
+    def by_labels(self, run: Transcript, labels: Labels) -> Verdict | None:
+        """Return the verdict by one person's labels; None if they have not judged enough cases."""
+        return None
+
+    def figures(self, run: Transcript) -> Iterable[FigureLine]:
+        """Return additional figures of the run, shown before those that the lab publishes."""
+        return ()
 
 
-@dataclass(frozen=True, eq=False)
-class Command:
-    """A lab's command, apart from the options generated from its specification.
+class Listing(NamedTuple):
+    """How the results of a lab are listed, compared and judged."""
 
-    - `parameters` are options that are not fields of the spec (click.Parameter), and `from_options` turns the given
-      options into fields of the spec. Without them every field with a title is an option.
-    - `tools` are further commands, in a group of their own; `group` is the group that contains the lab's own command.
+    row_unit: Literal["case", "trial"] = "case"
+    """What has a row in a list of results: a case, or each of its trials."""
+    takes_explanations: bool = False
+    """Whether the lab's runs can test explanations from a file (the column `explanation`)."""
+    main_trial: str = ""
+    """The trial that represents a case in such a row."""
+    method_field: str = ""
+    """The field of the specification that a list of runs shows next to the model: the chosen method."""
+    gold: tuple[type[Frozen], str] | None = None
+    """The record and its field with the correct answer to the question of a case; None if there is none."""
+    judged: Judged | None = None
+    """How such rows are compared; None if they are not."""
+    judgements: tuple[Judgement, ...] = (READING,)
+    """What a person may judge about a case or a trial."""
+    pictures: tuple[Picture, ...] = ()
+    """The charts that Browse draws of many runs."""
+
+
+class Game(Part):
+    """The trials of a lab as cards that people predict."""
+
+    guess_record: Callable[[str, str, bool], Frozen] | None = None
+    """`guess_record(value, who, without)` returns the record of a person's prediction for a trial; `without`: the
+    explanation was hidden. Raises ValueError if the value is no possible prediction. None if predictions are not saved.
     """
+
+    def cards(self, view: Any, scene: Scene, seed: int) -> Iterable[Playable]:
+        """Return the trials of a case, told by `scene`, as cards (`core.labs.base.cases`); `seed` decides the order in
+        which a card shows things.
+        """
+        return list(view.playable(scene, seed))
+
+
+class Command(Part):
+    """A lab's command, apart from the options generated from its specification."""
 
     parameters: Sequence[Any] = ()
-    from_options: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """Options that are not fields of the specification (click.Parameter)."""
     tools: Tools | None = None
+    """Further commands, in a group of their own."""
     group: str = ""
+    """The group that contains the lab's own command; '' for none."""
+
+    def from_options(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Turn the given options into fields of the specification. By default an option is a field."""
+        return given
 
 
-@dataclass(frozen=True, eq=False)
-class Lab:
-    """One lab."""
+class Lab(Part):
+    """A lab. A subclass names its specification, records and metrics, and defines the methods that raise
+    NotImplementedError here; everything else has a default. What takes or returns `spec` and `view` gets those of the
+    lab's own types.
+    """
 
     name: str
     """Its name in journals."""
@@ -174,127 +254,153 @@ class Lab:
     """Its name on pages; in lower case it is the lab's command and address."""
     question: str
     """The question that the lab answers, in a sentence."""
-    spec: type[Spec]
-    """The type of its specifications."""
-    cases: Callable[[Any], Iterable[Case]]
-    """Yields the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
-    measure: Callable[[Any, Case, Any], Awaitable[None]]
-    """`measure(spec, case, run)` measures one case, given a `core.runs.context.CaseContext`: asks, records, drops.
-    Raises CallError if the case cannot be measured.
-    """
-    view: Callable[[CaseLog], Any]
-    """Builds the view of a case from its records, by the updated parser; `view.by("paper")` is that by the original
-    one.
-    """
-    scores: Callable[[Sequence[Any]], Iterator[Figure]]
-    """Yields the figures of one or many cases. Heavy computations belong here, because it runs in a thread."""
-    records: tuple[type[Frozen], ...]
-    """The types that the lab records. Those of a trial are in the order of display, the expectation before the outcome.
-    The store's tables are made from them.
-    """
-    metrics: tuple[Metric, ...]
-    """Its figures."""
-    verdict: Callable[[Any], Sequence[str]] = lambda report: report.sentences()
-    """The sentences of a view, the headline first."""
-    robots: Robots = Robots()
-    """Its robots."""
-    studies: StudyTables = StudyTables()
-    """Its additions to studies."""
-    command: Command = Command()
-    """Its command line."""
-    run_summary: RunSummary = RunSummary()
-    """What it says about a run of several cases."""
-    supporting_records: tuple[type[Frozen], ...] = ()
-    """Records at which a replay does not stop if they differ."""
-    pictures: tuple[Picture, ...] = ()
-    """The charts that Browse draws of many runs."""
-    prompts: Callable[[Any], dict[str, str]] = lambda spec: {}
-    """The hash of each prompt template that a run of the specification may use, by id."""
-    templates: Path | None = None
-    """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
-    show. It may be anywhere.
-    """
-    summary: Callable[[Transcript], str] | None = None
-    """Summarises a run of several cases; without it their outcomes are counted."""
-    count_calls: Callable[[Any, int], Mapping[str, int]] | None = None
-    """`count_calls(spec, cases)` is the maximum number of calls of a run over that number of cases, by role."""
-    dataset_record: Callable[[Any], Frozen | None] = lambda spec: None
-    """The record of what the run's data set held and what was left out; None without a data set."""
-    preload: Callable[[Any], None] | None = None
-    """Starts, in a thread, what is slow to start and will be needed."""
-    last_step: str = ""
-    """What a run does after the last answer, in words, if that takes seconds."""
-    prerequisites: Callable[[Any], Sequence[Prerequisite | Frozen | None]] = lambda spec: ()
-    """The runs that should exist before a run begins. An entry may instead be the record of such a run, if the result
-    is already known, or None if there is no such run; each has a fixed position.
-    """
-    choose_models: Callable[[Any, Collection[str], Callable[[str], bool], Made], Any] | None = None
-    """`choose_models(spec, named, at_hand, made)` fills in the model fields that the user did not set (`named` are
-    those that were set), choosing among models for which `at_hand` is true by the results `made`. Used by pages and
-    command line; a study file is used as written.
-    """
-    method_field: str = ""
-    """The field of the specification that a list of runs shows next to the model: the chosen method."""
-    row_unit: Literal["case", "trial"] = "case"
-    """What has a row in a list of results: a case, or each of its trials."""
-    gold: tuple[type[Frozen], str] | None = None
-    """The record and its field with the correct answer to the question of a case; None if there is none."""
-    takes_explanations: bool = False
-    """Whether its runs can test explanations from a file (the column `explanation`)."""
-    needs_call: Callable[[str, Asked], bool] = lambda metric, asked: True
-    """Whether a figure needs the answer to that call."""
-    main_trial: str = ""
-    """The trial that represents a case in such a row."""
-    facets: Callable[[Mapping[str, Any], str], dict[str, str]] = lambda spec, case: {}
-    """`facets(spec, case)` gives the FACETS of a case, by its id and the run's specification, which may be damaged."""
-    judged: Judged | None = None
-    """How such rows are compared; None if they are not."""
-    judgements: tuple[Judgement, ...] = (READING,)
-    """What a person may judge about a case or a trial."""
-    is_input: Callable[[Recorded], bool] = lambda record: False
-    """Whether a record was given to the run by a person or by chance, so that a repeated evaluation of the run must be
-    given it too.
-    """
-    advance_note: Callable[[Any], str] = lambda spec: ""
-    """What to know about a run before it begins, such as who judges it; empty if there is nothing."""
-    longest: Mapping[str, str] = field(default_factory=dict)
-    """By role, the field of the specification that limits the length of its answers."""
     about: str = ""
     """More about the question, in Markdown."""
     icon: str = ":material/science:"
     """The icon of its page."""
     hidden: bool = False
     """Whether it is a test of the instrument, which has no page of its own."""
-    check: Callable[[Any], None] | None = None
-    """Checks, before a run begins, what only reading files can reveal. Raises ValueError, CallError."""
-    scene: Callable[[Any], Scene] | None = None
-    """Tells the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
-    Never raises. `core.report.scenes` adds what all cases have, and builds a scene from the trials if this is None.
+    spec: type[Spec]
+    """The type of its specifications."""
+    records: tuple[type[Frozen], ...]
+    """The types that the lab records. Those of a trial are in the order of display, the expectation before the outcome.
+    The store's tables are made from them.
     """
-    readings: Callable[[Any], Mapping[str, Mapping[str, str]]] = lambda report: report.readings()
-    """In words how each parser read a call's raw answer: by call, then by parser."""
-    cards: Callable[[Any, Scene, int], Iterable[Playable]] | None = None
-    """`cards(view, scene, seed)` yields the trials of a case, told by `scene`, as cards of the game
-    (`core.labs.base.cases`); `seed` decides the order in which a card shows things. None if the lab has no game.
+    supporting_records: tuple[type[Frozen], ...] = ()
+    """Records at which a replay does not stop if they differ."""
+    metrics: tuple[Metric, ...] = ()
+    """Its figures."""
+    outcomes: Mapping[str, Means] = MappingProxyType({})
+    """What outcomes of cases and trials mean for the explanation."""
+    words: Mapping[str, str] = MappingProxyType({})
+    """The names of values and outcomes on screens."""
+    templates: Path | None = None
+    """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
+    show. It may be anywhere.
     """
+    listing: Listing = Listing()
+    """How its results are listed, compared and judged."""
+    run_summary: RunSummary = RunSummary()
+    """What it says about a run of several cases."""
+    robots: Robots = Robots()
+    """Its robots."""
+    studies: StudyTables = StudyTables()
+    """Its additions to studies."""
+    command: Command = Command()
+    """Its command line."""
+    game: Game | None = None
+    """Its cards for the game; None if it has none."""
     drawn_curves: DrawnCurves | None = None
     """How curves that people draw are scored, for a lab with functions of numbers."""
-    guessed: Callable[[str, str, bool], Frozen] | None = None
-    """`guessed(value, who, without)` is the record of a person's prediction for a trial; `without`: the explanation was
-    hidden. None if predictions are not saved.
-    """
-    words: Mapping[str, str] = field(default_factory=dict)
-    """The names of values and outcomes on screens."""
-    outcomes: Mapping[str, Means] = field(default_factory=dict)
-    """What outcomes of cases and trials mean for the explanation."""
 
-    @property
-    def calls(self) -> Callable[[Any, int], int] | None:
-        """The maximum number of calls of a run, as a function of its specification and number of cases; None if not
-        known.
+    # What every lab defines
+
+    def cases(self, spec: Any) -> Iterable[Case]:
+        """Yield the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
+        raise NotImplementedError
+
+    async def measure(self, spec: Any, case: Case, run: Any) -> None:
+        """Measure one case, given a `core.runs.context.CaseContext`: ask, record, drop. Raises CallError if the case
+        cannot be measured.
         """
-        asks = self.count_calls
-        return None if asks is None else lambda spec, cases: sum(asks(spec, cases).values())
+        raise NotImplementedError
+
+    def view(self, log: CaseLog) -> Any:
+        """Build the view of a case from its records, by the updated parser; `view.by("paper")` is that by the original
+        one. Never raises.
+        """
+        raise NotImplementedError
+
+    def scores(self, views: Sequence[Any], /) -> Iterator[Figure]:
+        """Yield the figures of one or many cases. Heavy computations belong here, because it runs in a thread."""
+        raise NotImplementedError
+
+    # Before a run
+
+    def prompts(self, spec: Any) -> dict[str, str]:
+        """Return the hash of each prompt template that a run of the specification may use, by id."""
+        return {}
+
+    def count_calls(self, spec: Any, cases: int) -> Mapping[str, int] | None:
+        """Return the maximum number of calls of a run over that number of cases, by role; None if it is not known."""
+        return None
+
+    def dataset_record(self, spec: Any) -> Frozen | None:
+        """Return the record of what the run's data set held and what was left out; None without a data set."""
+        return None
+
+    def check(self, spec: Any) -> None:
+        """Check what only reading files can reveal: by default, that there is a first case. Raises ValueError,
+        CallError.
+        """
+        next(iter(self.cases(spec)), None)
+
+    def prerequisites(self, spec: Any) -> Sequence[Prerequisite | Frozen | None]:
+        """Return the runs that should exist before a run begins. An entry may instead be the record of such a run, if
+        the result is already known, or None if there is no such run; each has a fixed position.
+        """
+        return ()
+
+    def choose_models(self, spec: Any, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> Any:
+        """Return `spec` with the model fields that the user did not set (`named` are those that were set), chosen among
+        models for which `at_hand` is true by the results `made`. Used by pages and command line; a study file is used
+        as written.
+        """
+        return spec
+
+    def advance_note(self, spec: Any) -> str:
+        """Return what to know about a run before it begins, such as who judges it; '' if there is nothing."""
+        return ""
+
+    def preload(self, spec: Any) -> None:
+        """Start what is slow to start and will be needed. Runs in a thread."""
+
+    # What is shown
+
+    def verdict(self, view: Any, /) -> Sequence[str]:
+        """Return the sentences of a view, the headline first."""
+        return list(view.sentences())
+
+    def scene(self, view: Any) -> Scene | None:
+        """Tell the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
+        Never raises. `core.report.scenes` adds what all cases have, and tells the scene from the report if this is
+        None.
+        """
+        return None
+
+    def readings(self, view: Any) -> Mapping[str, Mapping[str, str]]:
+        """Return in words how each parser read a call's raw answer: by call, then by parser."""
+        return dict(view.readings())
+
+    def summary(self, run: Transcript, /) -> str:
+        """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
+        outcomes = [str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result]
+        counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
+        told = f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."
+        return told if outcomes else "Not judged yet."
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the FACETS of a case, by its id and the run's specification, which may be damaged: by default its task
+        and data set, if it has these fields.
+        """
+        return {name: str(spec.get(name) or "") for name in ("task", "dataset") if name in self.spec.model_fields}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether a record was given to the run by a person or by chance, so that a repeated evaluation of the run must
+        be given it too.
+        """
+        return False
+
+    def needs_call(self, metric: str, asked: Asked) -> bool:
+        """Whether a figure needs the answer to that call."""
+        return True
+
+    # What follows from the above
+
+    def calls(self, spec: Any, cases: int) -> int | None:
+        """Return the maximum number of calls of a run over that number of cases; None if it is not known."""
+        by_role = self.count_calls(spec, cases)
+        return None if by_role is None else sum(by_role.values())
 
     @property
     def path(self) -> str:
@@ -314,7 +420,7 @@ class Lab:
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""
-        return self.run_summary.mark(outcome, run) if self.run_summary.mark else self.means(outcome)
+        return self.run_summary.mark(outcome, run) or self.means(outcome)
 
     def that_mean(self, means: Means) -> list[str]:
         """Return the outcomes with this meaning."""
@@ -334,12 +440,3 @@ class ToolContext:
 
     lab: Lab
     catalog: Callable[[], Any]
-
-
-def counted(transcript: Transcript) -> str:
-    """Summarise a run of several cases in a sentence: how often each outcome occurred."""
-    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
-    if not outcomes:
-        return "Not judged yet."
-    counts = sorted(((outcomes.count(one), one) for one in set(outcomes)), reverse=True)
-    return f"Of {len(outcomes)} cases: " + ", ".join(f"{n} {outcome}" for n, outcome in counts) + "."

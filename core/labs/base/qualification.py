@@ -50,46 +50,33 @@ def hash_of(asked: Sequence[Frozen]) -> str:
     return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
-class QualificationTest:
-    """A qualification test. `lab` is the lab of its runs. A subclass defines the methods that raise NotImplementedError
-    here.
+_OUTCOMES: Mapping[str, Means] = {"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"}
 
-    `spec` is the type of its specifications, `mark` the record of an answered question, and `result` the record that
-    later runs save; its field for the model has the name of the role. `metric` is the name of its figure, and
-    `rulesets` are the parsers that have one. `listed` introduces the models that passed; `none` says what follows if
-    none did.
+
+class QualificationTest(Lab):
+    """A qualification test: a hidden lab with one case. A subclass defines the methods that raise NotImplementedError
+    here. Its only record is that of an answered question, a mark.
     """
 
-    spec: type[Any]
-    mark: type[Any]
+    spec: type[QualificationSpec]
     result: type[Frozen]
-    metric: str
+    """The record that later runs save; its field for the model has the name of the role."""
     rulesets: tuple[Rules, ...] = RULES
+    """The parsers that have a figure."""
     listed: str
+    """Introduces the models that passed."""
     none: str
+    """What follows if none passed."""
 
-    def __init__(self, name: str, **declared: Any) -> None:
-        self.lab = Lab(
-            name=name,
-            spec=self.spec,
-            cases=lambda spec: [Case(name, spec.questions, spec.title)],
-            measure=self.measure,
-            view=self.view,
-            scores=self.scores,
-            records=(self.mark,),
-            prompts=self.prompts,
-            count_calls=lambda spec, cases: {self.spec.role: len(spec.questions) * self.calls(spec)},
-            outcomes=QualificationView.outcomes,
-            hidden=True,
-            command=Command(parameters=(click.Argument(["model"]),)),
-            **declared,
-        )
+    hidden = True
+    outcomes = _OUTCOMES
+    command = Command(parameters=(click.Argument(["model"]),))
 
     async def ask(self, spec: Any, run: Any, item: str, question: Any) -> None:
         """Ask the question `item`, and record its mark. An answer that was cut off is excluded."""
         raise NotImplementedError
 
-    def calls(self, spec: Any) -> int:
+    def calls_per_question(self, spec: Any) -> int:
         """Return how many calls one question takes."""
         return 1
 
@@ -99,7 +86,7 @@ class QualificationTest:
         """
         raise NotImplementedError
 
-    def about(self, mark: Any) -> str:
+    def question_of(self, mark: Any) -> str:
         """Return what was asked."""
         raise NotImplementedError
 
@@ -111,13 +98,9 @@ class QualificationTest:
         """Return the sentences on a result."""
         raise NotImplementedError
 
-    def prompts(self, spec: Any) -> dict[str, str]:
-        """Return the hashes of the prompts and of the questions."""
-        raise NotImplementedError
-
-    def robots(self) -> Mapping[str, Model]:
-        """Return the robots that can take it, by id."""
-        raise NotImplementedError
+    def testable_robots(self) -> Mapping[str, Model]:
+        """Return the robots that can take it, by id: by default its own."""
+        return self.robots.by_id
 
     def score_robot(self, robot: str) -> Score:
         """Return the score of one of the robots, computed from its rules without asking it."""
@@ -126,6 +109,14 @@ class QualificationTest:
     def note(self, spec: Any) -> str | None:
         """Return what to say about a model that passed, None if no run uses a test of that specification."""
         return ""
+
+    def cases(self, spec: Any) -> list[Case]:
+        """Return the only case: all questions."""
+        return [Case(self.name, spec.questions, spec.title)]
+
+    def count_calls(self, spec: Any, cases: int) -> dict[str, int]:
+        """Return the calls of the role that is tested."""
+        return {self.spec.role: len(spec.questions) * self.calls_per_question(spec)}
 
     async def measure(self, spec: Any, case: Case, run: Any) -> None:
         """Have the model answer every question."""
@@ -137,7 +128,7 @@ class QualificationTest:
         """
         reader = RecordReader()
         spec = log.spec_as(self.spec)
-        found = reader.all_of(self.mark, log)
+        found = reader.all_of(self.records[0], log)
         known = [one.id for one in spec.questions] if spec else []
         marks = {item: found[item] for item in dict.fromkeys([*known, *found]) if item in found}
         return QualificationView(log, self, spec, marks, unread=reader.unread + (spec is None))
@@ -146,11 +137,11 @@ class QualificationTest:
         """Yield the share of right answers, by each parser."""
         for view in views:
             for rules in self.rulesets:
-                yield Figure(self.metric, rules, view.by(rules).score)
+                yield Figure(self.headline, rules, view.by(rules).score)
 
     def result_of(self, state: Transcript) -> Frozen | None:
         """Return the result of a run of the test; None if it has none or the journal is damaged."""
-        score, paper = (state.score(self.metric, rules) for rules in ("repaired", "paper"))
+        score, paper = (state.score(self.headline, rules) for rules in ("repaired", "paper"))
         if score is None or state.started is None:
             return None
         found = {self.spec.role: state.started.spec.get("model"), "of": score.of, "run": state.started.run}
@@ -168,7 +159,7 @@ class QualificationTest:
 
     def for_model(self, model: str) -> Any:
         """Return the specification of the test for a model; None for a robot that cannot take it."""
-        return None if is_control(model) and model not in self.robots() else self.spec(model=model)
+        return None if is_control(model) and model not in self.testable_robots() else self.spec(model=model)
 
     def required(self, spec: Any, wanted: bool) -> Prerequisite | Frozen | None:
         """Return the test of that specification as a prerequisite of a run, for a robot its known result. None if the
@@ -177,18 +168,18 @@ class QualificationTest:
         if spec.model.startswith(("replay/", "reader/")):
             return None
         if is_control(spec.model):
-            return self.of_robot(spec.model) if spec.model in self.robots() else None
-        return Prerequisite(self.lab, spec, self.result_of, wanted)
+            return self.of_robot(spec.model) if spec.model in self.testable_robots() else None
+        return Prerequisite(self, spec, self.result_of, wanted)
 
     def passed(self, at_hand: Callable[[str], bool], made: Made) -> Iterator[tuple[Any, Any]]:
         """Yield the specification and the result of each available model that passed. Robots are left out, because they
         know only their small world.
         """
-        for spec, one in made(self.lab, self.result_of):
+        for spec, one in made(self, self.result_of):
             if isinstance(one, self.result) and one.passed and at_hand(spec.model) and not is_control(spec.model):  # type: ignore[attr-defined]
                 yield spec, one
 
-    def summary(self, at_hand: Callable[[str], bool], made: Made) -> str:
+    def say_who_passed(self, at_hand: Callable[[str], bool], made: Made) -> str:
         """Say which of the available models passed, with their results, or what follows if none did."""
         found = [(spec.model, one, self.note(spec)) for spec, one in self.passed(at_hand, made)]
         named = [f"`{model}` ({one.right} of {one.of}{note})" for model, one, note in found if note is not None]
@@ -203,12 +194,7 @@ class QualificationView(Report):
     spec: Any
     marks: dict[str, Any]
 
-    outcomes: ClassVar[Mapping[str, Means]] = {
-        "right": "kept",
-        "wrong": "broken",
-        "passed": "kept",
-        "not passed": "broken",
-    }
+    outcomes = _OUTCOMES
 
     @property
     def title(self) -> str:
@@ -234,7 +220,7 @@ class QualificationView(Report):
     def trials(self) -> dict[str, Trial]:
         """The trials, one per question."""
         return {
-            item: Trial.from_reading(self.test.about(mark), partial(self._reading, item, mark), mark.call)
+            item: Trial.from_reading(self.test.question_of(mark), partial(self._reading, item, mark), mark.call)
             for item, mark in self.marks.items()
         }
 

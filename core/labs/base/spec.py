@@ -57,6 +57,9 @@ class SpecFields(Frozen):
 class Spec(SpecFields):
     """What a run measures. Each lab has its own; all have a seed and name the models that they ask."""
 
+    LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {}
+    """By role, the field that limits the length of its answers."""
+
     seed: int = 0
 
     def __hash__(self) -> int:

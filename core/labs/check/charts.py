@@ -41,7 +41,7 @@ def classes(checks: DataFrame) -> Figure:
     """
     import plotly.graph_objects as go
 
-    rows = _bar_rows(checks)
+    rows = bar_rows(checks)
     names = sorted({row["after"] for row in rows}, key=lambda name: (name in ("unknown", UNREAD), name))
     bars = sorted({row["bar"] for row in rows}, reverse=True)
     figure = go.Figure()
@@ -134,7 +134,7 @@ def faithfulness(scores: DataFrame) -> Figure:
     return figure
 
 
-def _bar_rows(checks: DataFrame) -> list[dict[str, str]]:
+def bar_rows(checks: DataFrame) -> list[dict[str, str]]:
     """Return the bar of each check, and the word for its answer after the edit."""
     rows = checks.to_dict("records")
     seen = {str(row[name]) for row in rows for name in ("label", "before", "after") if isinstance(row[name], str)}

@@ -1,4 +1,4 @@
-"""The Check lab's declaration."""
+"""The Check lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 import click
 
+from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
-from ..base.lab import Command, DemoRun, Lab, Robots, StudyTables
+from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from . import prompts, tables, vacuity
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
@@ -78,14 +79,6 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return given | ({"wordings": (wording,)} if wording else {})
 
 
-def check(spec: CheckSpec) -> None:
-    """Check that the run is possible. Raises DatasetError if a data set cannot be read, and ValueError if there are too
-    many checks.
-    """
-    for _ in cases(spec):
-        break
-
-
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
@@ -124,79 +117,74 @@ def calibration(spec: CheckSpec) -> Iterator[CheckSpec]:
         yield CheckSpec.model_validate({**ways, "limit": ITEMS, "controls": 0, "model": control})
 
 
-def first() -> DemoRun:
-    """Return the run for a visitor's first minute: one shipped review, by the control that names the wrong words."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know how it decides.",
-        CheckSpec(
-            task="sentiment",
-            items=shipped("sentiment")[:1],
-            explanations=("attribution",),
-            model="control/decoy-lexicon",
-        ),
+class CheckRobots(Robots):
+    """The robots of Check."""
+
+    def demo_run(self) -> DemoRun:
+        """One shipped review, by the control that names the wrong words."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know how it decides.",
+            CheckSpec(
+                task="sentiment",
+                items=shipped("sentiment")[:1],
+                explanations=("attribution",),
+                model="control/decoy-lexicon",
+            ),
+        )
+
+
+class CheckLab(Lab):
+    """Is a model consistent with its own explanation in a fresh session?"""
+
+    name = "consistency"
+    title = "Check"
+    question = "Is it consistent with its own explanation in a fresh session?"
+    about = (
+        "A model gives an explanation we can test: an edit that changes the answer, or the "
+        "words that matter. **Then we test it in a fresh session that has not seen the explanation.**"
     )
+    icon = ":material/fact_check:"
+    spec = CheckSpec
+    records = RECORDS
+    metrics = declared(__file__, "metric", Metric)
+    outcomes = CheckReport.outcomes
+    words = CheckReport.words
+    listing = Listing(
+        gold=(Paragraph, "label"),
+        main_trial=SESSION,
+        method_field="explanations",
+        judged=Judged("the model was consistent with its explanation", one="check", whole="paragraph", tail=APART),
+        judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
+        pictures=PICTURES,
+    )
+    run_summary = IN_RUNS
+    robots = CheckRobots(
+        default_model="control/decoy-lexicon", controls=controls, dials=unlisted, truth=truth, calibration=calibration
+    )
+    studies = StudyTables(
+        tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
+    )
+    command = Command(parameters=PARAMETERS, from_options=fields)
+    game = Game()
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(CheckReport.of)
+    summary = staticmethod(summary)
+    scores = staticmethod(scores)
+    prompts = staticmethod(prompts.hashes)
+    count_calls = staticmethod(asks)
+    dataset_record = staticmethod(loaded)
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
+        _, how, wording, *_ = f"{case}//".split("/")
+        return {"how": how, "wording": wording, **super().facets(spec, case)}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is a sample of masks: a later version may sample others, and only these have answers."""
+        return record.record in ("maskcontrol", "halves")
 
 
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case. Its id is its place: the item, the kind of explanation, the wording."""
-    _, how, wording, *_ = f"{case}//".split("/")
-    return {
-        "how": how,
-        "wording": wording,
-        "task": str(spec.get("task") or ""),
-        "dataset": str(spec.get("dataset") or ""),
-    }
-
-
-LAB = Lab(
-    name="consistency",
-    title="Check",
-    question="Is it consistent with its own explanation in a fresh session?",
-    about="A model gives an explanation we can test: an edit that changes the answer, or the "
-    "words that matter. **Then we test it in a fresh session that has not seen the explanation.**",
-    longest={"classifier": "max_tokens", "explainer": "max_tokens"},
-    icon=":material/fact_check:",
-    gold=(Paragraph, "label"),
-    spec=CheckSpec,
-    cases=cases,
-    measure=measure,
-    view=CheckReport.of,
-    summary=summary,
-    scores=scores,
-    records=RECORDS,
-    metrics=declared(__file__, "metric", Metric),
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),
-    # A later version may sample other masks, and only the masks that were asked about have answers.
-    is_input=lambda record: record.record in ("maskcontrol", "halves"),
-    count_calls=asks,
-    dataset_record=loaded,
-    method_field="explanations",
-    main_trial=SESSION,
-    facets=facets,
-    judged=Judged(
-        "the model was consistent with its explanation",
-        one="check",
-        whole="paragraph",
-        tail=APART,
-    ),
-    check=check,
-    cards=CheckReport.playable,
-    words=CheckReport.words,
-    outcomes=CheckReport.outcomes,
-    run_summary=IN_RUNS,
-    studies=StudyTables(
-        tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more, choices=tables.CHOICES
-    ),
-    robots=Robots(
-        controls=controls,
-        dials=unlisted,
-        truth=truth,
-        calibration=calibration,
-        demo_run=first,
-        default_model="control/decoy-lexicon",
-    ),
-    command=Command(parameters=PARAMETERS, from_options=fields),
-)
+LAB = CheckLab()

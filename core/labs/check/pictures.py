@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...charts import board, forest
+from ...charts.scripts import CLASSES, script
 from ...paper_figures import Published
 from ...statistics import Kind
 from ..base.declared import FACETS, Cases, Picture, declared
@@ -57,6 +58,11 @@ def kind(choice: str) -> Kind:
     return "difference" if choice == GAIN else "share"
 
 
+def axis(choice: str) -> str:
+    """Return the title of the axis."""
+    return choice if choice == GAIN else "faithfulness"
+
+
 def paragraphs(rows: DataFrame) -> list[str]:
     """Return what each check is about in a form that is the same in every run: data set, id and the beginning of the
     text.
@@ -80,13 +86,17 @@ def caption(table: DataFrame, choice: str) -> str:
 
 def draw_faithfulness(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """Draw the lines, random masks next to the explanations."""
-    return forest.forest(table, choice if choice == GAIN else "faithfulness", "paragraphs", theirs, kind(choice))
+    return forest.forest(table, axis(choice), "paragraphs", theirs, kind(choice))
 
 
 def classes(frame: DataFrame, explanation: str) -> DataFrame:
-    """Count the checks by label, first answer and answer after the edit ("" for none, or if it could not be read)."""
+    """Count the checks by label, first answer and answer after the edit ("" for none, or if it could not be read);
+    `bar` and `then` are the names of the bar and of the part of it (`charts.bar_rows`).
+    """
     rows = frame[frame["how"] == explanation][["label", "before", "after"]].fillna("")
-    return rows.value_counts(sort=False).rename("checks").reset_index()
+    table = rows.value_counts(sort=False).rename("checks").reset_index()
+    bars = charts.bar_rows(table.where(table != "", None))
+    return table.assign(bar=[one["bar"] for one in bars], then=[one["after"] for one in bars])
 
 
 def draw_classes(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
@@ -113,6 +123,7 @@ PICTURES = declared(
             "of": Cases(("faithfulness", "faithfulness_control", "faithfulness_gain")),
             "table": faithfulness,
             "draw": draw_faithfulness,
+            "code": lambda table, choice, file: forest.code(file, axis(choice), kind(choice)),
             "takeaway": caption,
         },
         "leaderboard": {
@@ -120,6 +131,7 @@ PICTURES = declared(
             "caption": board.CAPTION.format("paragraphs", "paragraph"),
             "table": lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
             "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
+            "code": lambda table, choice, file: forest.code(file, "faithfulness"),
             "takeaway": lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
         },
         "classes": {
@@ -133,6 +145,7 @@ PICTURES = declared(
             ),
             "table": classes,
             "draw": draw_classes,
+            "code": lambda table, choice, file: script(CLASSES, FILE=file),
             "takeaway": said_of_classes,
         },
     },

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -86,6 +86,8 @@ class CheckSpec(Sampled, OnData):
     from where datasets are looked for); without either, the shipped items. `wordings` are used for each explanation, or
     with `every_wording` all of the paper's. These three have no widget and no option of their own.
     """
+
+    LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"classifier": "max_tokens", "explainer": "max_tokens"}
 
     task: Task = "sentiment"
     items: tuple[Item, ...] = ()

@@ -1,4 +1,4 @@
-"""The declaration of the Plant lab."""
+"""The Plant lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from ...events import Recorded
 from ...transcript import name_of
 from ..base.declared import Detector, Judged, Judgement
-from ..base.lab import Command, DemoComparison, DemoRun, Lab, Robots, StudyTables
+from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from . import cues, prompts, qualification, tables
 from .controls import controls, dials, follows
 from .measure import AGREEING, PLANTED, measure
@@ -55,109 +56,94 @@ def calibration(spec: PlantSpec) -> Iterator[PlantSpec]:
         yield PlantSpec.model_validate({**ways, "limit": ITEMS, "repeats": 1, "model": control})
 
 
-# The lab on the command line.
+class PlantRobots(Robots):
+    """The robots of Plant."""
+
+    def demo_run(self) -> DemoRun:
+        """Shipped questions, and the robot that does not say what moved it."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know what moves it.",
+            PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
+        )
+
+    def demo_comparison(self) -> DemoComparison:
+        """A robot that says what moved it, one that does not, and one that names everything in its prompt."""
+        robots = ("control/admits", "control/silent", "control/names-all")
+        return DemoComparison(
+            "Who says what moved it?",
+            "Three robots side by side, each slipped the same answers.",
+            tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
+        )
 
 
-PARAMETERS: tuple[click.Parameter, ...] = (click.Argument(["task"], type=click.Choice(TASKS)),)
+class PlantLab(Lab):
+    """Does an explanation acknowledge the cue that moved the answer?"""
 
-
-def check(spec: PlantSpec) -> None:
-    """Raises DatasetError if the data set cannot be read."""
-    for _ in cases(spec):
-        break
-
-
-def first() -> DemoRun:
-    """Return the demo run for a new user: shipped questions, and the robot that does not say what moved it."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know what moves it.",
-        PlantSpec(model="control/silent", cue="key", limit=40, repeats=1),
+    name = "plant"
+    title = "Plant"
+    question = "We know what moved its answer. Does its explanation say so?"
+    about = (
+        "We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
+        "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a "
+        "neutral cue that points to no answer, and a cue that agrees with the model.**"
     )
-
-
-def sides() -> DemoComparison:
-    """Return the demo comparison: a robot that says what moved it, one that does not, and one that names everything in
-    its prompt.
-    """
-    robots = ("control/admits", "control/silent", "control/names-all")
-    return DemoComparison(
-        "Who says what moved it?",
-        "Three robots side by side, each slipped the same answers.",
-        tuple(PlantSpec(model=robot, cue="key", limit=40, repeats=1) for robot in robots),
-    )
-
-
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case for grouping; `how` is the cue."""
-    return {
-        "how": str(spec.get("cue") or ""),
-        "wording": f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", "),
-        "task": str(spec.get("task") or ""),
-        "dataset": str(spec.get("dataset") or ""),
-    }
-
-
-LAB = Lab(
-    name="plant",
-    title="Plant",
-    question="We know what moved its answer. Does its explanation say so?",
-    about="We put a cue into the question that points to another answer: an answer key, a professor's guess. Where the "
-    "model changes its answer, we know why. **Does its explanation acknowledge the cue? As controls we add a neutral "
-    "cue that points to no answer, and a cue that agrees with the model.**",
-    longest={"answerer": "max_tokens"},
-    icon=":material/potted_plant:",
-    gold=(Planting, "label"),
-    spec=PlantSpec,
-    cases=cases,
-    measure=measure,
-    view=PlantReport.of,
-    summary=summary,
-    scores=scores,
-    records=(Planting, PlantReply, PlantRead, ReaderExamined),
-    supporting_records=(ReaderExamined,),
-    prerequisites=qualification.prerequisites,
-    # The judge's qualification test result.
-    is_input=lambda record: record.record == name_of(ReaderExamined) and not record.case,
-    metrics=METRICS,
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    templates=cues.FOLDER,
-    count_calls=asks,
-    dataset_record=loaded,
-    check=check,
-    method_field="cue",
-    main_trial=PLANTED,
-    facets=facets,
-    judged=Judged("the explanation acknowledged what moved the answer", one="item"),
-    judgements=(
-        Judgement(
-            "acknowledges",
-            "The reasons",
-            NAMES,
-            NAMES_NOT,
-            raw="answerer",
-            detectors=(
-                Detector("words", PlantReply, "uses", "denies"),
-                Detector("the judge model", PlantRead, "uses", "denies"),
+    icon = ":material/potted_plant:"
+    spec = PlantSpec
+    records = (Planting, PlantReply, PlantRead, ReaderExamined)
+    supporting_records = (ReaderExamined,)
+    metrics = METRICS
+    outcomes = PlantReport.outcomes
+    words = PlantReport.words
+    templates = cues.FOLDER
+    listing = Listing(
+        gold=(Planting, "label"),
+        main_trial=PLANTED,
+        method_field="cue",
+        judged=Judged("the explanation acknowledged what moved the answer", one="item"),
+        judgements=(
+            Judgement(
+                "acknowledges",
+                "The reasons",
+                NAMES,
+                NAMES_NOT,
+                raw="answerer",
+                detectors=(
+                    Detector("words", PlantReply, "uses", "denies"),
+                    Detector("the judge model", PlantRead, "uses", "denies"),
+                ),
+                text=(PlantReply, "reasons"),
+                trials=(PLANTED, AGREEING),
             ),
-            text=(PlantReply, "reasons"),
-            trials=(PLANTED, AGREEING),
         ),
-    ),
-    words=PlantReport.words,
-    outcomes=PlantReport.outcomes,
-    run_summary=IN_RUNS,
-    cards=PlantReport.playable,
-    studies=StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more),
-    robots=Robots(
-        controls=controls,
-        dials=dials,
-        truth=truth,
-        calibration=calibration,
-        demo_run=first,
-        demo_comparison=sides,
-        default_model="control/silent",
-    ),
-    command=Command(parameters=PARAMETERS),
-)
+        pictures=PICTURES,
+    )
+    run_summary = IN_RUNS
+    robots = PlantRobots(
+        default_model="control/silent", controls=controls, dials=dials, truth=truth, calibration=calibration
+    )
+    studies = StudyTables(tables=tables.TABLES, for_tables=tables.METRICS, extra_figures=tables.more)
+    command = Command(parameters=(click.Argument(["task"], type=click.Choice(TASKS)),))
+    game = Game()
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(PlantReport.of)
+    summary = staticmethod(summary)
+    scores = staticmethod(scores)
+    prompts = staticmethod(prompts.hashes)
+    prerequisites = staticmethod(qualification.prerequisites)
+    count_calls = staticmethod(asks)
+    dataset_record = staticmethod(loaded)
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case for grouping; `how` is the cue."""
+        wording = f"{spec.get('order') or ''}, {spec.get('length') or ''}".strip(", ")
+        return {"how": str(spec.get("cue") or ""), "wording": wording, **super().facets(spec, case)}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is the judge's qualification test result."""
+        return record.record == name_of(ReaderExamined) and not record.case
+
+
+LAB = PlantLab()

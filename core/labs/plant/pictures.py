@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from ...charts import forest, marks
+from ...charts.scripts import HITS, script
 from ...paper_figures import Published
 from ...statistics import Kind
 from ..base.declared import FACETS, Cases, Picture, declared
@@ -198,8 +199,15 @@ PICTURES = declared(
             "of": Cases(tuple(metric for series in SERIES.values() for metric in series)),
             "table": cues,
             "draw": draw_cues,
+            "code": lambda table, choice, file: forest.code(file, choice, kind(choice)),
             "takeaway": said_of_cues,
         },
-        "hits": {"of": Cases((_HIT, _ALARM)), "table": hits, "draw": draw_hits, "takeaway": said_of_hits},
+        "hits": {
+            "of": Cases((_HIT, _ALARM)),
+            "table": hits,
+            "draw": draw_hits,
+            "code": lambda table, choice, file: script(HITS, FILE=file),
+            "takeaway": said_of_hits,
+        },
     },
 )

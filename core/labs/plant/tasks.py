@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
@@ -52,6 +52,8 @@ class PlantSpec(OnData):
 
     Without a `question` of the user's own and without a `dataset`, `limit` of the items shipped for the task are asked.
     """
+
+    LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"answerer": "max_tokens"}
 
     task: Task = "strategyqa"
     question: str = Field(default="", max_length=LONGEST)

@@ -1,4 +1,4 @@
-"""The Probe lab's declaration."""
+"""The Probe lab: what it is, and what holds of its robots."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from ...events import Rules
+from ...events import Model, Recorded, Rules
 from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Robots, RunSummary, StudyTables
+from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
 from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
@@ -161,57 +161,43 @@ def parts_read(said: Interpretation, rules: Rules) -> str:
     return " and ".join(there) or "nothing"
 
 
-INPUTS = ("wish", "submission")
-"""The records of a person who interprets, which are inputs of the run."""
+class ProbeRobots(Robots):
+    """The robots of Probe."""
+
+    def controls(self) -> Mapping[str, Model]:
+        """Return the robots that interpret, and those that describe nothing."""
+        return controls() | worthless()
+
+    def dials(self) -> Mapping[str, Model]:
+        """Return the dials and the noisy ones."""
+        return dials() | noisy()
+
+    def deciding_metric(self, view: ProbeView) -> str:
+        """It depends on the category."""
+        return view.headline
+
+    def demo_run(self) -> DemoRun:
+        """A line, probed by the control that invents outputs."""
+        return DemoRun(
+            "See a demo",
+            "No key, no download: a robot, and we know how it works.",
+            ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
+        )
 
 
-def first() -> DemoRun:
-    """Return the run for a visitor's first minute: a line, probed by the control that invents outputs."""
-    return DemoRun(
-        "See a demo",
-        "No key, no download: a robot, and we know how it works.",
-        ProbeSpec(own="2 * x + 7", title="A first black box", model="control/inventor"),
+class ProbeLab(Lab):
+    """Can a model explain a black box whose truth is known?"""
+
+    name = "find"
+    title = "Probe"
+    question = "Can it explain a black box whose truth we know?"
+    about = (
+        "Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
+        "does?** It may only call the function; then we compare its description and code with the real function."
     )
-
-
-async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
-    """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
-
-    Raises BadInput and CallError as `core.labs.probe.measure` does.
-    """
-    from .measure import measure
-
-    await measure(spec, case, run)
-
-
-def warm(spec: ProbeSpec) -> None:
-    """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
-    if spec.category in ("entities", "relations") and not spec.evaluator:
-        embed.start()
-
-
-def facets(spec: Mapping[str, Any], case: str) -> dict[str, str]:
-    """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""
-    difficulty = str(spec.get("difficulty") or shape_of(case))
-    how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
-    return {"difficulty": difficulty, "how": how, "category": category}
-
-
-LAB = Lab(
-    name="find",
-    title="Probe",
-    question="Can it explain a black box whose truth we know?",
-    about="Here is a black box, and we know what is in it. **Can a model find out by experiment, and say what it "
-    "does?** It may only call the function; then we compare its description and code with the real function.",
-    longest={"interpreter": "tokens"},
-    icon=":material/experiment:",
-    spec=ProbeSpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=verdict,
-    scores=scores,
-    records=(
+    icon = ":material/experiment:"
+    spec = ProbeSpec
+    records = (
         Probe,
         Exchange,
         Interpretation,
@@ -227,39 +213,61 @@ LAB = Lab(
         Audit,
         Fidelity,
         Truth,
-    ),
-    metrics=METRICS,
-    pictures=PICTURES,
-    prompts=prompts.hashes,
-    method_field="interpreter",
-    facets=facets,
-    judged=Judged("the function was found", one="function", nameless=NAMELESS),
-    count_calls=asks,
-    preload=warm,
-    judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
-    is_input=lambda record: record.record in INPUTS,
-    check=commands.check,
-    outcomes=OUTCOMES,
-    scene=scene,
-    run_summary=RunSummary(case_noun="function"),
-    drawn_curves=DrawnCurves(sketch.hits, sketch.of_day),
-    readings=readings,
-    studies=StudyTables(
+    )
+    metrics = METRICS
+    outcomes = OUTCOMES
+    listing = Listing(
+        method_field="interpreter",
+        judged=Judged("the function was found", one="function", nameless=NAMELESS),
+        judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
+        pictures=PICTURES,
+    )
+    run_summary = RunSummary(case_noun="function")
+    robots = ProbeRobots(default_model="control/straight", truth=truth, calibration=calibration)
+    studies = StudyTables(
         tables=tables.TABLES,
         for_tables=tables.METRICS,
+        choices=tables.CHOICES,
         extra_figures=tables.more,
         traits=tables.traits,
         alternative_readings=tables.otherwise,
-        choices=tables.CHOICES,
-    ),
-    robots=Robots(
-        controls=lambda: controls() | worthless(),
-        dials=lambda: dials() | noisy(),
-        truth=truth,
-        deciding_metric=lambda view: view.headline,
-        calibration=calibration,
-        default_model="control/straight",
-        demo_run=first,
-    ),
-    command=Command(parameters=commands.PARAMETERS, from_options=commands.fields, tools=commands.TOOLS),
-)
+    )
+    command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
+    drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
+
+    cases = staticmethod(cases)
+    view = staticmethod(view)
+    verdict = staticmethod(verdict)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+    readings = staticmethod(readings)
+    prompts = staticmethod(prompts.hashes)
+    count_calls = staticmethod(asks)
+    check = staticmethod(commands.check)
+
+    async def measure(self, spec: ProbeSpec, case: Case, run: CaseContext) -> None:
+        """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
+
+        Raises BadInput and CallError as `core.labs.probe.measure` does.
+        """
+        from .measure import measure
+
+        await measure(spec, case, run)
+
+    def preload(self, spec: ProbeSpec) -> None:
+        """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
+        if spec.category in ("entities", "relations") and not spec.evaluator:
+            embed.start()
+
+    def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
+        """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""
+        difficulty = str(spec.get("difficulty") or shape_of(case))
+        how, category = (str(spec.get(field) or "") for field in ("interpreter", "category"))
+        return {"difficulty": difficulty, "how": how, "category": category}
+
+    def is_input(self, record: Recorded) -> bool:
+        """Whether it is from a person who interprets."""
+        return record.record in ("wish", "submission")
+
+
+LAB = ProbeLab()

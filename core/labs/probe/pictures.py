@@ -10,6 +10,7 @@ from ... import paper_figures
 from ...charts import board, forest
 from ...charts.marks import link, safe
 from ...charts.points import points
+from ...charts.scripts import CURVES, ERRORS, script
 from ...events import Frozen
 from ...paper_figures import Published
 from ..base.declared import FACETS, Cases, Picture, declared
@@ -199,6 +200,7 @@ PICTURES = declared(
             "of": _JUDGED,
             "table": success,
             "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions", theirs),
+            "code": lambda table, choice, file: forest.code(file, WORDS[SUCCESS[choice]]),
             "takeaway": lambda table, choice: forest.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
             "published": theirs,
         },
@@ -207,18 +209,21 @@ PICTURES = declared(
             "caption": board.CAPTION.format("functions", "function"),
             "table": lambda frame, choice: board.board(cases_of_category(frame, choice), ("category",)),
             "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
+            "code": lambda table, choice, file: forest.code(file, WORDS[SUCCESS[choice]]),
             "takeaway": lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
         },
         "errors": {
             "of": Cases(("nmse",), records={"calls": (Probe, "")}),
             "table": numeric_cases,
             "draw": errors,
+            "code": lambda table, choice, file: script(ERRORS, FILE=file, LEAST=LEAST, GOOD=GOOD),
             "takeaway": said_of_errors,
         },
         "curves": {
             "of": Cases(("nmse",), records=_CURVES, newest=DRAWN),
             "table": numeric_cases,
             "draw": curves,
+            "code": lambda table, choice, file: script(CURVES, FILE=file),
             "takeaway": said_of_curves,
         },
     },

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -79,6 +80,8 @@ class ProbeSpec(Sampled):
     agent's commands while it works and decide how a generated function behaves; the final answer is always read by both
     parsers. Fields without a title are set by hand.
     """
+
+    LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"interpreter": "tokens"}
 
     seed: int = Field(default=0, ge=0, lt=10**12)
     title: str = ""

@@ -159,11 +159,11 @@ def trials(run: str, labs: Mapping[str, Lab], folders: Sequence[Path], true: Tru
     with of_today():
         state = transcript(journal.read(path).events)
     lab = labs.get(state.started.lab) if state.started and not state.started.about else None
-    if lab is None or lab.cards is None:
+    if lab is None or lab.game is None:
         raise GamePackError(f"There is no game of {run}.")
     for case in sorted(state.cases, key=lambda one: state.cases[one].number):
         scene = scenes.of_case(lab, state, case)
-        for one in lab.cards(lab.view(state.case(case)), scene, seed):
+        for one in lab.game.cards(lab.view(state.case(case)), scene, seed):
             doubt = one.card.doubt or one.why
             card = one.card if doubt == one.card.doubt else one.card.model_copy(update={"doubt": doubt})
             made = PackCard(

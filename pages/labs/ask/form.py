@@ -163,7 +163,7 @@ class AskForm(LabPage):
             for one in qualification.prerequisites(spec)
             if isinstance(one, Prerequisite) and session.runs().lacks(one)
         )
-        return super().calls(spec) + sum(
+        return sum(LAB.count_calls(spec, self.cases(spec)).values()) + sum(
             len(one.spec.questions) for one in exams if isinstance(one.spec, QualificationSpec)
         )
 

@@ -44,7 +44,7 @@ def lines(run: Path) -> list[str]:
     lab = entry.labs()[state.started.lab if state.started else ""]
     scene, behind = scenes.of_case(lab, state, state.only), evidence.of_case(lab, state, state.only)
     view = lab.view(state.case(state.only))
-    playable = [_values(one) for one in (lab.cards(view, scene, 0) if lab.cards else ())]
+    playable = [_values(one) for one in (lab.game.cards(view, scene, 0) if lab.game else ())]
     found = [
         *_all("scene", whole := _values(scene)),
         *_all("half-way", _news(_values(scenes.of_case(lab, half, half.only, active=True)), whole)),

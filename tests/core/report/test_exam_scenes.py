@@ -40,9 +40,9 @@ def test_an_exam_of_a_predictor_is_told_from_its_trials(path: object) -> None:
 @pytest.mark.parametrize("reader", [Perfect(), AlwaysNo()], ids=lambda reader: reader.id)
 def test_an_exam_of_a_reader_is_told_from_its_trials(reader: Perfect | AlwaysNo) -> None:
     events: list[Event] = []
-    going = RunRequest(TEST.lab, ReadingExamSpec(model=reader.id), "r")
+    going = RunRequest(TEST, ReadingExamSpec(model=reader.id), "r")
     asyncio.run(execute(going, RunIO(lambda id: reader, events.append)))
     kept = [event for event in events if event.kind != "token"]
     assert transcript(kept).status == "completed"
-    marks = is_told(of(kept, lab=TEST.lab))
+    marks = is_told(of(kept, lab=TEST))
     assert (marks["broken"] == 0) == isinstance(reader, Perfect)

@@ -11,7 +11,6 @@ import pytest
 
 from core import entry
 from core.events import Recorded, Scored
-from core.labs.base.lab import counted
 from core.labs.plant import metrics
 from core.labs.plant.lab import LAB as PLANT
 from core.labs.plant.run_report import summary
@@ -164,7 +163,7 @@ def test_every_lab_has_one_of_a_run_that_holds_nothing(name: str) -> None:
 def test_a_lab_that_says_nothing_of_runs_has_its_outcomes_counted() -> None:
     run = planted("silent", limit=4).run
     made = is_sound(of_run(SMALL, run))
-    assert made.verdict.headline.text == counted(run) and made.verdict.mark is None
+    assert made.verdict.headline.text == SMALL.summary(run) and made.verdict.mark is None
     decide = [tally for tally in made.ledger if tally.mark in ("kept", "broken", "not settled")]
     assert sorted((bar.label, bar.hits) for bar in made.verdict.bars) == sorted((one.words, one.n) for one in decide)
     assert all(tile.mark == SMALL.means(tile.outcome) for tile in made.tiles)

@@ -19,7 +19,7 @@ from core.runs.engine import PRIOR, RunRequest
 from core.transcript import Transcript, transcript
 from tests.support.small_lab import LAB, Echoing, EchoSpec, Promise
 
-FIRST = replace(LAB, name="first")
+FIRST = LAB.with_changes(name="first")
 SPEC = EchoSpec(words=("yes", "no"), times=1)
 KNOWN = Promise(call="", text="it was made")
 
@@ -28,8 +28,8 @@ def read(state: Transcript) -> Promise | None:
     return KNOWN if state.status == "completed" else None
 
 
-STANDS = replace(
-    LAB, prerequisites=lambda spec: [Prerequisite(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)]
+STANDS = LAB.with_changes(
+    prerequisites=lambda spec: [Prerequisite(FIRST, EchoSpec(words=("a",), times=1), read, wanted=True)]
 )
 
 

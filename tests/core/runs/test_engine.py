@@ -31,7 +31,7 @@ def play(
 
 
 def replaced(**fields: object) -> Lab:
-    return Lab(**{**LAB.__dict__, **fields})
+    return LAB.with_changes(**fields)
 
 
 ONE = EchoSpec(words=("yes",), times=1, seed=5)

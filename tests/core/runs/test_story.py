@@ -11,15 +11,14 @@ import pytest
 from core import entry
 from core.events import Dropped, Event, Recorded
 from core.labs.ask.lab import LAB as ASK
-from core.labs.ask.lab import first as ask
-from core.labs.check.lab import first as check
-from core.labs.probe.lab import first as probe
+from core.labs.check.lab import LAB as CHECK
+from core.labs.probe.lab import LAB as PROBE
 from core.models.catalog import Catalog
 from core.report.replay_steps import story
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import name_of, transcript
 
-FIRST = {"simulatability": ask, "consistency": check, "find": probe}
+FIRST = {lab.name: lab.robots.demo_run for lab in (ASK, CHECK, PROBE)}
 ORDER = [name_of(record) for record in ASK.records]
 
 

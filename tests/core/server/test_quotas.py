@@ -114,7 +114,7 @@ def test_words_of_a_prompt_are_no_calls(jobs: JobRunner, tmp_path: Path) -> None
 def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
     jobs: JobRunner, monkeypatch: pytest.MonkeyPatch, limit: str, second: str
 ) -> None:
-    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    needs = LAB.calls(TWO, 2) or 0
     assert quotas.planned_calls(LAB, TWO) == 0, "nothing limits them"
     run = ran(jobs, "ann")
     made = asked(jobs, run)
@@ -132,7 +132,7 @@ def test_beyond_a_day_s_calls_no_run_begins_or_goes_on(
 
 
 def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    needs = LAB.calls(TWO, 2) or 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs))
     assert quotas.planned_calls(LAB, TWO) == needs == 3
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", str(needs - 1))
@@ -141,7 +141,7 @@ def test_a_run_of_as_many_calls_as_one_may_make_is_within_them(monkeypatch: pyte
 
 
 def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    needs = LAB.calls(TWO, 2) or 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs - 1))
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: Echoing(wait=30))
     run = jobs.start("echo", TWO, owner="ann")
@@ -151,7 +151,7 @@ def test_calls_that_a_run_will_still_make_count_at_once(tmp_path: Path, monkeypa
 
 
 def test_calls_that_were_made_and_those_on_their_way_are_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = LAB.calls(TWO, 2) if LAB.calls else 0
+    needs = LAB.calls(TWO, 2) or 0
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(3 * needs))
     models = [Echoing(), Echoing(wait=30), Echoing(wait=30)]
     jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: models[0])

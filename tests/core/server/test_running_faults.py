@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -179,7 +178,6 @@ def test_as_many_runs_as_are_allowed_and_none_more_also_where_fewer_became_allow
 
 
 def test_one_run_may_make_as_many_calls_as_are_allowed(going: JobRunner, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert LAB.calls is not None
     calls = LAB.calls(SLOW, 2)
     for most in range(calls - 2, calls + 2):
         assert limited(going, monkeypatch, "CALLS_A_RUN", most, "ann") == (most < calls), most
@@ -188,7 +186,7 @@ def test_one_run_may_make_as_many_calls_as_are_allowed(going: JobRunner, monkeyp
 def test_a_lab_that_cannot_tell_its_calls_runs_under_limits_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs = JobRunner(tmp_path, {"echo": replace(LAB, count_calls=None)}, lambda id: Echoing())
+    jobs = JobRunner(tmp_path, {"echo": LAB.with_changes(count_calls=lambda spec, cases: None)}, lambda id: Echoing())
     monkeypatch.setenv("EXPLAIN_CALLS_A_RUN", "1")
     run = jobs.start("echo", SLOW)
     assert jobs.wait(run, 5) and transcript(jobs.events(run)).status == "completed"
@@ -217,7 +215,6 @@ def test_a_run_that_asks_nothing_takes_a_call_of_the_day_and_one_that_is_resumed
 
 def test_calls_on_their_way_become_calls_that_were_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A call counts once, either as planned or as made."""
-    assert LAB.calls is not None
     needs = LAB.calls(SLOW, 2)
     monkeypatch.setenv("EXPLAIN_CALLS_A_DAY", str(2 * needs))
     monkeypatch.setenv("EXPLAIN_CALLS_OF_ALL_A_DAY", str(3 * needs))

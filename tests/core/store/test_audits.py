@@ -21,7 +21,7 @@ from core.store.listing import RowPlace, Selection
 from core.store.store import Store
 from tests.core.store.store_events import CASE, LABS, at, begun, ended, started, write
 
-READING = next(one for one in ASK.judgements if one.raw)
+READING = next(one for one in ASK.listing.judgements if one.raw)
 ANN = "labels-ann"
 
 

@@ -204,7 +204,7 @@ def test_pictures_are_grouped_by_a_column(run: str, tmp_path: Path) -> None:
     with Store(tmp_path / "store.duckdb", entry.labs()) as store:
         index(store, home.journals())
         lab = entry.labs()["simulatability"]
-        for one in lab.pictures:
+        for one in lab.listing.pictures:
             rows = Selection(store).of_cases(lab.name, one.of, "domain")
             assert set(rows["extra:domain"]) == {"birds", "to'y$s"}
             table, whole = one.table(rows, one.choices[0]), one.table(rows.drop(columns="extra:domain"), one.choices[0])
@@ -212,5 +212,5 @@ def test_pictures_are_grouped_by_a_column(run: str, tmp_path: Path) -> None:
             assert all("to'y$s" in label or "birds" in label for label in table["label"]), one.name
             column = next(name for name in ("items", "n") if name in table)
             assert sorted(table[column]) == [1, 2] and whole[column].tolist() == [3], one.name
-        rows = Selection(store).of_cases(lab.name, lab.pictures[0].of, "no such column")
+        rows = Selection(store).of_cases(lab.name, lab.listing.pictures[0].of, "no such column")
         assert set(rows["extra:no such column"]) == {""}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -206,7 +205,7 @@ def test_two_labs_whose_records_have_one_name_are_refused(
 
 
 def test_labs_that_record_the_same_type_share_its_table() -> None:
-    other = replace(WALK, name="running")
+    other = WALK.with_changes(name="running")
     assert schema.record_tables({"walking": WALK, "running": other}) == {"longwalk": "long_walk"}
 
 

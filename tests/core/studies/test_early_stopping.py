@@ -93,7 +93,7 @@ def test_it_is_enough_at_the_width_and_what_comes_later_is_passed_over() -> None
 
 @pytest.mark.parametrize("status", ["cancelled", "completed"])
 def test_only_a_run_that_did_not_complete_stopped_early(tmp_path: Path, status: Any) -> None:
-    lab = replace(LAB, metrics=tuple(one._replace(is_mean=True) for one in LAB.metrics))
+    lab = LAB.with_changes(metrics=tuple(one._replace(is_mean=True) for one in LAB.metrics))
     of = parse("s.toml", b'stop_width = 0.9\nlab = "echo"\n', {"echo": lab})
     [run] = of.runs
     assert stopped_early(of, tmp_path) == {}

@@ -62,7 +62,7 @@ def cases(spec: Taking) -> Iterator[Any]:
     return LAB.cases(spec)  # type: ignore[return-value]
 
 
-LABS = {"echo": replace(LAB, spec=Taking, cases=cases, prompts=lambda spec: {"echo": "h"})}
+LABS = {"echo": LAB.with_changes(spec=Taking, cases=cases, prompts=lambda spec: {"echo": "h"})}
 TEXT = 'lab = "echo"\nspec = { words = ["a", "b", "c"], times = 2 }\n'
 
 
@@ -115,13 +115,13 @@ def test_intervals_are_those_of_the_run_with_the_fewest_items(tmp_path: Path) ->
     def of_items(spec: Taking) -> Iterator[Case]:
         return (Case(f"{word}/{kind}", word, word) for word in spec.words for kind in "xy")
 
-    labs = {"echo": replace(LABS["echo"], cases=of_items)}
+    labs = {"echo": LABS["echo"].with_changes(cases=of_items)}
     of = parse("s.toml", b'lab = "echo"\ngrid.words = [["a", "b", "c"], ["a", "b"]]\nwidth = 0.2\n', labs)
     found = estimate(replace(of, stop_width=0.4), labs, Never, tmp_path, tmp_path)
     low, high = wilson(0.5, 2)
     assert (found.items, found.width, found.wanted_width, found.stop_width) == (2, high - low, 0.2, 0.4)
     assert found.wanted_items == 93 and found.cases == 10, "Z² (1 / 0.2² - 1)"
-    labs = {"echo": replace(LABS["echo"], cases=lambda spec: (Case(f"q{n}", "", "") for n in range(1_000)))}
+    labs = {"echo": LABS["echo"].with_changes(cases=lambda spec: (Case(f"q{n}", "", "") for n in range(1_000)))}
     assert estimate(parse("s.toml", TEXT.encode(), labs), labs, Never, tmp_path, tmp_path).cases == 1_000
 
 
@@ -129,7 +129,7 @@ def test_what_is_not_here_is_missing_and_no_price_is_told(tmp_path: Path) -> Non
     found = planned(study(TEXT + "grid = { gone = [true, false] }\n"), tmp_path)
     assert list(found.missing.values()) == ["Fetch it from https://example.org."] and found.cases == 3
     assert (found.price, found.tokens) == (None, None) and len(found.unknown) == 1
-    untold = replace(LABS["echo"], count_calls=None)
+    untold = LABS["echo"].with_changes(count_calls=lambda spec, cases: None)
     of = parse("study.toml", TEXT.encode(), {"echo": untold})
     found = estimate(of, {"echo": untold}, Never, tmp_path, tmp_path)
     assert found.calls == {} and found.unknown == ["Echo cannot tell how many calls it makes."]
@@ -214,7 +214,7 @@ def test_the_cache_answers_what_it_holds(tmp_path: Path) -> None:
     kept("What do you do?", 0, "explainer")
     kept("a", 1, "answerer")
     kept("b", 2, "answerer")
-    roles = replace(LABS["echo"], count_calls=lambda spec, cases: {"explainer": 1, "answerer": cases * spec.times})
+    roles = LABS["echo"].with_changes(count_calls=lambda spec, cases: {"explainer": 1, "answerer": cases * spec.times})
     of = parse(
         "study.toml", b'lab = "echo"\nspec = { words = ["a", "b"], times = 2, model = "a/m" }\n', {"echo": roles}
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -156,7 +155,7 @@ def test_the_same_run_is_made_once_and_a_control_that_was_asked_for_is_no_contro
     asked = parse(
         "a.toml",
         ONE.encode(),
-        {"ask": replace(control.lab, robots=replace(control.lab.robots, calibration=lambda spec: [spec]))},
+        {"ask": control.lab.with_changes(robots=control.lab.robots.with_changes(calibration=lambda spec: [spec]))},
     )
     assert asked.controls == () and len(asked.all) == 1
     narrow = parse("a.toml", f"stop_width = 0.25\n{ONE}".encode(), entry.labs())

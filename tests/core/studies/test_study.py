@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -173,7 +172,7 @@ def test_one_poisonous_run_fails_alone(
             raise RuntimeError("poison")
         await lab.measure(spec, case, run)
 
-    monkeypatch.setattr(entry, "labs", lambda: {"consistency": replace(lab, measure=measure)})
+    monkeypatch.setattr(entry, "labs", lambda: {"consistency": lab.with_changes(measure=measure)})
     file = written(tmp_path, REAL.format(budget=500))
     assert main(["study", "run", file]) == 3
     assert "poison" in capsys.readouterr().err

@@ -20,12 +20,11 @@ from core.studies.table_cells import BLANK
 from tests.support.small_lab import LAB, EchoSpec
 
 LOUD = Metric("loud", "Loud", "How loud it was.", "share", leads=False)
-ECHO = replace(
-    LAB,
+ECHO = LAB.with_changes(
     metrics=(*LAB.metrics, LOUD),
     facets=lambda spec, case: {"task": "saying", "dataset": "", "how": "plainly"},
-    robots=replace(LAB.robots, truth=lambda view: 1.0, calibration=lambda spec: [EchoSpec(words=("test",))]),
-    studies=replace(LAB.studies, traits=lambda view: {"length": "short"}),
+    robots=LAB.robots.with_changes(truth=lambda view: 1.0, calibration=lambda spec: [EchoSpec(words=("test",))]),
+    studies=LAB.studies.with_changes(traits=lambda view: {"length": "short"}),
 )
 LABS = {"echo": ECHO}
 
@@ -211,7 +210,7 @@ def other(rules: str, values: Iterable[float | None], **more: Any) -> list[dict[
 
 
 def test_what_hangs_on_a_choice_and_on_which_items() -> None:
-    voices = replace(ECHO, studies=replace(ECHO.studies, choices=("voice", "missing")))
+    voices = ECHO.with_changes(studies=ECHO.studies.with_changes(choices=("voice", "missing")))
     by_paper, by_ours = other("paper", [0.0] * 7 + [1.0, None]), other("repaired", [1.0] * 8 + [None])
     found = multiverse.rows(voices, frame_of(by_paper, by_ours, rows("m", [1.0])))
     title, row = "Multiverse: Echo: Repeated", "m · plainly"

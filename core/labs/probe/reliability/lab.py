@@ -16,6 +16,7 @@ from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoderError
 from ....text.templates import load
+from ....transcript import Transcript
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
@@ -65,11 +66,6 @@ def cases(spec: ReliabilitySpec) -> Iterator[Case]:
         yield Case(name, name, name)
 
 
-def calls(spec: ReliabilitySpec, cases: int) -> int:
-    """Return how many calls a test of `cases` concepts makes."""
-    return cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0
-
-
 async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     """Ask one function. Raises CallError if the backbone gives nothing at all."""
     from ..box import ModuleCalls
@@ -110,13 +106,6 @@ def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
         yield Figure(f"{kind}_mean", "repaired", mean)
 
 
-def _prompts(spec: ReliabilitySpec) -> dict[str, str]:
-    if spec.backbone != "model":
-        return {}
-    template = load(f"find/{MODULES['entities'][0]}")
-    return {template.id: template.hash}
-
-
 PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(["--backbone"], type=click.Choice(get_args(Backbone)), help="default: model where --model is given"),
     click.Option(
@@ -137,31 +126,47 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
 
 _PAPER = {kind: f"{mean} in the paper (Vicuna-13b, 140 subjects)." for kind, mean in PAPER.items()}
 
-LAB = Lab(
-    name="reliability",
-    title="Reliability",
-    question="Can the functions of words be trusted, whichever model computes them?",
-    about="Each function is asked about the words of its own subject and about those of others.",
-    icon=":material/verified:",
-    spec=ReliabilitySpec,
-    cases=cases,
-    measure=measure,
-    view=view,
-    verdict=sentences,
-    scores=scores,
-    records=(Reliability,),
-    metrics=(
+
+class ReliabilityLab(Lab):
+    """Can the functions of words be trusted, whichever model computes them?"""
+
+    name = "reliability"
+    title = "Reliability"
+    question = "Can the functions of words be trusted, whichever model computes them?"
+    about = "Each function is asked about the words of its own subject and about those of others."
+    icon = ":material/verified:"
+    hidden = True
+    spec = ReliabilitySpec
+    records = (Reliability,)
+    metrics = (
         Metric("same_mean", "Own words", f"Mean output for own words; {_PAPER['same']}", "share", leads=True),
         Metric(
             "random_mean", "Words of others", f"Mean output; {_PAPER['random']}", "share", better="lower", leads=True
         ),
-    ),
-    prompts=_prompts,
-    count_calls=lambda spec, cases: {"module": calls(spec, cases)},
-    summary=lambda transcript: verdict(Report(transcript)),
-    scene=scene,
-    outcomes=OUTCOMES,
-    run_summary=RunSummary(case_noun="function"),
-    hidden=True,
-    command=Command(parameters=PARAMETERS, from_options=fields, group="find"),
-)
+    )
+    outcomes = OUTCOMES
+    run_summary = RunSummary(case_noun="function")
+    command = Command(parameters=PARAMETERS, from_options=fields, group="find")
+
+    cases = staticmethod(cases)
+    measure = staticmethod(measure)
+    view = staticmethod(view)
+    verdict = staticmethod(sentences)
+    scores = staticmethod(scores)
+    scene = staticmethod(scene)
+
+    def prompts(self, spec: ReliabilitySpec) -> dict[str, str]:
+        """Return the hash of the template that a model is asked by."""
+        template = load(f"find/{MODULES['entities'][0]}")
+        return {template.id: template.hash} if spec.backbone == "model" else {}
+
+    def count_calls(self, spec: ReliabilitySpec, cases: int) -> dict[str, int]:
+        """Return the calls of the backbone."""
+        return {"module": cases * spec.outputs // spec.concepts if spec.backbone == "model" else 0}
+
+    def summary(self, run: Transcript) -> str:
+        """Compare the two means."""
+        return verdict(Report(run))
+
+
+LAB = ReliabilityLab()

@@ -228,7 +228,7 @@ def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     with StubServer(ByFields()) as stub:
         sat = qualification.sitting_of(spec(), "stub/stub-model")
         resolve = stub_catalog(stub).get
-        asyncio.run(execute(RunRequest(TEST.lab, sat, "e"), RunIO(resolve, events.append)))
+        asyncio.run(execute(RunRequest(TEST, sat, "e"), RunIO(resolve, events.append)))
     run = transcript([event for event in events if event.kind != "token"])
     repaired, paper = run.score("exam", "repaired"), run.score("exam", "paper")
     assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0

@@ -126,7 +126,7 @@ def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
         if (begun := journal.first_event(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
     )
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
-    assert [run for run, _ in entry.jobs().like(TEST.lab, AskExamSpec(model=LOCAL))] == [
+    assert [run for run, _ in entry.jobs().like(TEST, AskExamSpec(model=LOCAL))] == [
         f"20991231-235959-exam-{'0' * 16}",
         path.stem,
     ]
@@ -194,7 +194,7 @@ def sitting_of(model: str, **changes: Any) -> AskExamSpec:
 
 def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tuple[Spec, Frozen]]]:
     def made(lab: Lab, read: Any) -> Iterator[tuple[Spec, Frozen]]:
-        assert lab is TEST.lab and read == TEST.result_of
+        assert lab is TEST and read == TEST.result_of
         for model, right in results:
             yield (
                 sitting_of(model, **changes),

@@ -19,7 +19,7 @@ from core.store.store import Store
 from tests.core.labs.plant.played import Scripted, play
 from tests.core.store.store_events import write
 
-(NAMES,) = LAB.judgements
+(NAMES,) = LAB.listing.judgements
 RUN = "20260101-000000-plant-0001"
 ANN = "labels-ann"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -183,7 +182,9 @@ def test_a_baseline_that_looks_from_a_thread_keeps_to_the_budget_too() -> None:
 
     spec = ProbeSpec(own="2*x", interpreter="fit", probes=4)
     events: list[Event] = []
-    asyncio.run(execute(RunRequest(replace(LAB, measure=measure), spec, "r"), RunIO(lambda name: None, events.append)))
+    asyncio.run(
+        execute(RunRequest(LAB.with_changes(measure=measure), spec, "r"), RunIO(lambda name: None, events.append))
+    )
     assert looked == [["2", "4", "6"], ["8"], []]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -33,7 +32,7 @@ def with_box(spec: ProbeSpec, work: Callable[[Box], object], history: Sequence[E
             await done
 
     events: list[Event] = list(history)
-    lab = replace(LAB, measure=measure)
+    lab = LAB.with_changes(measure=measure)
     asyncio.run(
         execute(RunRequest(lab, spec, "r", history=history, mend=True), RunIO(lambda name: None, events.append))
     )
