@@ -131,7 +131,7 @@ def label_cases() -> None:
 def put_in(given: list[str], folder: Path) -> list[str]:
     """The example's arguments, with its names in capitals filled in."""
     told = " ".join(given)
-    if any(word in given for word in ("RUN", "compare", "FILE.zip")):
+    if any(word in given for word in ("RUN", "compare", "FILE.zip", "export")):
         for robot in ("fickle", "steadfast"):
             assert main(["ask", "Can a penguin fly?", "--model", f"control/{robot}", "--counterfactuals", "2"]) == 0
     if given[0] == "judge":
@@ -148,7 +148,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
     named = next((name for name in ("babi", "strategyqa") if name in told), "")
     instead = {
         "FOLDER": str(SETS / named),
-        "FILE.eval": str(ROOT / "tests" / "data" / "inspect.eval"),
+        "FILE.eval": "FILE.eval" if given[0] == "export" else str(ROOT / "tests" / "data" / "inspect.eval"),
         "RUN": next((path.stem for path in sorted(home.journals().glob("*.jsonl"))), ""),
         "openai/MODEL": MODEL,
         "local/smollm2-135m": MODEL,
@@ -165,7 +165,7 @@ def put_in(given: list[str], folder: Path) -> list[str]:
 @pytest.mark.parametrize("line", list(examples()), ids=lambda line: " ".join(line.partition("#")[0].split()[3:]))
 def test_the_example_does_what_it_says(line: str, place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = put_in(arguments(line), place)
-    left = [one for one in given if re.search(r"\b(?!ITEMS|LABELLED|FILE\.zip)[A-Z]{3,}\b", one)]
+    left = [one for one in given if re.search(r"\b(?!ITEMS|LABELLED|FILE\.zip|FILE\.eval)[A-Z]{3,}\b", one)]
     assert not left, f"this test does not know what stands for {left}"
     capfd.readouterr()
     code = main(given)

@@ -19,7 +19,7 @@ from ..datasets import logs, own
 from ..datasets.items import DatasetError
 from ..files import FileError
 from ..labs.base.lab import Lab
-from ..report import case_html, citations, export, methods, scenes
+from ..report import case_html, citations, export, inspect_log, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
 from ..runs.bundle import BundleError
@@ -149,7 +149,8 @@ def _printable(text: str) -> str:
 
 
 @click.command("export", help="Write runs and their annotations into one file: all runs, or some.")
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.zip|FILE.eval")
+@click.option("--to", "tool", type=click.Choice(["inspect"]), help="write a log of this tool: a case is a sample")
 @click.option("--run", "runs", multiple=True, metavar="RUN", help="this run; can be given several times")
 @click.option("--where", help="""runs that match an SQL condition on the columns of runs: "model like 'local/%'" """)
 @click.option("--sender", default="", help="whose runs they are, for people who import them")
@@ -161,7 +162,11 @@ def _printable(text: str) -> str:
     help="an OpenSSH key to sign it with, such as ~/.ssh/id_ed25519 (needs ssh-keygen)",
 )
 @json_option("the result as a JSON object")
-def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool) -> int:
+def _export(
+    file: Path, tool: str | None, runs: tuple[str, ...], where: str | None, sender: str, key: Path | None, as_json: bool
+) -> int:
+    if tool is not None and (sender or key):
+        raise click.UsageError("A log has no sender and no signature: leave out --sender and --sign, or --to.")
     chosen = list(runs)
     if where is not None:
         # On a line of its own, so that a comment at its end does not hide the rest.
@@ -172,6 +177,8 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         chosen = [path.stem for path in listed if "~" not in path.stem]
     if file.exists():
         raise BundleError(f"{file} already exists: choose another name.")
+    if tool is not None:
+        return _export_log(file, list(dict.fromkeys(chosen)), as_json)
     aside = file.with_name(f".{file.name}.part")
     try:
         with aside.open("xb") as target:
@@ -193,6 +200,26 @@ def _export(file: Path, runs: tuple[str, ...], where: str | None, sender: str, k
         print(json.dumps({"runs": len(written.runs), "file": str(file), "left_out": written.left_out}))
     else:
         print(f"{count_noun(len(written.runs), 'run')} written to {file}")
+    return DONE
+
+
+def _export_log(file: Path, runs: list[str], as_json: bool) -> int:
+    """Write the runs into a log of Inspect. Raises RunNotFoundError, BundleError."""
+    if not runs:
+        raise BundleError(f"{file} was not written. There is no run to write.")
+    aside = file.with_name(f".{file.name}.part")
+    try:
+        with aside.open("xb") as target:
+            samples = inspect_log.write(target, (_state_of(run)[:2] for run in runs))
+        os.replace(aside, file)
+    except OSError as error:
+        raise BundleError(f"{file} cannot be written: {error.strerror or error}.") from None
+    finally:
+        aside.unlink(missing_ok=True)
+    if as_json:
+        print(json.dumps({"runs": len(runs), "samples": samples, "file": str(file)}))
+    else:
+        print(f"{count_noun(samples, 'case')} of {count_noun(len(runs), 'run')} written to {file}")
     return DONE
 
 
