@@ -92,7 +92,7 @@ _FIGURE = ("value", "low", "high", "n", "of", "detail")
 def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     log = run.case(case)
     view: Report = lab.view(log)
-    scene = lab.scene(view) if lab.scene is not None else scene_of(lab, view)
+    scene = lab.scene(view) or scene_of(lab, view)
     claim = scene.claim or Claim()
     begun = run.cases[case]
     model = str(log.spec.get("model") or "none/none")
