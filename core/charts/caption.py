@@ -24,7 +24,7 @@ def caption(table: DataFrame, things: str, baseline: str) -> str:
     the sum of the column `checks`, or the number of rows. The methods of the intervals are in the column `interval` or,
     beside `macro`, in `how`. An empty `baseline` is said to be none.
     """
-    said = [f"n: {_counted(table)} {things}{' a mark' if {'items', 'n'} & {*table} else ''}."]
+    said = [f"n = {_counted(table)} ({things}{' behind each mark' if {'items', 'n'} & {*table} else ''})."]
     methods = table["interval"] if "interval" in table else table["how"] if "macro" in table else None
     said.append("No intervals." if methods is None else _intervals(methods, things))
     said.append(f"Baseline: {baseline or 'none is drawn'}.")

@@ -39,11 +39,13 @@ def test_groups_of_a_column_lead_to_their_rows_which_show_it(page: Callable[...,
     assert set(app.dataframe[0].value["domain"]) == {"*birds*", "pets"}
     assert "came true, of the rows that count" in words(app)
     app = page("browse", show="pictures", picture="ask-pooled")
-    assert "n: 2 questions a mark. Bars: 95 % intervals over questions (Wilson's score interval)" in words(app)
+    assert "n = 2 (questions behind each mark). Bars: 95 % intervals over questions (Wilson's score interval)" in words(
+        app
+    )
     app.selectbox(key="pictures-group").set_value("extra:domain").run()
     assert not app.exception and in_address(app, "group") == "extra:domain"
     drawn = str(app.get("plotly_chart")[0].proto.spec)
-    assert "*birds*" in drawn and "pets" in drawn and "n: 1 questions a mark" in words(app)
+    assert "*birds*" in drawn and "pets" in drawn and "n = 1 (questions behind each mark)" in words(app)
     app = page("browse", **{"extra:domain": "*birds*"})
     rows = app.dataframe[0].value
     assert set(rows["domain"]) == {"*birds*"} and set(rows["Model (your column)"]) == {"old"}

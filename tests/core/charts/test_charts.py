@@ -304,19 +304,19 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
 def test_a_caption_names_n_the_interval_and_the_baseline() -> None:
     some = lines([[0.0, 1.0] * 5, [1.0] * 9 + [None], [None]])
     assert caption.caption(some, "questions", "random words (crosses)") == (
-        "n: 0 to 10 questions a mark. Bars: 95 % intervals over questions (Wilson's score interval). "
+        "n = 0 to 10 (questions behind each mark). Bars: 95 % intervals over questions (Wilson's score interval). "
         "1 of 3 marks has no interval. Baseline: random words (crosses)."
     )
     spread = caption.caption(lines([[0.25, 0.5] * 5]), "questions", "")
-    assert spread.startswith("n: 10 questions a mark.") and spread.endswith("Baseline: none is drawn.")
+    assert spread.startswith("n = 10 (questions behind each mark).") and spread.endswith("Baseline: none is drawn.")
     assert "Wilson's score interval with n adjusted to the spread" in spread
     gain = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", kind="difference")
     assert "Bonett and Price" in caption.caption(gain, "questions", "")
     assert caption.caption(lines([[None]]), "questions", "") == (
-        "n: 0 questions a mark. No mark has an interval. Baseline: none is drawn."
+        "n = 0 (questions behind each mark). No mark has an interval. Baseline: none is drawn."
     )
-    assert caption.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n: 7 checks. No intervals.")
-    assert caption.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n: 1 cases. No intervals.")
+    assert caption.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n = 7 (checks). No intervals.")
+    assert caption.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n = 1 (cases). No intervals.")
 
 
 def test_lines_are_grouped_by_an_own_column_too() -> None:
