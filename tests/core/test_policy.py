@@ -27,6 +27,7 @@ from core.server.quotas import QuotaExceededError
 from tests.conftest import SETS
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
+from tests.support.waiting import until
 
 ROOT = Path(__file__).resolve().parents[2]
 SECRET = "sk-of-the-environment-0123456789"
@@ -98,6 +99,8 @@ def test_what_is_beyond_a_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) ->
         with pytest.raises(QuotaExceededError, match="People already have"):
             jobs.start("simulatability", spec, resolve, "cy")
         assert len(list(home.journals().glob("*.jsonl"))) == 3, "nothing was written for what was refused"
+        # A run that is stopped before its first line is written cannot be resumed.
+        until(lambda: (home.journals() / f"{begun[0]}.jsonl").stat().st_size)
         jobs.cancel(begun[0])
         with pytest.raises(QuotaExceededError, match="in progress"):
             jobs.start("simulatability", spec, resolve, "bob") and jobs.resume(begun[0], resolve, owner="ann")
