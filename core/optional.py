@@ -19,8 +19,11 @@ from typing import NamedTuple
 from . import home
 from .events import CallError
 from .package_data import COMMAND, ROOT
+from .policy import child_environment
 
 Progress = Callable[[int, int], None]
+
+_OF_PIP = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CERT", "REQUESTS_CA", "TORCH_ANY")
 
 _LOCK = ROOT / "requirements.lock"
 _ENTRY = re.compile(r"^([A-Za-z0-9._-]+)==[^\n]*(?:\n +--hash=\S+(?: \\)?)+", re.MULTILINE)
@@ -147,7 +150,9 @@ def _version(package: str) -> str | None:
 
 def _run(arguments: list[str], target: Path, tell: Callable[[str], None]) -> None:
     """Run Python with these arguments, with pip's target set. Raises NotInstalledError with its last lines."""
-    environment = {**os.environ, "PIP_TARGET": str(target), "PYTHONPATH": str(target)}
+    # pip needs its own settings and those of proxies and certificates, and no key.
+    own = {name: value for name, value in os.environ.items() if name.upper().startswith(_OF_PIP)}
+    environment = {**child_environment(), **own, "PIP_TARGET": str(target), "PYTHONPATH": str(target)}
     last: list[str] = []
     with subprocess.Popen(  # noqa: S603  our own words
         [sys.executable, *arguments],

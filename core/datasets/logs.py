@@ -33,7 +33,9 @@ MOST_SAMPLES = 100_000
 _ZSTANDARD = 93
 """The zip method that Inspect writes, which Python reads only from 3.14 on."""
 _SAMPLE = re.compile(r"samples/.+\.json")
-_ANSWER_SENTENCE = re.compile(r"(?<=[.!?\n])[ \n]*(?:so |therefore,? )?the answer is:? [*_]*(?:yes|no)[*_]*\.?\Z", re.I)
+_ANSWER_SENTENCE = re.compile(
+    r"(?:(?<=[.!?\n])|(?<=[.!?\n] ))(?:so |therefore,? )?the answer is:? [*_]*(?:yes|no)[*_]*\.?\Z", re.I
+)
 
 
 class Unread(NamedTuple):

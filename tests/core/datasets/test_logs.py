@@ -177,3 +177,11 @@ def test_a_file_that_is_something_else_is_refused(tmp_path: Path, capsys: pytest
         path.write_bytes(content)
         assert main(["import", "--from", "inspect", str(path)]) == 2
         assert "log" in capsys.readouterr().err
+
+
+def test_the_answer_s_sentence_is_found_in_linear_time() -> None:
+    begun = time.process_time()
+    assert logs._ANSWER_SENTENCE.sub("", "A reason." + " \n" * 100_000 + "x").endswith("x")
+    assert time.process_time() - begun < 1
+    for end in (". So the answer is yes.", ".\nTherefore, the answer is **no**", ".\n\nThe answer is: no."):
+        assert logs._ANSWER_SENTENCE.sub("", f"Birds fly{end}").strip() == "Birds fly."
