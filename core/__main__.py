@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from . import extensions, policy
 from .commands import (
+    annotating,
     app,
     comparing,
     data,
@@ -85,7 +86,22 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (app, labs, labelling, measure, misc, models, data, transfer, comparing, study_run, packs, game, demo):
+    for part in (
+        app,
+        labs,
+        labelling,
+        annotating,
+        measure,
+        misc,
+        models,
+        data,
+        transfer,
+        comparing,
+        study_run,
+        packs,
+        game,
+        demo,
+    ):
         part.add(group)
     return group
 
