@@ -344,9 +344,9 @@ def test_the_command_says_what_it_will_do_and_asks(
 
 
 def test_a_data_set_that_is_missing_names_the_command() -> None:
-    with pytest.raises(registry.DatasetError, match="python -m core data get mctest"):
+    with pytest.raises(registry.DatasetError, match="python -m core data get mctest"):  # type: ignore[attr-defined]
         registry.load("mctest")
-    with pytest.raises(registry.DatasetError, match="Get it from https://gluebenchmark"):
+    with pytest.raises(registry.DatasetError, match="Get it from https://gluebenchmark"):  # type: ignore[attr-defined]
         registry.load("sst-2")
 
 

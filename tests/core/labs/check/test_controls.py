@@ -115,7 +115,7 @@ def test_last_mention_answers_all_of_the_published_babi_1(outside):
 
 
 def test_a_word_stands_in_one_pair_only():
-    swap = lexicon.classifiers()["sentiment"].swap
+    swap = lexicon.classifiers()["sentiment"].swap  # type: ignore[attr-defined]
     assert all(swap[swap[word]] == word for word in swap)
     assert len({frozenset(pair) for pair in swap.items()}) * 2 == len(swap)
 
