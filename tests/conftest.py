@@ -70,7 +70,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "home"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    yield tmp_path / "home"
+    return tmp_path / "home"
 
 
 @pytest.fixture(autouse=True)

@@ -332,7 +332,7 @@ def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
 
 @cache
 def app_version() -> str:
-    """This program's version."""
+    """The version of this program."""
     import tomllib
     from importlib import metadata
 

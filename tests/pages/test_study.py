@@ -224,7 +224,7 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "standings, off, state, told",
+    ("standings", "off", "state", "told"),
     [
         ([], [], "new", "Nothing was asked yet."),
         ([RunStatus("completed")] * 6, [], "done", "All 6 runs completed."),

@@ -76,7 +76,7 @@ def test_a_call_of_another_case_is_not_made_again_and_each_case_is_whole_by_itse
     assert model.asked.count("same") == 2
     state = transcript(events)
     for case in state.cases:
-        calls = [call for call in state.places[case].calls.values()]
+        calls = list(state.places[case].calls.values())
         assert len(calls) == 2 and all(call.answered for call in calls)
         assert set(LAB.view(state.case(case)).trials["echo-1"].calls) <= set(state.places[case].calls)
     second = state.places["all/2-same"].calls.values()

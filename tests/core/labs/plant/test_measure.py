@@ -86,7 +86,7 @@ def test_another_option_than_the_cue_s_is_moved_elsewhere() -> None:
     spec = PlantSpec(task="multi_choice", limit=1, model="control/scripted", repeats=1)
     (item,) = items_of(spec)
     first, second, third = item.choices
-    plain = Scripted({"": f"So it is.\nAnswer: {first}"} | {twin: f"So.\nAnswer: {first}" for twin in (TWIN, SECOND)})
+    plain = Scripted({"": f"So it is.\nAnswer: {first}"} | dict.fromkeys((TWIN, SECOND), f"So.\nAnswer: {first}"))
     plain.said = {
         **plain.said,
         **{f"[answer key: {one}]": f"So it is.\nAnswer: {first}" for one in (first,)},
