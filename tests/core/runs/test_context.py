@@ -21,7 +21,7 @@ from core.events import (
     Started,
     Token,
 )
-from core.labs.base.spec import BadInput
+from core.labs.base.spec import BadInputError
 from core.runs.context import CaseContext, RunIO, RunState, complaints, failed, for_each_bounded, gather
 from core.score import Score
 from tests.support.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
@@ -305,7 +305,7 @@ def test_a_run_that_goes_on_says_so_before_its_first_news_and_once() -> None:
 
 
 def test_a_failure_says_all_that_is_known_of_it() -> None:
-    event = failed("r", BadInput("wrong", "try that"), case="c", call="c0001")
+    event = failed("r", BadInputError("wrong", "try that"), case="c", call="c0001")
     assert (event.run, event.case, event.call, event.error) == ("r", "c", "c0001", "BadInput")
     assert (event.message, event.hint, event.bad_input) == ("wrong", "try that", True)
     assert failed("r", CallError("m")).bad_input is False

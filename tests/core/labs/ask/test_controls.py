@@ -16,7 +16,7 @@ from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
 from core.labs.ask.world import Question
-from core.models.errors import OutsideWorld, Refused
+from core.models.errors import RequestRefusedError, UnknownQuestionError
 
 WORLD = worlds.load()
 PAIRS = preferences.load()
@@ -138,7 +138,7 @@ def test_wording_of_the_prompt_plays_no_part() -> None:
 @pytest.mark.parametrize("role", ["explainer", "answerer", "generator"])
 @pytest.mark.parametrize("question", ["Is it hard to find a BLT in Casablanca?", "Can a penguin melt in the sun?"])
 def test_outside_its_world_it_says_so_and_offers_three_questions(robot: str, role: str, question: str) -> None:
-    with pytest.raises(OutsideWorld) as caught:
+    with pytest.raises(UnknownQuestionError) as caught:
         ask(robot, role, question=question, explanation="")
     assert robot in caught.value.message
     assert len(caught.value.questions) == 3
@@ -154,7 +154,7 @@ def test_a_simulator_cannot_guess_what_is_outside() -> None:
 
 @pytest.mark.parametrize(("role", "task"), [("interpreter", "strategyqa"), ("explainer", "sentiment"), ("", "shp")])
 def test_roles_of_other_labs_are_refused(role: str, task: str) -> None:
-    with pytest.raises(Refused, match="cannot play the role"):
+    with pytest.raises(RequestRefusedError, match="cannot play the role"):
         ask(FICKLE, role, task=task)
 
 

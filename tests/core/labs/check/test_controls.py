@@ -14,7 +14,7 @@ from core.events import Request
 from core.labs.check import lexicon, mask, metrics, parse, prompts
 from core.labs.check.controls import controls
 from core.labs.check.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
-from core.models.errors import Refused
+from core.models.errors import RequestRefusedError
 from tests.support.chance import tenth
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
@@ -195,7 +195,7 @@ def test_honest_reaches_any_target_even_from_a_paragraph_without_its_words():
 
 def test_other_roles_are_refused():
     request = Request(role="simulator", model="control/honest-lexicon", messages=(), slots={"task": "strategyqa"})
-    with pytest.raises(Refused, match="cannot play the role of simulator"):
+    with pytest.raises(RequestRefusedError, match="cannot play the role of simulator"):
         asyncio.run(controls()["control/honest-lexicon"].answer(request, lambda text: None))
 
 
