@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .. import package_data
+from ..errors import name_in_journals
 from ..events import CallError
 
 
@@ -139,6 +140,18 @@ class DiskFullError(CallError):
     """There is not enough room for a download."""
 
     in_journals = "DiskFull"
+
+
+_BY_NAME = {
+    name_in_journals(error): error
+    for error in list(globals().values())
+    if isinstance(error, type) and issubclass(error, CallError)
+}
+
+
+def error_of_journal(name: str) -> type[CallError]:
+    """The class of the errors that journals call `name`; CallError for a name that is not one of this module's."""
+    return _BY_NAME.get(name, CallError)
 
 
 _IN_WORDS = package_data.table("failures")

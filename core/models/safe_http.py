@@ -85,7 +85,7 @@ def public_transport() -> httpx2.AsyncBaseTransport:
 
 
 async def _public_address(host: str, port: int) -> str:
-    """The first address of `host`, if all its addresses are public. Raises OSError if it has none, and NotPublicError."""
+    """The first address of `host`, if all its addresses are public. Raises NotPublicError, OSError if it has none."""
     resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(address[0]) for *_, address in resolved]
     if not all(map(is_public, addresses)):

@@ -60,7 +60,7 @@ class LiveRoom:
         return home.signature(f"room {self.path.stem} {visitor}")[:16]
 
     def write(self, record: Frozen, by: str = "") -> None:
-        """Let something happen, once the journal has it. Raises RoomStateError, JournalInUseError and JournalFullError."""
+        """Let something happen, once the journal has it. Raises RoomStateError, JournalInUseError, JournalFullError."""
         self.room.check(record, by)
         if self._journal is None:
             self._journal = Journal(self.path)

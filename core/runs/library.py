@@ -118,7 +118,7 @@ class NewerRunError(RunNotFoundError):
 
 @contextmanager
 def of_today() -> Iterator[None]:
-    """Turn NewerSchemaError into NewerRunError: raises it if a newer version of the app wrote the journal that is read."""
+    """Turn NewerSchemaError into NewerRunError, which means that a newer version of the app wrote the journal."""
     try:
         yield
     except NewerSchemaError as error:

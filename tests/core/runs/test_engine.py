@@ -9,7 +9,7 @@ import pytest
 
 from core.events import Answered, Asked, CallError, Dropped, Event, Started
 from core.labs.base.lab import Lab
-from core.labs.base.spec import MOST_CASES, BadInputError
+from core.labs.base.spec import MOST_CASES
 from core.report.scenes import of_case
 from core.runs.context import for_each_bounded, gather
 from core.runs.engine import RunIO, RunRequest, UserInput, execute, new_id
@@ -146,7 +146,7 @@ def test_what_cannot_be_had_is_bad_input() -> None:
     ):
         state = transcript(play(Echoing(), ONE, lab=lab))
         assert state.status == "failed" and words in state.failures[0].message
-        assert state.failures[0].bad_input and state.failures[0].error == BadInputError.__name__
+        assert state.failures[0].bad_input and state.failures[0].error == "BadInput"
 
 
 def test_a_completed_run_that_is_resumed_publishes_nothing() -> None:
