@@ -1,5 +1,5 @@
-"""Answers of annotation sets in the columns of other tools: Potato's (a row for each person and question) and Prolific's
-(a row for each submission).
+"""Answers of annotation sets in the columns of other tools, Potato's (a row for each person and question) and
+Prolific's (a row for each submission).
 
 Potato writes `user`, `instance_id`, `displayed_text` and a column `SCHEME:::LABEL` for each label, filled where it was
 chosen. Prolific's export has a row for each submission, with `Participant id` and `Status` among its columns.
