@@ -10,7 +10,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -204,14 +204,19 @@ class AnnotationState:
                 found.update([*person.answers, *self.left(person, at)])
         return found
 
-    def choose(self, person: Annotator, at: datetime) -> tuple[str, ...]:
-        """The pages to give to that person: of those with the fewest people first, and at random among equals."""
+    def choose(self, person: Annotator, at: datetime, among: Collection[str]) -> tuple[str, ...]:
+        """The pages to give to that person, of those `among` which to choose: those with the fewest people first, and
+        at random among equals.
+        """
         taken = self.taken(at, bool(person.entered.simulated))
         groups = {self.pages[one].group: self.pages[one].arm for one in [*person.answers, *person.assigned]}
         free = [
             page
             for page in self.made.pages
-            if taken[page.id] < self.made.per_item and page.id not in person.answers and page.id not in person.assigned
+            if page.id in among
+            and taken[page.id] < self.made.per_item
+            and page.id not in person.answers
+            and page.id not in person.assigned
         ]
         free.sort(key=lambda page: (taken[page.id], unit_number(f"{self.made.seed}|{person.id}|{page.id}")))
         chosen: list[str] = []
@@ -235,7 +240,7 @@ class AnnotationState:
         found: Counter[str] = Counter()
         for person in self.people.values():
             if bool(person.entered.simulated) == simulated and person.counts:
-                found.update(person.answers)
+                found.update([*person.answers])
         return sum(found[page] >= self.made.per_item for page in self.pages)
 
 
@@ -303,23 +308,23 @@ class LiveSet:
             self._write(made, id)
             return made
 
-    def next_page(self, id: str) -> str | None:
-        """The page that somebody should answer next, which they get now if they have none; None if there is none for
-        them.
+    def next_page(self, id: str, among: Collection[str]) -> str | None:
+        """The page that somebody should answer next, of those `among` which to choose: the ones that can be shown. They
+        get pages now if they have none. None if there is none for them.
         """
         with self._lock:
             person, at = self.state.people[id], now()
             if person.status is not None:
                 return None
-            if left := self._state.left(person, at):
+            if left := [page for page in self._state.left(person, at) if page in among]:
                 return left[0]
             chosen: tuple[str, ...] = ()
             if abandoned := [page for page in person.assigned if page not in person.answers]:
                 # They were away for too long: what others have not taken meanwhile is theirs again.
                 taken = self._state.taken(at, bool(person.entered.simulated))
-                chosen = tuple(page for page in abandoned if taken[page] < self._state.made.per_item)
+                chosen = tuple(page for page in abandoned if page in among and taken[page] < self._state.made.per_item)
             if not chosen and (abandoned or not person.answers):
-                chosen = self._state.choose(person, at)
+                chosen = self._state.choose(person, at, among)
             if not chosen:
                 return None
             self._write(PagesAssigned(pages=chosen), id)

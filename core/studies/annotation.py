@@ -183,7 +183,7 @@ def simulate(live: LiveSet, labs: Mapping[str, Lab], journals: Path, n: int) -> 
     """
     task = task_of(live.state.made, labs)
     lab = labs[live.state.made.lab]
-    views = _Views(lab, journals)
+    views = CaseViews(lab, journals)
     passed: Counter[str] = Counter()
     before = sum(bool(one.entered.simulated) for one in live.state.people.values())
     for number in range(before, before + n):
@@ -192,7 +192,7 @@ def simulate(live: LiveSet, labs: Mapping[str, Lab], journals: Path, n: int) -> 
         if not _passes(live, task, person.id, kind):
             continue
         passed[kind] += 1
-        while (page := live.next_page(person.id)) is not None:
+        while (page := live.next_page(person.id, live.state.pages)) is not None:
             places = live.state.pages[page].places
             words = tuple(
                 _choice(kind, f"{person.id}|{page}|{at}", task.options, task.careful(views(place), place.trial))
@@ -220,7 +220,7 @@ def _choice(kind: str, about: str, options: Mapping[str, str], careful: str) -> 
     return words[int(unit_number(f"{about}|word") * len(words))]
 
 
-class _Views:
+class CaseViews:
     """Views of cases, by place; each run's journal is read once."""
 
     def __init__(self, lab: Lab, journals: Path) -> None:
