@@ -14,6 +14,7 @@ from . import prompts, tables, vacuity
 from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
 from .lexicon import Slots
 from .measure import SESSION, measure
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
 from .records import RECORDS, Paragraph
 from .report import CheckReport
@@ -174,6 +175,7 @@ class CheckLab(Lab):
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
 
