@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -80,18 +81,13 @@ def _parsed(path: Path) -> ast.Module:
         return parse(source)
 
 
-class _named:
-    """A context that says in which file there is no text."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, NoTextError | RecursionError):
-            raise PaperPromptError(f"The prompts in {self._path} cannot be read: {error}.") from None
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say in which file there is no text."""
+    try:
+        yield
+    except NoTextError as error:
+        raise PaperPromptError(f"The prompts in {path} cannot be read: {error}.") from None
 
 
 def _systems(tree: ast.Module) -> Iterator[tuple[str, str]]:
