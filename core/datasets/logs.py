@@ -114,20 +114,31 @@ def _row(found: _Answer) -> tuple[dict[str, str], str]:
             raise _FieldError(field, "it is empty")
         if len(text) > LONGEST:
             raise _FieldError(field, f"it is longer than {LONGEST:,} characters")
-    answer = yes_no(found.said or found.text, [])
-    if answer is None:
-        raise _FieldError("answer", "the parser reads neither yes nor no in it")
-    explanation = own_turn(spoken(found.text)).strip()
-    if not found.said:
-        # Ask ends the explanation with such a sentence itself.
-        explanation = _ANSWER_SENTENCE.sub("", explanation).strip()
-    if len(explanation.split()) < 3:
-        raise _FieldError("answer", "it gives no reasons")
+    try:
+        answer, explanation = answer_and_reasons(found.text, found.said)
+    except ValueError as error:
+        raise _FieldError("answer", str(error)) from None
     gold = (yes_no(found.target, []) or "") if found.target and len(found.target) <= LONGEST else ""
     problem = "" if gold or not found.target else "it is neither yes nor no, so the row has no correct answer"
     kept = {name: _shown(value) for name, value in found.kept.items() if value not in (None, "", {}, [])}
     row = {"question": found.question, "answer": answer, "explanation": explanation, "gold": gold}
     return {**row, "source": found.source[:300], **kept}, problem
+
+
+def answer_and_reasons(text: str, said: str = "") -> tuple[str, str]:
+    """Return the answer, yes or no, in what a model wrote, and its reasons; `said` is the answer if it is known apart.
+    Raises ValueError if one of them cannot be read.
+    """
+    answer = yes_no(said or text, [])
+    if answer is None:
+        raise ValueError("the parser reads neither yes nor no in it")
+    explanation = own_turn(spoken(text)).strip()
+    if not said:
+        # Ask ends the explanation with such a sentence itself.
+        explanation = _ANSWER_SENTENCE.sub("", explanation).strip()
+    if len(explanation.split()) < 3:
+        raise ValueError("it gives no reasons")
+    return answer, explanation
 
 
 def _shown(value: Any) -> str:
