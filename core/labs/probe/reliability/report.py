@@ -1,33 +1,39 @@
-"""One entity function from the events of its case, and a run over several: the backbone's values, and whether they can
-be trusted.
-"""
+"""One entity function as it is told, and a run over several: the backbone's values, and whether they can be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from ....events import Frozen
+from ....scene import Card, Expect, Mark, Panel, Part, Scene, Screen, Verdict, screens
 from ....transcript import CaseLog, RecordReader, Transcript
-from ...base.cases import Reading, Trial, View
+from ...base.cases import Reading, Trial
 from ...base.declared import Means
+from ...base.report import Report
 from ...base.spec import Spec
 from ..functions.names import Backbone
 from ..records import item
 
 Kind = Literal["same", "random"]
-OUTCOMES: dict[str, Means] = {"selective": "kept", "weak": "not settled", "not selective": "broken"}
-"""The mark of each outcome of a function."""
-
 KINDS: tuple[Kind, ...] = ("same", "random")
 
 PAPER: dict[Kind, float] = {"same": 0.846, "random": 0.079}
 """Means of the paper's module, Vicuna-13b, over its 140 concepts (table A1)."""
+
+OPTIONS = {"1": "It belongs", "0": "It does not"}
+"""The guesses on a word."""
+
+CARRIED_OUT = {"table": "our word lists", "embedding": "sentence embeddings"}
+"""What screens call a backbone that is not a model."""
+
+HOW = {"logprobs": "from the probabilities of 0 and 1", "answer": "from the digit it wrote: no probabilities"}
+"""Where a model's values come from."""
 
 
 class ReliabilitySpec(Spec):
@@ -110,13 +116,30 @@ class Reliability(Frozen):
 
 
 @dataclass
-class ReliabilityView(View):
-    """One concept's function. `reliability` is None until it was asked; `unread` counts the entries that could not be
-    read.
+class ReliabilityReport(Report):
+    """One concept's function as it is told: its own words first, then the others, each with the highest values first.
+    `reliability` is None until it was asked; `unread` counts the entries that could not be read.
     """
+
+    one = "word"
+    mark_words: ClassVar[Mapping[Mark, str]] = {"kept": "right", "broken": "wrong", "unread": "no value"}
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        **dict.fromkeys(("selective", "right"), "kept"),
+        "weak": "not settled",
+        **dict.fromkeys(("not selective", "wrong"), "broken"),
+    }
 
     spec: ReliabilitySpec | None
     reliability: Reliability | None
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from
+        it.
+        """
+        reader = RecordReader()
+        spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
+        return cls(log, spec, reader.one_of(Reliability, log), unread=reader.unread)
 
     @property
     def title(self) -> str:
@@ -149,42 +172,96 @@ class ReliabilityView(View):
         return trials
 
     @property
+    def lost(self) -> str | None:
+        """The error because of which there are no values; None if there was none."""
+        return next((drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item), None)
+
+    @property
     def outcome(self) -> str:
         """It is selective, weak, not selective, too few, no values, failed or waiting; the same for both rulesets."""
         if self.reliability is None:
-            failed = any(drop.reason == "error" and not drop.item for drop in self.log.drops)
-            return "failed" if failed or self.log.status == "failed" else "waiting"
+            return "failed" if self.lost is not None or self.log.status == "failed" else "waiting"
         return _judge_concepts([self.reliability], self.spec)[0]
 
+    def sentences(self) -> list[str]:
+        """Return in a sentence whether one concept's function can be trusted."""
+        if self.reliability is None:
+            return [f"It gave no values: {self.lost}" if self.lost else "Not judged yet."]
+        return [_judge_concepts([self.reliability], self.spec)[1]]
 
-def view(log: CaseLog) -> ReliabilityView:
-    """Return the case that a log of this lab holds. Never raises: what a damaged journal lacks is missing from it."""
-    reader = RecordReader()
-    spec = reader.read(ReliabilitySpec, log.spec) if log.started else None
-    return ReliabilityView(log, spec, reader.one_of(Reliability, log), unread=reader.unread)
+    def method(self) -> str:
+        """Return what carries the function out."""
+        return (self.spec.model or CARRIED_OUT.get(self.spec.backbone, self.spec.backbone)) if self.spec else ""
+
+    def asked(self) -> Iterator[Part]:
+        """Yield the function, how much it was asked, and where a model's values come from."""
+        yield Part(label="The function", text=f"It gives 1 for a word that belongs to {self.title}, 0 for any other.")
+        if self.spec is not None:
+            yield Part(
+                label="It was asked about", text=f"{self.spec.concepts} subjects, {self.spec.words} words of each"
+            )
+        ways = dict.fromkeys(self.reliability.how) if self.reliability else ()
+        if said := [HOW[how] for how in ways if how in HOW]:
+            yield Part(label="Values are read", text=", or ".join(said))
+
+    def claim(self) -> None:
+        """There is no explanation."""
+
+    def cards(self) -> Iterator[Card]:
+        """Yield a card for each word."""
+        origins = dict(zip(self.trials, self.reliability.of, strict=False)) if self.reliability else {}
+
+        def order(name: str) -> tuple[bool, float]:
+            reading = self.trials[name].repaired
+            return reading.expected != "1", -float(reading.observed or 0)
+
+        for number, name in enumerate(sorted(self.trials, key=order), start=1):
+            reading = self.trials[name].repaired
+            yield self.card_of(name, self.trials[name], number).model_copy(
+                update={
+                    "options": OPTIONS,
+                    "expects": (Expect(who="our list", value=reading.expected or ""),),
+                    "said": "" if reading.observed is None else "1" if float(reading.observed) >= 0.5 else "0",
+                    "text": reading.observed or "",
+                    "origin": f"a word of {origins[name]}" if name in origins else "",
+                }
+            )
+
+    def panels(self) -> Iterator[Panel]:
+        """Yield the two means beside the paper's."""
+        if (one := self.reliability) is None:
+            return
+        titles: dict[Kind, str] = {"same": "Own words", "random": "Words of others"}
+        for kind, title in titles.items():
+            mean = _mean(values_of([one], kind))
+            answer = "no value" if mean is None else f"{mean:.2f} on average"
+            yield Panel(title=title, answer=answer, note=f"{PAPER[kind]} in the paper (Vicuna-13b, 140 subjects).")
+
+    def verdict(self) -> Verdict | None:
+        """Return the verdict, once the case is over."""
+        is_over = self.outcome != "waiting" and bool(self.log.of_type("result") or self.log.status)
+        return Verdict(headline=Part(text=self.sentences()[0])) if is_over else None
+
+    def screens(self, scene: Scene) -> tuple[Screen, ...]:
+        """Return the screens. The means come after the cards, because they would give away what is to be guessed."""
+        *others, last = [screen for screen in screens(scene) if screen.shows != "panel"]
+        means = [Screen(shows="panel", of=str(number)) for number in range(len(scene.panels))]
+        return (*others, *means, last) if last.shows == "verdict" else (*others, last, *means)
 
 
-def sentences(view: ReliabilityView) -> list[str]:
-    """Return in a sentence whether one concept's function can be trusted."""
-    if view.reliability is None:
-        lost = next((drop.detail for drop in view.log.drops if drop.reason == "error" and not drop.item), "")
-        return [f"It gave no values: {lost}" if lost else "Not judged yet."]
-    return [_judge_concepts([view.reliability], view.spec)[1]]
-
-
-class ReliabilityReport:
-    """A run of this kind as far as it has run, from a transcript that keeps all cases.
+class ReliabilityRun:
+    """A run over several functions as far as it has run, from a transcript that keeps all cases.
 
     `unread` counts the entries that could not be read.
     """
 
     def __init__(self, transcript: Transcript) -> None:
-        views = [view(transcript.case(case)) for case in transcript.cases]
+        reports = [ReliabilityReport.of(transcript.case(case)) for case in transcript.cases]
         self.transcript = transcript
         started = transcript.started
         self.spec = RecordReader().read(ReliabilitySpec, started.spec) if started else None
-        self.concepts = [one.reliability for one in views if one.reliability]
-        self.unread = sum(one.unread for one in views)
+        self.concepts = [one.reliability for one in reports if one.reliability]
+        self.unread = sum(one.unread for one in reports)
 
     def mean(self, kind: Kind) -> float | None:
         """Return the mean over all outputs with a value so far: "same" for own words, "random" for words of others."""
@@ -200,14 +277,14 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def verdict(report: ReliabilityReport) -> str:
+def verdict(run: ReliabilityRun) -> str:
     """Return in a sentence whether the backbone can be trusted. The run's published means decide once they exist,
     because the transcript may hold only a few of many functions.
     """
-    same, random = (report.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
+    same, random = (run.transcript.score(f"{kind}_mean", "repaired") for kind in KINDS)
     if same is None or random is None:
-        return _judge_concepts(report.concepts, report.spec)[1]
-    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, report.spec)[1]
+        return _judge_concepts(run.concepts, run.spec)[1]
+    return _judge(same.value, random.value, same.n + random.n, same.of + random.of, run.spec)[1]
 
 
 def _judge_concepts(concepts: Sequence[Reliability], spec: ReliabilitySpec | None) -> tuple[str, str]:
