@@ -50,7 +50,7 @@ _RUN = "run"
 """The key of a run's id in the metadata of a score."""
 
 
-class InspectModel:
+class _InspectModel:
     """A model of Inspect as one of ours. A limit of the evaluation that it reaches is added to `limits`."""
 
     def __init__(self, id: str, model: Any, limits: list[LimitExceededError]) -> None:
@@ -145,7 +145,7 @@ class _Session:
         limits: list[LimitExceededError] = []
 
         def resolve(id: str) -> Any:
-            return InspectModel(id, self._models[id], limits) if id in self._models else self._catalog.get(id)
+            return _InspectModel(id, self._models[id], limits) if id in self._models else self._catalog.get(id)
 
         driver, request = replace(self._driver, resolve=resolve), RunRequest(lab, spec, new_id(lab.name))
         state = await driver.execute_new(request)

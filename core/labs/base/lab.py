@@ -245,7 +245,9 @@ class Command(Declaration):
     """The options and fields that say what a single item is. Empty if the lab cannot ask about a single item."""
 
     def from_item(self, item: Any) -> dict[str, Any]:
-        """Return the fields of a specification about this item (`core.datasets.items.Item`) alone."""
+        """Return the fields of a specification about this item (`core.datasets.items.Item`) alone. Raises
+        NotImplementedError here.
+        """
         raise NotImplementedError
 
     def with_output(self, item: Any, output: str) -> Any:
