@@ -242,6 +242,21 @@ class Command(Declaration):
         """Turn the given options into fields of the specification. By default an option is a field."""
         return given
 
+    item_parameters: tuple[str, ...] = ()
+    """The options and fields that say what a single item is. Empty if the lab cannot ask about a single item."""
+
+    def from_item(self, item: Any) -> dict[str, Any]:
+        """Return the fields of a specification about this item (`core.datasets.items.Item`) alone. Raises
+        NotImplementedError here.
+        """
+        raise NotImplementedError
+
+    def with_output(self, item: Any, output: str) -> Any:
+        """Return the item with the explanation that a model wrote about it, if the lab can test that; by default the
+        item unchanged, so that the model is asked for an explanation. Raises ValueError if there is none in `output`.
+        """
+        return item
+
 
 class Lab(Declaration):
     """A lab. A subclass names its specification, records and metrics, and defines the methods that raise
