@@ -283,9 +283,8 @@ class PredictorTest(QualificationTest):
         return ", in three small steps" if in_steps else ""
 
     def check(self, spec: AskExamSpec) -> None:
-        """Raises PromptPackError if the prompt pack cannot be read."""
-        if spec.prompts:
-            prompts.read_pack(spec.prompts)
+        """Raises PromptPackError or PaperPromptError if the prompts cannot be read."""
+        self.prompts(spec)
 
 
 TEST = PredictorTest()

@@ -133,7 +133,7 @@ async def _classify(
 ) -> Classified:
     """Ask about `paragraph` in a session of its own. Raises CallError if the call fails."""
     asked = json_answers.of_classifier(spec, item)
-    prompt = fields.with_schema(prompts.classify(item, wording, paragraph), asked)
+    prompt = fields.with_schema(prompts.classify(item, wording, paragraph, spec.prompts), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
     labels = _parsed(answered, asked, lambda text, rules: json_answers.label(item, text, asked, rules))
     if answered.cut_note and labels.repaired is None and trial not in ("", SESSION):
@@ -167,7 +167,7 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     """
     key = answerable_key(check.item.id, check.wording)
     asked = json_answers.of_ability(spec)
-    prompt = fields.with_schema(prompts.answerable(check.item, check.wording), asked)
+    prompt = fields.with_schema(prompts.answerable(check.item, check.wording, spec.prompts), asked)
     try:
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
     except CallError as failure:
@@ -328,9 +328,10 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     """
     item, explanation, wording = check.item, check.explanation, check.wording
     if explanation == "counterfactual":
-        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
+        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "", spec.prompts)
     else:
-        prompt = (prompts.redaction if explanation == "redaction" else prompts.attribution)(item, wording)
+        ask = prompts.redaction if explanation == "redaction" else prompts.attribution
+        prompt = ask(item, wording, spec.prompts)
     asked = json_answers.of_explainer(spec, explanation)
     prompt = fields.with_schema(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)

@@ -20,7 +20,9 @@ from .functions.names import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import SHOWN
 from .records import (
     Audit,
     Checked,
@@ -40,7 +42,6 @@ from .records import (
 )
 from .scene import scene
 from .tasks import NAMELESS, ProbeSpec, asks
-from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
 
@@ -242,6 +243,7 @@ class ProbeLab(Lab):
     scene = staticmethod(scene)
     readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     check = staticmethod(commands.check)
 

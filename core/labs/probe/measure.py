@@ -118,7 +118,7 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
             return _read(spec, run, Conclusion(text, None))
         case "nearest":
             return await _nearest(spec, box, function)
-    if spec.interpreter != "aia":
+    if spec.interpreter != "aia" and not spec.prompts:
         await box.probe(exemplars(function), 0)
     if spec.interpreter == "milan":
         return _read(spec, run, await milan(spec, run, box))

@@ -21,6 +21,9 @@ Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "giv
 ROUNDS = 20
 """The paper's agents have as many (docs/measuring.md §4.4)."""
 
+SINGLE_ROUND = 2
+"""With the paper's prompts MILAN is the agent that is stopped after its second message (collect_interpretations.py)."""
+
 PROBES = 200
 MENDS = 2
 """How often an agent whose code cannot be run may write its conclusion again."""
@@ -147,6 +150,10 @@ class ProbeSpec(Sampled):
             )
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
+        if self.prompts and self.rules != "paper":
+            raise ValueError(
+                "The paper's prompts go with the paper's dialogue: choose the original parser, or our prompts."
+            )
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
@@ -226,7 +233,9 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     """Return the most calls to language models, by role, that a run over `cases` functions makes."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     longest += spec.answers == "schema"
-    dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
+    dialogue = {"aia": longest, "aia+milan": longest, "milan": SINGLE_ROUND if spec.prompts else 1}.get(
+        spec.interpreter, 0
+    )
     # The description, the original parser's reading if it differs, the true one, and for facts the list of outputs
     # seen.
     descriptions = 4 if spec.category == "relations" else 3

@@ -58,9 +58,6 @@ text that tells nothing all examples are about equally close: without this margi
 a tenth of the relations.
 """
 
-SHOWN = " -> "
-"""The separator between the input and the output of an example."""
-
 
 def everything(category: str) -> tuple[str, str]:
     """Return a description, with its domain, that names all subjects or all facts, and so tells nothing."""
@@ -186,7 +183,7 @@ async def _by_model(
     async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
         options = shown(triplet)
-        prompt = prompts.unit_test(spec, texts[about], options)
+        prompt = prompts.unit_test(spec, texts[about], triplet.options)
         prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
         try:
             answered = await run.ask(
@@ -268,7 +265,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
 
 def shown(triplet: Triplet) -> tuple[str, ...]:
     """Return the examples as an evaluator reads them: the input alone, or input and output."""
-    return tuple(SHOWN.join(option) for option in triplet.options)
+    return tuple(prompts.SHOWN.join(option) for option in triplet.options)
 
 
 def _score(spec: ProbeSpec, run: CaseContext, judged: dict[str, UnitTest], of: int) -> None:
