@@ -124,7 +124,7 @@ def form(lab: Lab) -> None:
             fields = page.fields(FormPlaces(model, question, below, more))
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
             named = {name for name, value in fields.items() if value}
-            spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
+            spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().results)
             with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallError) as error:

@@ -187,7 +187,7 @@ class JobRunner(RunLibrary):
         """
         calls = self._calls(self.labs[lab], spec)
         for first in driver.prerequisites_of(self.labs[lab], spec).values():
-            if isinstance(first, Prerequisite) and self.lacks(first, owner):
+            if isinstance(first, Prerequisite) and self.is_missing(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
         going = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
@@ -333,21 +333,21 @@ class JobRunner(RunLibrary):
             watch.refresh()
         return watch
 
-    def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
+    def result_of(self, first: Prerequisite, owner: str = "") -> Frozen | None:
         """The result that a run of the owner's would use for that prerequisite; None if no run has produced one."""
         return driver.record_of(first, self.folder, self._seen_by(owner))
 
-    def lacks(self, first: Prerequisite, owner: str = "") -> bool:
+    def is_missing(self, first: Prerequisite, owner: str = "") -> bool:
         """Whether the prerequisite is wanted, and no run that the owner may use has produced it yet."""
-        return first.wanted and self.came_to(first, owner) is None
+        return first.wanted and self.result_of(first, owner) is None
 
-    def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
+    def results(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the owner may view
         (`Prerequisite.read`).
         """
         return driver.records(lab, read, self.folder, self._seen_by(owner))
 
-    def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
+    def runs_of_spec(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the owner may view, the newest first."""
         return driver.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
 

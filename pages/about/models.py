@@ -140,7 +140,7 @@ def tests() -> None:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
-        st.markdown(lab.say_who_passed(session.catalog().is_at_hand, session.runs().made))
+        st.markdown(lab.say_who_passed(session.catalog().is_at_hand, session.runs().results))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)
@@ -154,7 +154,7 @@ def tests() -> None:
 def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
     """Return the newest run that has a result or is in progress, and its verdict; both empty if there is none."""
     visit = session.runs()
-    for run_id, state in visit.like(lab, spec):
+    for run_id, state in visit.runs_of_spec(lab, spec):
         view = lab.view(state.case(state.only))
         if visit.run(run_id).active() or view.outcome not in ("waiting", "failed"):
             return run_id, " ".join(lab.verdict(view))

@@ -208,7 +208,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
 def _test(one: object) -> str:
     """Say how the predictor did in its qualification test, or that it will take it first."""
     if isinstance(one, Prerequisite):
-        found = entry.jobs().came_to(one, session.runs().visitor.name)
+        found = entry.jobs().result_of(one, session.runs().visitor.name)
         if found is None:
             return "It takes its qualification test first." if one.wanted else "It has taken no qualification test."
         one = found

@@ -75,7 +75,7 @@ def _read(run_id: str) -> Transcript:
 
 def _test(test: ToAsk) -> bool | None:
     """Draw the judge's test, and return whether it passed; None while there is no result."""
-    made = list(session.runs().like(LAB, test.spec))
+    made = list(session.runs().runs_of_spec(LAB, test.spec))
     judged = [(run, state, score) for run, state in made if (score := state.score(METRIC, "repaired")) and score.n]
     if not judged:
         st.markdown(f"**Test on your own labels:** {_calls(test)}")

@@ -293,7 +293,7 @@ TEST = PredictorTest()
 # What an Ask run requires of its predictor
 
 
-def sitting_of(spec: AskSpec, model: str) -> AskExamSpec:
+def exam_spec(spec: AskSpec, model: str) -> AskExamSpec:
     """Return the test that `model` must take to predict in that run. For stepwise prediction it is the long form: the
     steps were developed on the short one, so only the further questions measure their quality.
     """
@@ -309,7 +309,7 @@ def prerequisites(spec: AskSpec) -> list[Prerequisite | Frozen | None]:
     """
     found = spec.roles["simulator"]
     tested = spec.task == "strategyqa"
-    return [TEST.required(sitting_of(spec, model), spec.exam) if tested else None for model in found]
+    return [TEST.required(exam_spec(spec, model), spec.exam) if tested else None for model in found]
 
 
 def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
@@ -326,7 +326,7 @@ def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[s
     found = [
         (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
         for sat, one in TEST.passed(at_hand, made)
-        if sat.reads in ways and sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator)
+        if sat.reads in ways and sat == exam_spec(spec.model_copy(update={"reads": sat.reads}), one.simulator)
     ]
     best = max(found, default=None)
     return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec

@@ -179,7 +179,7 @@ class AskForm(LabPage):
         exams = (
             one
             for one in qualification.prerequisites(spec)
-            if isinstance(one, Prerequisite) and session.runs().lacks(one)
+            if isinstance(one, Prerequisite) and session.runs().is_missing(one)
         )
         return sum(LAB.count_calls(spec, self.cases(spec)).values()) + sum(
             len(one.spec.questions) for one in exams if isinstance(one.spec, QualificationSpec)
@@ -195,7 +195,7 @@ class AskForm(LabPage):
         """
         if spec is not None:
             named = ("simulator",) if st.session_state.get(self.key("simulator")) else ()
-            chosen = qualification.choose_predictor(spec, named, session.catalog().is_at_hand, session.runs().made)
+            chosen = qualification.choose_predictor(spec, named, session.catalog().is_at_hand, session.runs().results)
             itself = " (the model itself)" if chosen.simulator == spec.model else ""
             st.caption(f"Predictor: {plain(session.short(chosen.simulator))}{itself}.")
             known = _known(spec)
@@ -233,7 +233,7 @@ def _minutes(task: str, model: str, number: int) -> str:
 def _known(spec: AskSpec) -> Examined | None:
     """Return the predictor's result in the qualification test; None if it is not known yet."""
     first = qualification.prerequisites(spec)[0]
-    found = session.runs().came_to(first) if isinstance(first, Prerequisite) else first
+    found = session.runs().result_of(first) if isinstance(first, Prerequisite) else first
     return found if isinstance(found, Examined) else None
 
 

@@ -470,7 +470,7 @@ def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:
     path.write_text("\n".join(broken) + "\n", encoding="utf-8")
     assert TEST.result_of(of(path)) is None
     (prior,) = prerequisites(AskSpec(question="x?", model=STUB, exam=True))
-    assert prior is not None and entry.jobs().lacks(prior)  # type: ignore[arg-type]
+    assert prior is not None and entry.jobs().is_missing(prior)  # type: ignore[arg-type]
 
 
 def test_a_stopped_exam_has_no_result_and_says_so() -> None:
