@@ -18,7 +18,7 @@ from pydantic import model_validator
 from ...events import Frozen, Model, Rules
 from ...models.ids import is_control, is_free
 from ...package_data import DATA
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...parsers.fields import Answers
 from ...rulesets import RULES
 from ...runs.context import CaseContext
@@ -204,7 +204,7 @@ class PredictorTest(QualificationTest):
             call, cut_note, guesses = await self._predicted(spec, run, item, question)
         run.record(ExamGuess(call=call, **question.model_dump(exclude={"id"}), **guesses), item, item)
         if cut_note:
-            run.drop(item, cut.REASON, f"the guess was {cut_note}", "repaired", trial=item)
+            run.drop(item, fields.REASON, f"the guess was {cut_note}", "repaired", trial=item)
 
     async def _predicted(
         self, spec: AskExamSpec, run: CaseContext, item: str, one: ExamQuestion
@@ -219,7 +219,7 @@ class PredictorTest(QualificationTest):
         )
         sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
         answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
-        texts = {rules: cut.readable(answered, rules, prompt.json_schema) for rules in RULES}
+        texts = {rules: fields.readable(answered, rules, prompt.json_schema) for rules in RULES}
         guesses: dict[str, Any] = {
             rules: json_answers.simulation(text, prompt.json_schema, "strategyqa", rules)
             for rules, text in texts.items()

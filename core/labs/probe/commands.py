@@ -23,10 +23,9 @@ from ..base.lab import ToolContext, Tools
 from . import external_interpretations, fidelity, fine_tuning, prompts
 from .case_facts import CaseFacts
 from .functions import source
-from .functions.atoms import ATOMS
-from .functions.base import FindFunction
+from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
 from .functions.entities import concepts
-from .functions.names import CATEGORIES, Category, OwnKind
+from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
 from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec

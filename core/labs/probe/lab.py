@@ -16,7 +16,7 @@ from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunS
 from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions.names import shape_of
+from .functions.base import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless

@@ -16,7 +16,7 @@ from core.journal import Journal, JournalInUseError
 from core.labs.ask.tasks import AskSpec
 from core.labs.check.tasks import CheckSpec, Item  # type: ignore[attr-defined]
 from core.labs.probe.tasks import ProbeSpec
-from core.models.prices import cost, price_of
+from core.models.settings import cost, price_of
 from core.runs.driver import new_predictions
 from core.runs.engine import RunIO, RunRequest, execute
 from core.runs.fork import stored_resolve

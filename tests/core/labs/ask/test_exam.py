@@ -30,7 +30,7 @@ from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.verdict import summary
 from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
-from core.runs.prerequisites import missing_prerequisites
+from core.runs.driver import missing_prerequisites
 from core.server.jobs import JobRunner
 from core.studies.estimate import estimate
 from core.studies.plan import parse

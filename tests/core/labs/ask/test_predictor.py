@@ -20,7 +20,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.local import SHIPPED
-from core.runs import prerequisites
+from core.runs import driver
 from core.studies import estimate
 from core.studies.plan import read as study_of
 from core.transcript import transcript
@@ -72,7 +72,7 @@ def stands_on(**changes: Any) -> Frozen | None:
     spec = AskSpec.model_validate({"question": "Can a penguin fly?", "exam": True, **changes})
     (first,) = qualification.prerequisites(spec)
     assert isinstance(first, Prerequisite)
-    return prerequisites.record_of(first, home.journals(), everything)
+    return driver.record_of(first, home.journals(), everything)
 
 
 # Results that come with the app
