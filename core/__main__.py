@@ -1,5 +1,5 @@
 """The command line: `python -m core`, followed by a lab's command or by labels, judge, resume, reread, verify, models,
-data, store, query, compare, measure, export, import, page, methods, pack or game.
+data, prompts, store, query, compare, measure, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .commands import (
     misc,
     models,
     packs,
+    prompts,
     study_run,
     transfer,
 )
@@ -99,6 +100,7 @@ def commands() -> click.Group:
         comparing,
         study_run,
         packs,
+        prompts,
         game,
         demo,
     ):

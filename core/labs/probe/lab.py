@@ -16,11 +16,13 @@ from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunS
 from . import annotation, commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions.names import shape_of
+from .functions.base import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import SHOWN
 from .records import (
     Audit,
     Checked,
@@ -40,7 +42,6 @@ from .records import (
 )
 from .scene import scene
 from .tasks import NAMELESS, ProbeSpec, asks
-from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
 
@@ -243,6 +244,7 @@ class ProbeLab(Lab):
     scene = staticmethod(scene)
     readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     check = staticmethod(commands.check)
 
