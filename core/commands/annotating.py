@@ -17,7 +17,7 @@ from ..runs import annotation_sets
 from ..runs.annotation_sets import AnnotationError, LiveSet
 from ..studies import annotation, plan
 from ..studies.study_files import name_for
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .run_output import DONE, journals_option, json_option
 from .study_files import study_argument
 
@@ -143,6 +143,9 @@ def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: P
     try:
         with output.open("xb") as file:
             file.write(annotation_files.written(made, output))
+    except AnnotationError as error:
+        output.unlink(missing_ok=True)
+        raise click.BadParameter(str(error)) from None
     except OSError as error:
         exists = isinstance(error, FileExistsError)
         why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"

@@ -27,7 +27,7 @@ from ..runs.annotation_sets import (
     Status,
 )
 from ..studies.annotation import ShownPage
-from ..text.cells import harmless
+from ..text.display import harmless
 
 LARGEST, MOST_ROWS, LONGEST_CELL = 50_000_000, 200_000, 100_000
 """The most bytes and rows of a file that is read, and the most characters of a cell."""
@@ -128,7 +128,9 @@ EXPORTS: dict[str, Callable[[AnnotationState, AnnotationTask, Mapping[str, Shown
 
 
 def written(rows: Rows, path: Path) -> bytes:
-    """The rows as CSV, or with tabs if the file is called .tsv. No cell runs in a spreadsheet."""
+    """The rows as CSV, or with tabs if the file is called .tsv. No cell runs in a spreadsheet. Raises AnnotationError
+    if there are none.
+    """
     if not rows:
         raise AnnotationError("There is nothing to write yet.")
     file = io.StringIO()

@@ -17,7 +17,7 @@ from core.runs import annotation_sets
 from core.runs.annotation_sets import Annotator, LiveSet
 from core.studies import annotation
 from core.studies.annotation import ShownPage
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
 from pages.components.text import plain

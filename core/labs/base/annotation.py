@@ -10,7 +10,6 @@ from pydantic import Field
 
 from ...events import Frozen, Rules
 from ...package_data import table
-from .lab import Declaration
 
 
 class AnnotationTexts(Frozen):
@@ -60,7 +59,7 @@ class Compared(NamedTuple):
     part: str = ""
 
 
-class AnnotationTask(Declaration):
+class AnnotationTask:
     """A task for people. A subclass defines its questions."""
 
     name: str
@@ -69,7 +68,9 @@ class AnnotationTask(Declaration):
     """The metric of its rows in tables of studies."""
 
     def questions(self, view: Any) -> Iterable[AnnotationQuestion]:
-        """Yield the questions about a case. They never show an outcome."""
+        """Yield the questions about a case. They never show an outcome. Raises NotImplementedError here; every task
+        defines its own.
+        """
         raise NotImplementedError
 
     def compared(self, view: Any, trial: str, rules: Rules) -> Compared | None:
@@ -77,7 +78,9 @@ class AnnotationTask(Declaration):
         return Compared(None, None)
 
     def careful(self, view: Any, trial: str) -> str:
-        """Return the option that a careful simulated person chooses."""
+        """Return the option that a careful simulated person chooses. Raises NotImplementedError here; every task
+        defines its own.
+        """
         raise NotImplementedError
 
     def test(self) -> Sequence[QualificationQuestion]:

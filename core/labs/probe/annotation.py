@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...events import Rules
 from ..base.annotation import AnnotationQuestion, AnnotationTask, Compared
 from .functions.triplets import TESTS
-from .units import SHOWN
+from .prompts import SHOWN
 from .view import ProbeView
 
 UNIT = "people: unit test"
