@@ -14,10 +14,9 @@ from core.events import CallError
 from core.labs.probe import sketch
 from core.labs.probe.functions.numeric import PROBED
 from core.labs.probe.lab import LAB
-from core.labs.probe.plot import plot_of
 from core.labs.probe.records import Submission, Wish
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.view import ProbeView
 from core.report.scenes import who
 from core.runs.library import RunNotFoundError
 from core.scene import Curve
@@ -52,17 +51,17 @@ def can_be_drawn(spec: ProbeSpec) -> bool:
     return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
 
 
-def calls_left(view: ProbeView) -> int:
+def calls_left(view: ProbeReport) -> int:
     """Return how many queries are left, one at a time."""
     assert view.spec is not None
     return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
 
 
-def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
+def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
     """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
     otherwise.
     """
-    plot = plot_of(view)
+    plot = view.plot()
     did = drawing(
         run_id,
         plot.points if plot else (),
@@ -99,7 +98,7 @@ def _against() -> list[str]:
     return [one for one in st.query_params.get(AGAINST, "")[:400].split(",") if one]
 
 
-def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
+def _others(view: ProbeReport) -> Iterator[tuple[str, ProbeReport]]:
     """Yield the runs to show beside this one, if they are about the same function."""
     beside = view.spec.beside if view.spec else ""
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
@@ -109,7 +108,7 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
             continue
         if state.started is None or state.started.lab != LAB.name:
             continue
-        other: ProbeView = LAB.view(state.case(state.only))
+        other: ProbeReport = LAB.view(state.case(state.only))
         if other.truth is None or (view.truth and other.truth.y == view.truth.y):
             yield run, other
 
@@ -117,9 +116,9 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
 # The end.
 
 
-def picture(run_id: str, view: ProbeView) -> None:
+def picture(run_id: str, view: ProbeReport) -> None:
     """Draw the function over the person's curve, then the curves of the others, and the tiles of each."""
-    plot = plot_of(view)
+    plot = view.plot()
     assert plot is not None and view.spec is not None
     others = list(_others(view))
     curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
@@ -152,14 +151,14 @@ def picture(run_id: str, view: ProbeView) -> None:
         _await([run for run, _ in others])
 
 
-def _curve(view: ProbeView, label: str, kind: str) -> Iterator[Curve]:
-    plot = plot_of(view)
+def _curve(view: ProbeReport, label: str, kind: str) -> Iterator[Curve]:
+    plot = view.plot()
     for one in plot.curves if plot else ():
         if one.kind == "claim":
             yield Curve.model_validate({**one.model_dump(), "label": label, "kind": kind})
 
 
-def _name(view: ProbeView) -> str:
+def _name(view: ProbeReport) -> str:
     shown = who(view.spec.model).shown if view.spec else ""
     return shown[:1].upper() + shown[1:]
 
@@ -176,7 +175,7 @@ def _await(runs: list[str]) -> None:
     look()
 
 
-def _shared(view: ProbeView) -> None:
+def _shared(view: ProbeReport) -> None:
     """Show the person's tiles as text for sharing, with the address of the same function."""
     spec, day = view.spec, None
     assert spec is not None

@@ -6,9 +6,8 @@ import streamlit as st
 
 from core.labs.probe import charts
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE
-from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.metrics import METRICS
-from core.labs.probe.view import ProbeView
+from core.labs.probe.report import ProbeReport
 from core.rulesets import RULES
 from core.score import Score
 from pages.components.tables import PLAIN, table
@@ -27,13 +26,13 @@ def number(value: float) -> str:
     return f"{value:.2g}"
 
 
-def researchers(case: ProbeView) -> None:
+def researchers(case: ProbeReport) -> None:
     """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
         st.markdown("**Every figure, with both parsers**")
         rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
         table(rows, "figures-table", "Every figure with both parsers")
-        lacking, of = CaseFacts(case).not_run
+        lacking, of = case.not_run
         st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
         _apart(case)
 
@@ -44,7 +43,7 @@ FOUND = (
 )
 
 
-def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
+def _row(case: ProbeReport, metric: str, score: Score) -> dict[str, str]:
     both = {rules: case.by(rules).value(metric) for rules in RULES}
     shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
     if score.low is not None and score.high is not None:
@@ -63,7 +62,7 @@ def _again(score: Score) -> str:
     return f"interval for {distinct} different examples" if distinct < score.n else ""
 
 
-def _apart(case: ProbeView) -> None:
+def _apart(case: ProbeReport) -> None:
     """Draw the difference between the code's values and the function's."""
     truth, given = case.truth, case.estimate.repaired if case.estimate else ()
     if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):

@@ -8,8 +8,8 @@ from core.labs.probe import output_quiz
 from core.labs.probe.functions.base import FindFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.records import Submission
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.view import ProbeView
 from core.text.plurals import count_noun
 from core.text.whitespace_marks import visible
 from pages.components.text import plain
@@ -23,7 +23,7 @@ def function_of(spec: ProbeSpec) -> FindFunction | None:
     return None if function.is_stochastic else function
 
 
-def form(case: ProbeView) -> Submission | None:
+def form(case: ProbeReport) -> Submission | None:
     """Draw a few new texts with three outputs to choose from. Returns the person's answers, once; None otherwise."""
     spec = case.spec
     function = function_of(spec) if spec else None
@@ -51,12 +51,12 @@ def form(case: ProbeView) -> Submission | None:
     return output_quiz.submission({text: output for text, output in given.items() if output is not None})
 
 
-def is_picked(view: ProbeView) -> bool:
+def is_picked(view: ProbeReport) -> bool:
     """Whether the person answered by choosing outputs, and the function can be loaded."""
     return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
 
 
-def draw_end(view: ProbeView) -> None:
+def draw_end(view: ProbeReport) -> None:
     """Draw the function, and each choice beside the right output."""
     assert view.spec is not None and view.truth is not None
     function = function_of(view.spec)

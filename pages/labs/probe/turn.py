@@ -6,11 +6,11 @@ import re
 
 import streamlit as st
 
-from core.labs.probe.budget_text import carried_out
 from core.labs.probe.functions.own import as_code, trouble
+from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.scene import scene
-from core.labs.probe.view import ProbeView
+from core.labs.probe.report import ProbeReport
+from core.report.scenes import scene_of
 from core.runs.engine import UserInput
 from core.sandbox.unsupported import cause
 from core.text.templates import load
@@ -45,7 +45,7 @@ def inputs_of(category: str, text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
 
 
-def turn(run_id: str, case: ProbeView) -> None:
+def turn(run_id: str, case: ProbeReport) -> None:
     """Draw the form for probing by hand, until the reader concludes."""
     spec = case.spec
     assert spec is not None
@@ -66,7 +66,7 @@ def turn(run_id: str, case: ProbeView) -> None:
         _go_on(run_id, UserInput(case.log.case, did, "submission"))
 
 
-def _in_words(run_id: str, case: ProbeView) -> None:
+def _in_words(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     rounds = len(case.wishes)
@@ -76,7 +76,7 @@ def _in_words(run_id: str, case: ProbeView) -> None:
     st.markdown("\n".join(hints))
     st.caption(
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
-        f"the button is one{plain(carried_out(spec))}"
+        f"the button is one{plain(case.carried_out())}"
     )
     # Above the results, because the fields would otherwise move with each call.
     if left and rounds < spec.rounds:
@@ -90,10 +90,10 @@ def _in_words(run_id: str, case: ProbeView) -> None:
         _concluding(run_id, case)
     if case.probes:
         with tried:
-            stage("tried", [scene(case)], f"tried-{run_id}")
+            stage("tried", [scene_of(LAB, case)], f"tried-{run_id}")
 
 
-def _probing(run_id: str, case: ProbeView) -> None:
+def _probing(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     label, example = _HINTS[spec.category]
@@ -111,7 +111,7 @@ def _probing(run_id: str, case: ProbeView) -> None:
         _go_on(run_id, UserInput(case.log.case, Wish(inputs=inputs), "wish-{n}"))
 
 
-def _concluding(run_id: str, case: ProbeView) -> None:
+def _concluding(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     with st.form("concluding"):
@@ -167,7 +167,7 @@ def _go_on(run_id: str, addition: UserInput) -> None:
         st.rerun()
 
 
-def compare_figures(first: ProbeView, second: ProbeView) -> None:
+def compare_figures(first: ProbeReport, second: ProbeReport) -> None:
     """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:
@@ -188,7 +188,7 @@ def compare_figures(first: ProbeView, second: ProbeView) -> None:
             st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
 
 
-def _name(case: ProbeView) -> str:
+def _name(case: ProbeReport) -> str:
     if case.spec is None:
         return ""
     return "You" if case.spec.interpreter == "you" else case.spec.model or case.spec.interpreter
