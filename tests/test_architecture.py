@@ -113,7 +113,7 @@ def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> I
                 yield name, node.lineno
         elif isinstance(node, ast.Import):
             for name in node.names:
-                yield name.name, node.lineno
+                yield name.name, node.lineno  # type: ignore[attr-defined]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
@@ -121,7 +121,7 @@ def imported_names(module: str, path: Path, tree: ast.AST, known: set[str]) -> I
                 outer = package[: len(package) - node.level + 1]
                 base = ".".join([*outer, *([node.module] if node.module else [])])
             for name in node.names:
-                inner = f"{base}.{name.name}"
+                inner = f"{base}.{name.name}"  # type: ignore[attr-defined]
                 yield (inner if inner in known else base), node.lineno
 
 

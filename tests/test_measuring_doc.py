@@ -93,7 +93,7 @@ def ask_reading(cells: dict[str, str], rules: str) -> object:
 def ask_figure(cells: dict[str, str], rules: str) -> object:
     what, _, similarity = cells["Figure"].partition(", ")
     if what == "precision":
-        score = ask.precision(*lists(cells["Input"]), rules)
+        score = ask.precision(*lists(cells["Input"]), rules)  # type: ignore[call-arg]
         return "undefined" if score.value is None else f"{round(score.value * score.n)} of {score.n}"
     if what == "exam":
         guesses, right = lists(cells["Input"])

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from .. import entry, journal
 from ..labs.base.lab import Lab, ToolContext
-from ..labs.base.spec import BadInput, Knob, Spec, knobs
+from ..labs.base.spec import BadInputError, Knob, Spec, knobs
 from ..models.local import SHIPPED
 from ..runs import prerequisites
 from ..runs.engine import RunRequest, new_id
@@ -146,7 +146,7 @@ def command(lab: Lab) -> click.Command:
         except ValidationError:
             raise
         except ValueError as error:
-            raise BadInput(str(error)) from None
+            raise BadInputError(str(error)) from None
         shards = spec.shards()
         if len(shards) > 1:
             return _in_shards(lab, shards, journals, as_json)

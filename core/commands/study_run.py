@@ -79,7 +79,7 @@ async def make_runs(
     file: Path, journals: Path, as_json: bool = False, engine: str = "local", scheduler: str | None = None
 ) -> int:
     """Make the runs of a study that are not complete, controls first, print what comes of each, and return the exit
-    code. If the task is cancelled, the runs that have begun can be resumed. Raises StudyError and NoSuchModel.
+    code. If the task is cancelled, the runs that have begun can be resumed. Raises StudyError and ModelNotFoundError.
     """
     run_output.cancel_on_sigint()
     labs, catalog = entry.labs(), entry.catalog()

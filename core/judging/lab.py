@@ -19,7 +19,7 @@ from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
 from ..labs.base.report import Report
-from ..labs.base.spec import BadInput, Spec
+from ..labs.base.spec import BadInputError, Spec
 from ..models.robot import Robot, by_id
 from ..parsers import cut, fields
 from ..runs.context import CaseContext
@@ -245,11 +245,11 @@ class JudgeLab(Lab):
 
     async def measure(self, spec: JudgeSpec, case: Case, run: CaseContext) -> None:
         """Ask the question about every case. An answer that cannot be read is no label; one that was cut is excluded.
-        Raises BadInput if the journal lacks cases.
+        Raises BadInputError if the journal lacks cases.
         """
         given = run.recorded(ToJudge)
         if len(given) < spec.cases:
-            raise BadInput(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
+            raise BadInputError(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
 
         async def one(item: str, about: ToJudge) -> None:
             asked = prompt(spec, about)

@@ -15,7 +15,7 @@ from ..runs.fairness import Leave
 from . import error_mapping, stream
 from .client import LISTING_TIMEOUT, listed_names
 from .connection import Connection
-from .errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
+from .errors import ModelNotFoundError, RateLimitError, RequestRefusedError, ServerLoadingError, failure
 from .reply import Reply
 from .traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
 
@@ -127,17 +127,17 @@ class Endpoint:
                 self._learn(**outcome.news)
                 passed_on.again()
                 continue
-            if type(outcome) is Refused and _SCHEMA in parameters:
+            if type(outcome) is RequestRefusedError and _SCHEMA in parameters:
                 # The server may be refusing the schema without naming it: that is so if it answers without.
                 left_out.add(_SCHEMA)
                 continue
-            if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
+            if isinstance(outcome, ServerLoadingError) and loop.time() < loaded_by:
                 await self._leave.sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
                 tries += 1
                 limit.reschedule(loop.time() + config.timeout)
                 deadline = loop.time() + config.timeout
                 continue
-            if isinstance(outcome, RateLimited) and outcome.may_pass:
+            if isinstance(outcome, RateLimitError) and outcome.may_pass:
                 self.connection.throttle.refused(sent, outcome.wait)
             wait = _wait(outcome, tries, config.backoff)
             hopeless = not outcome.may_pass or tries >= config.retries
@@ -187,9 +187,9 @@ class Endpoint:
             return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
             return error_mapping.broken_off(config, error)
-        except stream.Reported as error:
+        except stream.ReportedError as error:
             return error_mapping.of_body(error.body, config, self.model)
-        except (openai.OpenAIError, stream.Unreadable) as error:
+        except (openai.OpenAIError, stream.UnreadableReplyError) as error:
             return error_mapping.of_error(error, config, self.model)
         fault = reply.failure(config)
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
@@ -273,7 +273,7 @@ class Endpoint:
 
     async def _completed(self, client: openai.AsyncOpenAI, failure: CallError) -> CallError:
         """`failure`; if the model does not exist, with the names of those that do."""
-        if not isinstance(failure, NoSuchModel):
+        if not isinstance(failure, ModelNotFoundError):
             return failure
         config = self.connection.config
         try:
@@ -392,6 +392,6 @@ def _uses_tools(request: Request) -> bool:
 
 def _wait(failure: CallError, tries: int, backoff: float) -> float:
     """Seconds until the next try: what the server asked for, else doubling, with random jitter."""
-    if isinstance(failure, RateLimited) and failure.wait is not None:
+    if isinstance(failure, RateLimitError) and failure.wait is not None:
         return failure.wait
     return min(backoff * 2.0**tries, _LONGEST_WAIT) * random.uniform(0.75, 1.0)

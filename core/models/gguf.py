@@ -25,7 +25,7 @@ _LONGEST_HEAD = 1 << 25
 def context(path: Path) -> int:
     """The number of tokens that the model was trained for.
 
-    Raises BadModelFile if `path` does not exist, is not GGUF, or is cut off within its header.
+    Raises ModelFileError if `path` does not exist, is not GGUF, or is cut off within its header.
     """
     try:
         if not path.exists():
@@ -52,7 +52,7 @@ def context(path: Path) -> int:
 def thinks(path: Path) -> bool:
     """Whether the model's own chat template mentions thinking tags. False if the file has no template.
 
-    Raises BadModelFile for a file that cannot be read.
+    Raises ModelFileError for a file that cannot be read.
     """
     try:
         with files.open_file(path) as file:

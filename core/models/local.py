@@ -30,7 +30,7 @@ from ..runs.fairness import Leave, run_in_thread
 from . import gguf
 from .connection import Connection
 from .endpoint import Endpoint
-from .errors import MalformedReply, NothingListens, failure
+from .errors import MalformedReplyError, UnreachableServerError, failure
 from .settings import EndpointConfig
 from .traits import Thinks
 
@@ -84,7 +84,7 @@ def file_id(path: Path) -> str:
 
 
 def weights(name: str, folder: Path) -> Path:
-    """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
+    """The file behind `local/<name>`; `name` may be `file:<path>`. Raises ModelNotFoundError and ModelFileError."""
     if name.startswith(FILE_PREFIX):
         try:
             path = files.resolve_named(name.removeprefix(FILE_PREFIX))
@@ -103,7 +103,7 @@ def weights(name: str, folder: Path) -> Path:
 class LocalModel:
     """`local/<name>`: started on first use, then asked like any endpoint.
 
-    Raises the errors of core.models.errors, including LocalModelFailed.
+    Raises the errors of core.models.errors, including LocalModelError.
     """
 
     def __init__(self, id: str, path: Path, leave: Leave | None = None) -> None:
@@ -116,7 +116,7 @@ class LocalModel:
         return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelFailed.
+        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelError.
 
         Reading an answer token by token takes a tenth of the time in which a small model writes it, on processors that
         the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
@@ -129,7 +129,7 @@ class LocalModel:
             server.connection.learn(name, thinks=server.thinks)
             endpoint = Endpoint(server.connection, name, streams, self._leave)
             answer = await endpoint.answer(request, on_text)
-        except (NothingListens, MalformedReply) as fault:
+        except (UnreachableServerError, MalformedReplyError) as fault:
             raise fault if server.alive else server.died() from None
         # The server names the model by the path of its file, which is private.
         served = answer.served and answer.served.model_copy(update={"model": self.path.name})
@@ -137,7 +137,7 @@ class LocalModel:
 
 
 class _Server:
-    """One llama.cpp process. Raises LocalModelFailed if it does not start, and BadModelFile if the file should be the
+    """One llama.cpp process. Raises LocalModelError if it does not start, and ModelFileError if the file should be the
     one that comes with the app and differs.
     """
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from .. import home, package_data
 from ..events import Frozen, Usage
-from .errors import BadSetting
+from .errors import EndpointSettingError
 from .ids import is_free
 
 
@@ -35,8 +35,8 @@ class Price(Frozen):
 @cache
 def prices() -> dict[str, Price]:
     """The prices by the model's id. An entry of `prices.toml` in the home, in the same form, replaces one that comes
-    with the app. The file is read once; a change takes effect when the app is restarted. Raises BadSetting if it
-    cannot be read.
+    with the app. The file is read once; a change takes effect when the app is restarted. Raises EndpointSettingError if
+    it cannot be read.
     """
     own = home.home() / "prices.toml"
     try:
@@ -48,7 +48,9 @@ def prices() -> dict[str, Price]:
             if isinstance(error, ValidationError)
             else str(error)
         )
-        raise BadSetting(f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md.") from None
+        raise EndpointSettingError(
+            f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md."
+        ) from None
     return {price.model: price for price in every}
 
 

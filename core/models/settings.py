@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
 
 from .. import package_data
-from .errors import BadSetting, failure
+from .errors import EndpointSettingError, failure
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -82,19 +82,23 @@ Extras = tuple[tuple[str, SecretStr], ...]
 
 
 def _extras(value: Any) -> Any:
-    """A table of names and values as sorted pairs, which can be hashed. Raises BadSetting."""
+    """A table of names and values as sorted pairs, which can be hashed. Raises EndpointSettingError."""
     pairs = list(value.items() if isinstance(value, Mapping) else value)
     if len(pairs) > MOST_EXTRAS:
-        raise BadSetting(f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed.")
+        raise EndpointSettingError(
+            f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed."
+        )
     plain = {
         str(name).strip(): one if isinstance(one, SecretStr) else SecretStr(str(one).strip()) for name, one in pairs
     }
     for name, one in plain.items():
         text = one.get_secret_value()
         if not _EXTRA_NAME.fullmatch(name):
-            raise BadSetting("The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE.")
+            raise EndpointSettingError(
+                "The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE."
+            )
         if len(text) > LONGEST_EXTRA or not (text.isascii() and text.isprintable()):
-            raise BadSetting(
+            raise EndpointSettingError(
                 f"The value of {name} cannot be sent.", f"Use at most {LONGEST_EXTRA} plain characters, on one line."
             )
     return tuple(sorted(plain.items(), key=lambda pair: pair[0]))
@@ -103,7 +107,9 @@ def _extras(value: Any) -> Any:
 def _usable_headers(headers: Extras) -> Extras:
     for name, _ in headers:
         if name.lower().startswith(_OWN_HEADERS):
-            raise BadSetting(f"The header {name} is set by the app.", "Leave it out; a key goes into the key field.")
+            raise EndpointSettingError(
+                f"The header {name} is set by the app.", "Leave it out; a key goes into the key field."
+            )
     return headers
 
 
@@ -113,16 +119,18 @@ def parse_query(text: str) -> dict[str, str]:
 
 
 def parse_headers(text: str) -> dict[str, str]:
-    """The names and values of headers, one `Name: value` per line. Raises BadSetting for a line without a colon."""
+    """The names and values of headers, one `Name: value` per line. Raises EndpointSettingError for a line without a
+    colon.
+    """
     pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in pairs):
-        raise BadSetting("This is not a header.", "Write one header a line, as Name: value.")
+        raise EndpointSettingError("This is not a header.", "Write one header a line, as Name: value.")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def checked_address(address: str) -> str:
     """`address` in the form in which it is used: without spaces around it, or a slash or route at its end. Raises
-    BadSetting.
+    EndpointSettingError.
 
     The messages do not repeat an address that may contain a password or key.
     """
@@ -144,7 +152,7 @@ def checked_address(address: str) -> str:
 
 
 class EndpointConfig(BaseModel):
-    """One server that speaks the OpenAI API. Raises BadSetting for a name, address or key that cannot be used.
+    """One server that speaks the OpenAI API. Raises EndpointSettingError if a name, address or key cannot be used.
 
     `concurrency` calls are made at a time, over all models of the endpoint. Without it, a remote server gets 8 at
     first, and then as many as it accepts, up to 64; `most_at_once` changes that upper limit. `timeout`, in seconds, is

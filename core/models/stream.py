@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import openai
 
 
-class Reported(Exception):
+class ReportedError(Exception):
     """A reply that reports an error with HTTP 200; `body` is that error."""
 
     def __init__(self, body: object) -> None:
@@ -22,11 +22,11 @@ class Reported(Exception):
         self.body = body
 
 
-class Unreadable(Exception):
+class UnreadableReplyError(Exception):
     """The reply does not follow the API's description; the message says where, if that is known."""
 
     @classmethod
-    def from_error(cls, error: Exception) -> Unreadable:
+    def from_error(cls, error: Exception) -> UnreadableReplyError:
         """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
         unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
         unreadable.__cause__ = error
@@ -57,16 +57,16 @@ async def pieces(
                 if reply.stopped:
                     break
             yield reply.finish()
-    except (openai.OpenAIError, httpx2.TransportError, Reported):
+    except (openai.OpenAIError, httpx2.TransportError, ReportedError):
         raise
     except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
-        raise Unreadable.from_error(error) from error
+        raise UnreadableReplyError.from_error(error) from error
 
 
 async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
     """The chunks of a stream, or the single whole reply; an event stream under another content type is recognised too.
 
-    Raises Reported.
+    Raises ReportedError.
     """
     from openai._streaming import SSEDecoder
 
@@ -86,16 +86,16 @@ async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any
             continue
         chunk = json.loads(event.data)
         if event.event == "error":
-            raise Reported(chunk)
+            raise ReportedError(chunk)
         yield _checked(chunk)
 
 
 def _checked(chunk: Any) -> Any:
-    """The chunk, if it is not an error. Raises Reported for an error without choices."""
+    """The chunk, if it is not an error. Raises ReportedError for an error without choices."""
     if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
-        raise Reported(chunk)
+        raise ReportedError(chunk)
     if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):
-        raise Reported(chunk["error"])
+        raise ReportedError(chunk["error"])
     return chunk
 
 

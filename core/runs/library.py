@@ -110,7 +110,7 @@ class RunNotFoundError(ExplainError, LookupError):
     title = "There is no such run"
 
 
-class NewerRun(RunNotFoundError):
+class NewerRunError(RunNotFoundError):
     """A newer version of the app wrote the journal."""
 
     title = "This run cannot be read here"
@@ -118,11 +118,11 @@ class NewerRun(RunNotFoundError):
 
 @contextmanager
 def of_today() -> Iterator[None]:
-    """Turn NewerSchemaError into NewerRun: raises it if a newer version of the app wrote the journal that is read."""
+    """Turn NewerSchemaError into NewerRunError, which means that a newer version of the app wrote the journal."""
     try:
         yield
     except NewerSchemaError as error:
-        raise NewerRun(str(error)) from None
+        raise NewerRunError(str(error)) from None
 
 
 class RunLibrary:

@@ -45,6 +45,7 @@ def choose(transcript: Transcript) -> str:
 
 
 def by_number(transcript: Transcript) -> dict[str, CaseProgress]:
+    """The cases of a run in the order in which they were begun."""
     return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
 
 

@@ -75,6 +75,7 @@ def sign_in(code: str) -> None:
 
 
 def sign_out() -> None:
+    """Take the visitor's role away."""
     roles.sign_out(visitor().name)
 
 
@@ -116,10 +117,12 @@ def viewer() -> str | None:
 
 
 def add(endpoint: EndpointConfig) -> None:
+    """Connect an endpoint for this session alone."""
     st.session_state.setdefault(_ADDED, {})[endpoint.name] = endpoint
 
 
 def remove(name: str) -> None:
+    """Forget an endpoint that this session connected."""
     st.session_state.get(_ADDED, {}).pop(name, None)
 
 

@@ -24,8 +24,8 @@ from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.rooms import page
-from core.rooms.room import Impossible, Room, nickname
-from core.rooms.rooms import LiveRoom, RoomNotFound
+from core.rooms.room import Room, RoomStateError, nickname
+from core.rooms.rooms import LiveRoom, RoomNotFoundError
 from core.runs.library import RunNotFoundError
 from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
@@ -63,9 +63,9 @@ _FRESH = {"cache-control": "private, no-store"}
 _STATUS: dict[type[Exception], int] = {
     CookiesNeededError: 403,
     RunNotFoundError: 404,
-    RoomNotFound: 404,
+    RoomNotFoundError: 404,
     GamePackError: 404,
-    Impossible: 409,
+    RoomStateError: 409,
     QuotaExceededError: 429,
     JournalInUseError: 503,
     JournalFullError: 503,
@@ -183,7 +183,7 @@ async def _in_turn(does: Callable[[], T]) -> T:
 
 
 async def _room(request: Request, code: str) -> LiveRoom:
-    """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFound,
+    """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFoundError,
     QuotaExceededError and GamePackError.
     """
     visitor, address = _visitor(request), _from(request)
@@ -191,7 +191,7 @@ async def _room(request: Request, code: str) -> LiveRoom:
     if not all(limit.take(who) for limit, who in limits):
         raise QuotaExceededError("Too many wrong codes came from here. Wait a minute, then try again.")
     if not entry.rooms().knows(code):
-        raise RoomNotFound
+        raise RoomNotFoundError
     # At once: a whole class may come from one address at the same moment.
     for limit, who in limits:
         limit.take(who, -1)
@@ -207,10 +207,10 @@ async def _for_a_vote(request: Request, code: str) -> LiveRoom:
 
 
 async def _own_room(request: Request, code: str) -> LiveRoom:
-    """The same where the visitor opened it. Raises RoomNotFound for others, and what `_room` raises."""
+    """The same where the visitor opened it. Raises RoomNotFoundError for others, and what `_room` raises."""
     live = await _room(request, code)
     if live.owner != _visitor(request):
-        raise RoomNotFound
+        raise RoomNotFoundError
     return live
 
 
@@ -283,7 +283,7 @@ async def _go(request: Request) -> Response:
 async def _let_in(request: Request) -> Response:
     live = await _own_room(request, (await _body(request, LettingIn)).code)
     if policy.is_hosted():
-        raise Impossible("Phones reach this app already.")
+        raise RoomStateError("Phones reach this app already.")
     await phones.let_in(phones.address(_port(request)), PHONE_ROUTES)
     live.notify()
     return JSONResponse(_wall(live, request), headers=_FRESH)
@@ -303,7 +303,7 @@ async def _events(request: Request) -> Response:
 
 async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]], bool]:
     """The room that the address names, what makes the visitor's picture of it, and whether that is the wall. Raises
-    RoomNotFound for who may not see it, and what `_room` raises.
+    RoomNotFoundError for who may not see it, and what `_room` raises.
     """
     code, visitor = request.path_params["code"], _visitor(request)
     if request.url.path.split("/")[3] == "wall":
@@ -311,7 +311,7 @@ async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]
         return live, lambda: _wall(live, request), True
     live = await _room(request, code)
     if live.person(visitor) not in live.room.people:
-        raise RoomNotFound
+        raise RoomNotFoundError
     return live, lambda: _phone(live, visitor), False
 
 

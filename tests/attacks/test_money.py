@@ -16,7 +16,7 @@ from core.events import Model, ModelAnswer, OnText, Request, Usage
 from core.labs.base.lab import Prerequisite
 from core.models import prices
 from core.models.catalog import Catalog
-from core.models.errors import NoSuchModel
+from core.models.errors import ModelNotFoundError
 from core.models.settings import EndpointConfig
 from core.server import roles
 from core.server.access import RunAccess, Visitor, name_of_visitor
@@ -89,7 +89,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
     host = EndpointConfig(name="lab", base_url="http://127.0.0.1:9/v1", models=("small",))
     for id in ("openai/o1-pro-2025-03-19", "openai/gpt-4.1", "lab/large"):
-        with pytest.raises(NoSuchModel, match="not among the models that the host of this app lists"):
+        with pytest.raises(ModelNotFoundError, match="not among the models that the host of this app lists"):
             of(ANN, host).get(id)
         assert not of(ANN, host).is_at_hand(id)
         assert of(Visitor("host", is_host=True), host).get(id).id == catalog((host,)).get(id).id == id
@@ -98,7 +98,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
     assert of(ANN, host).get("openai/gpt-4.1").id == "openai/gpt-4.1"
     assert [info.id for info in of(ANN, host).offered() if info.kind == "endpoint"] == ["openai/gpt-4.1"]
     for id in ("lab/small", "lab/unheard-of"):
-        with pytest.raises(NoSuchModel, match=f"What {id} charges is not known here"):
+        with pytest.raises(ModelNotFoundError, match=f"What {id} charges is not known here"):
             of(ANN, host).get(id)
     own = host.model_copy(update={"of_visitor": True})
     assert of(ANN, own).get("lab/large").id == "lab/large", "their own server, their own money"

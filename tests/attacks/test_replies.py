@@ -22,7 +22,7 @@ REQUEST = Request(role="x", model="m", messages=(Message(role="user", content="I
 
 
 def config(port: int, seconds: float = 120.0) -> EndpointConfig:
-    return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
+    return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)  # type: ignore[call-arg]
 
 
 def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallError:

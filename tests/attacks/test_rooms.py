@@ -166,7 +166,7 @@ async def first_event(code: str, visitor: str, screen: str) -> str:
     try:
         return await anext(stream)
     finally:
-        await stream.aclose()
+        await stream.aclose()  # type: ignore[attr-defined]
 
 
 def marked(found: CardSource) -> CardSource:
@@ -294,7 +294,7 @@ def test_a_flood_from_one_address_waits(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_ten_thousand_nicknames_are_each_cleaned_in_little_time() -> None:
     for number in range(10_000):
-        made = room_routes.nickname(f"\u202e<b>{number}\u0301\u0301\u0301\u0301</b>\u2067" * 2)
+        made = room_routes.nickname(f"\u202e<b>{number}\u0301\u0301\u0301\u0301</b>\u2067" * 2)  # type: ignore[attr-defined]
         assert len(made) <= 24 and "\u202e" not in made
 
 

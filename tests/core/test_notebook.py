@@ -91,7 +91,7 @@ def test_own_rows_come_from_pandas_with_their_columns():
     ("call", "words"),
     [
         (lambda: ey.ask("Can a penguin fly?", model="control/fickl"), "no model 'control/fickl'.*control/fickle"),
-        (lambda: ey.ask("Can a penguin fly?", modell="x"), "no field 'modell'. Did you mean 'model'?"),
+        (lambda: ey.ask("Can a penguin fly?", modell="x"), "no field 'modell'. Did you mean 'model'?"),  # type: ignore[call-arg]
         (lambda: ey.ask(7), "A int cannot be asked about"),
         (lambda: ey.ask("Can it?", model="control/fickle", counterfactuals=400), "counterfactuals: .*60"),
         (lambda: ey.items([]), "at least one row"),
@@ -99,7 +99,7 @@ def test_own_rows_come_from_pandas_with_their_columns():
         (lambda: ey.items([{"text": "a"}], paragrap="text"), "no role 'paragrap'. Did you mean 'paragraph'?"),
         (lambda: ey.items([{"text": "a"}]), "paragraph='text'"),
         (lambda: ey.probe(ey.items([{"question": "Can it?"}])), "Probe takes no items"),
-        (lambda: ey.chek, "Did you mean 'check'?"),
+        (lambda: ey.chek, "Did you mean 'check'?"),  # type: ignore[attr-defined]
     ],
 )
 def test_what_is_wrong_is_said_kindly(call, words):

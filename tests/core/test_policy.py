@@ -37,7 +37,7 @@ SECRET = "sk-of-the-environment-0123456789"
 def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_served", set())
     for one in (*policy.SETTINGS, *policy.LIMITS):
-        monkeypatch.delenv(one.variable, raising=False)
+        monkeypatch.delenv(one.variable, raising=False)  # type: ignore[attr-defined]
     monkeypatch.delenv("EXPLAIN_HOSTS", raising=False)
 
 

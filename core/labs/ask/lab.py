@@ -18,7 +18,7 @@ from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
-from ..base.spec import BadInput
+from ..base.spec import BadInputError
 from . import human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
@@ -91,8 +91,8 @@ WORLD = "world"
 
 
 def cases(spec: AskSpec) -> Iterator[Case]:
-    """Return the cases of a run, as in `tasks.cases`. Raises DatasetError, and BadInput before anything is asked if a
-    robot that explains or writes questions knows none of them. If it knows only some, each of the others fails by
+    """Return the cases of a run, as in `tasks.cases`. Raises DatasetError, and BadInputError before anything is asked
+    if a robot that explains or writes questions knows none of them. If it knows only some, each of the others fails by
     itself.
     """
     named = tasks.cases(spec)
@@ -101,7 +101,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
     there = list(named)
     for robot in robots:
         if not any(_knows(robot, spec.task, case) for case in there):
-            raise BadInput(_refusal(robot, spec, len(there)), "For this data set choose another model.")
+            raise BadInputError(_refusal(robot, spec, len(there)), "For this data set choose another model.")
     return iter(there)
 
 
@@ -334,8 +334,8 @@ class AskLab(Lab):
     dataset_record = staticmethod(loaded)
 
     def check(self, spec: AskSpec) -> None:
-        """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
-        nothing about it.
+        """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInputError if a robot
+        knows nothing about it.
         """
         if spec.prompts:
             prompts.read_pack(spec.prompts)

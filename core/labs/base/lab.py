@@ -296,7 +296,7 @@ class Lab(Declaration):
     # What every lab defines
 
     def cases(self, spec: Any) -> Iterable[Case]:
-        """Yield the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
+        """Yield the cases of a specification lazily. Raises BadInputError, or ValueError with a message for a user."""
         raise NotImplementedError
 
     async def measure(self, spec: Any, case: Case, run: Any) -> None:

@@ -19,9 +19,10 @@ MOST_CASES = 1_000
 """Maximum number of cases in one run. A larger task is split into several runs (`Spec.shards`)."""
 
 
-class BadInput(CallError):
+class BadInputError(CallError):
     """The subject of a run is not available: a data set, a function, or a question outside a control's world."""
 
+    in_journals = "BadInput"
     bad_input = True
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...events import Answered, CallError, Prompt, Sampling
-from ...models.errors import Refused
+from ...models.errors import RequestRefusedError
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
@@ -50,7 +50,7 @@ class ModuleCalls:
             try:
                 chosen = plainly if self._no_logprobs else sampling
                 return await self._ask(prompt, chosen, text)
-            except Refused as failure:
+            except RequestRefusedError as failure:
                 if chosen == plainly or "logprobs" not in failure.message:
                     raise
                 self._no_logprobs = True

@@ -36,7 +36,7 @@ def of_interpreter(spec: ProbeSpec) -> Schema:
     """Return the schema of a conclusion: its parts, in the order that prose has them."""
     if spec.answers == "prose":
         return None
-    parts: dict[str, fields.Kind] = {part: "text" for part in _PARTS[spec.category]}
+    parts: dict[str, fields.Kind] = dict.fromkeys(_PARTS[spec.category], "text")
     return fields.schema(**parts)
 
 

@@ -216,7 +216,7 @@ class ProbeLab(Lab):
     async def measure(self, spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
 
-        Raises BadInput and CallError as `core.labs.probe.measure` does.
+        Raises BadInputError and CallError as `core.labs.probe.measure` does.
         """
         from .measure import measure
 

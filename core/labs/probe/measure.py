@@ -14,7 +14,7 @@ from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...text.embed import NoEncoderError
 from ..base.cases import Case
-from ..base.spec import BadInput
+from ..base.spec import BadInputError
 from . import fidelity, json_answers, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
@@ -39,7 +39,7 @@ ITEM = "interpretation"
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude and score one function. If a person interprets, go as far as their wishes do.
 
-    Raises BadInput if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
+    Raises BadInputError if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
     """
     one: ProbeSpec = case.about
     if _is_done(one, run):
@@ -47,10 +47,10 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     try:
         function = await run_in_thread(source.load, one)
     except ValueError as error:
-        raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
+        raise BadInputError(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
     if box.is_another() or _is_other_module(one, run, function):
-        raise BadInput(
+        raise BadInputError(
             "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
             "on. What it holds can be looked at.",
             "Begin a new run.",

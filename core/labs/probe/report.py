@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from ...errors import name_in_journals
 from ...events import Rules
-from ...models.errors import NoToolCalls
+from ...models.errors import ToolsUnsupportedError
 from ...parsers import fields
 from ...rulesets import RULES
 from ...scene import (
@@ -189,8 +190,8 @@ class ProbeReport(CaseInCards):
             yield Part(label="The black box", text=BOXES[self.category])
         if self.spec is not None:
             yield Part(label="Budget", text=self.budget())
-        failures = (call.failed for call in self.log.calls.values() if call.failed)
-        if why := next((failed.message for failed in failures if failed.error == NoToolCalls.__name__), ""):
+        failures, wanted = (call.failed for call in self.log.calls.values()), name_in_journals(ToolsUnsupportedError)
+        if why := next((failed.message for failed in failures if failed and failed.error == wanted), ""):
             yield Part(label="Continued in plain text", text=why)
 
     def budget(self) -> str:

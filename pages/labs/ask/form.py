@@ -21,7 +21,7 @@ from core.labs.ask.words import METHODS
 from core.labs.base.lab import Prerequisite
 from core.labs.base.qualification import QualificationSpec
 from core.labs.base.spec import knobs
-from core.models.errors import OutsideWorld
+from core.models.errors import UnknownQuestionError
 from core.models.ids import is_control
 from core.text.plurals import count_noun
 from pages.components import models, session
@@ -103,7 +103,7 @@ class AskForm(LabPage):
             return
         try:
             control.read(question)
-        except OutsideWorld as error:
+        except UnknownQuestionError as error:
 
             def take(known: str) -> None:
                 st.session_state[self.key("question")] = known

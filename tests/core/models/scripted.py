@@ -112,4 +112,4 @@ def outcome(
             await connection.close()
 
         asyncio.run(go())
-        return Outcome(answer, failed, server.bodies, connection.traits("m"))
+        return Outcome(answer, failed, server.bodies, connection.traits("m"))  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ import pytest
 
 from core import home, package_data
 from core.models import prices
-from core.models.errors import BadSetting
+from core.models.errors import EndpointSettingError
 from core.models.ids import is_free
 from core.models.prices import price_of
 
@@ -72,6 +72,6 @@ def test_a_file_in_the_home_replaces_and_adds_prices() -> None:
 @pytest.mark.parametrize("text", ["[[price]", '[[price]]\nmodel = "a/b"\nprompt = "much"\n', "price = 3\n", "\xff"])
 def test_a_file_that_cannot_be_read_is_said(text: str) -> None:
     (home.home() / "prices.toml").write_text(text, encoding="latin-1")
-    with pytest.raises(BadSetting, match=r"prices\.toml cannot be read") as caught:
+    with pytest.raises(EndpointSettingError, match=r"prices\.toml cannot be read") as caught:
         price_of("openai/gpt-4.1")
     assert "docs/models.md" in caught.value.hint

@@ -14,7 +14,7 @@ from core import entry, journal
 from core.events import Answered, Asked, Event, Failed, Fork, Started, Usage
 from core.journal import Journal, JournalInUseError
 from core.labs.ask.tasks import AskSpec
-from core.labs.check.tasks import CheckSpec, Item
+from core.labs.check.tasks import CheckSpec, Item  # type: ignore[attr-defined]
 from core.labs.probe.tasks import ProbeSpec
 from core.models.prices import cost, price_of
 from core.runs.driver import new_predictions

@@ -14,7 +14,7 @@ from core.events import Fork
 from core.labs.base.declared import Cases
 from core.labs.base.lab import Prerequisite
 from core.models.catalog import Catalog
-from core.models.errors import NoSuchModel
+from core.models.errors import ModelNotFoundError
 from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
 from core.runs.library import RunNotFoundError, sealed_path, shared_path
@@ -469,13 +469,13 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: N
     ann, bob = catalog(ANN), catalog(BOB)
     assert f"replay/{run}" in ann.ids() and f"replay/{run}" not in bob.ids()
     assert ann.get(f"replay/{run}")
-    with pytest.raises(NoSuchModel) as caught:
+    with pytest.raises(ModelNotFoundError) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
     RunAccess(jobs, ANN).share(run, True)
     assert bob.get(f"replay/{run}")
     RunAccess(jobs, ANN).share(run, False)
-    with pytest.raises(NoSuchModel):
+    with pytest.raises(ModelNotFoundError):
         bob.get(f"replay/{run}")
 
 

@@ -32,6 +32,7 @@ from core.journal import JournalInUseError, exclusive, read
 from core.models import prices
 from core.studies import cluster, plan
 from core.studies.desired_state import want
+from core.studies.execute import StudyOutcome
 from core.studies.run_status import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.studies.killing import answered, key, steady
@@ -238,7 +239,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
 
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
-    def outcome_of(of: plan.Study) -> cluster.StudyOutcome:
+    def outcome_of(of: plan.Study) -> StudyOutcome:
         return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).run_all(of.runs))
 
     def pause() -> None:
@@ -283,7 +284,7 @@ def test_one_poisonous_run_fails_alone_and_journals_travel_back(
 
     making = cluster.Cluster(made, entry.labs(), home.journals(), connected, far_away)
     outcome = asyncio.run(making.run_all(made.runs))
-    [poison] = [run.id for run in made.runs if (run.spec.task, list(run.spec.explanations)) == POISON]
+    [poison] = [run.id for run in made.runs if (run.spec.task, list(run.spec.explanations)) == POISON]  # type: ignore[attr-defined]
     assert outcome.failed.keys() == {poison} and "was lost" in outcome.failed[poison] and not outcome.bad_input
     others = {run.id for run in made.runs} - {poison}
     assert set(outcome.completed) == others

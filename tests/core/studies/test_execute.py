@@ -12,7 +12,7 @@ import pytest
 from core.events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from core.journal import Journal, read
 from core.models import prices
-from core.models.errors import OutsideWorld
+from core.models.errors import UnknownQuestionError
 from core.studies import execute
 from core.studies.desired_state import want
 from core.studies.execute import TRIES, Making, StudyOutcome
@@ -128,7 +128,7 @@ def test_a_run_that_fails_is_tried_again_behind_all_others_and_given_up_with_its
 
 def test_a_bad_input_fails_the_same_way_each_time_so_once_will_do(tmp_path: Path) -> None:
     def nobody(id: str) -> Model:
-        raise OutsideWorld("It knows no such thing.")
+        raise UnknownQuestionError("It knows no such thing.")
 
     of = study(runs=1)
     outcome = made(of, tmp_path, nobody)

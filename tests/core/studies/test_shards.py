@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,13 +40,13 @@ def study_of(text: str) -> Study:
     return parse("shards.toml", text.encode(), entry.labs())
 
 
-def made(study: Study) -> list[tables.Row]:
+def made(study: Study) -> list[dict[str, Any]]:
     outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).run_all(study.runs))
     assert len(outcome.completed) == len(study.runs)
     return tables.rows(study, entry.labs(), tables.measured(study, entry.labs(), home.journals()))
 
 
-def figures(rows: list[tables.Row]) -> list[tuple[object, ...]]:
+def figures(rows: list[dict[str, Any]]) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in ("table", "row", "column", "value", "n", "of", "low", "high")) for row in rows]
 
 

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ....events import Answered, Message, Prompt, Rules
-from ....models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
+from ....models.errors import ContentFilterError, ContextLengthError, EmptyAnswerError, ToolsUnsupportedError
 from ....parsers import fields
 from ....parsers.cut import readable
 from ....rulesets import PerRuleset
@@ -101,11 +101,11 @@ class _Dialogue:
                 repeat=self.resets,
                 tools=tools,
             )
-        except ContextTooLong as failure:
+        except ContextLengthError as failure:
             raise _TooLongError(failure.message) from failure
-        except (EmptyAnswer, ContentFiltered) as failure:
+        except (EmptyAnswerError, ContentFilterError) as failure:
             raise _NoAnswerError(failure.message) from failure
-        except NoToolCalls:
+        except ToolsUnsupportedError:
             if not self.tools:
                 raise
             self._go_on_in_text()

@@ -68,7 +68,7 @@ def test_the_forms_hold_what_they_promise() -> None:
     assert (len(short), len(long)) == (11, 40) and long[:11] == short
     assert len({one.id for one in long}) == 40 and len({one.counterfactual for one in long}) == 40
     assert {one.kind for one in short} == {"entailed yes", "entailed no", "not settled", "misleading words"}
-    asked = {text for text in (one.question for one in long)}
+    asked = {one.question for one in long}
     shown = {demo["question"] for demo in load("simulatability/strategyqa-simulate").demonstrations}
     assert not asked & shown, "what the prompt gives away is no question"
 
@@ -229,7 +229,7 @@ def test_rules_that_read_differently_are_both_recorded(stub: Callable[..., StubS
     assert main(["exam", STUB]) == 0
     state = of(kept("exam")[0])
     found = TEST.result_of(state)
-    assert found is not None and (found.right, found.right_paper, found.passed) == (11, 7, True)
+    assert found is not None and (found.right, found.right_paper, found.passed) == (11, 7, True)  # type: ignore[attr-defined]
 
 
 def test_calls_that_fail_are_no_result_and_are_asked_again(stub: Callable[..., StubServer]) -> None:

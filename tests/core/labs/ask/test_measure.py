@@ -60,9 +60,13 @@ def play(
         for item, one in prerequisites.prerequisites_of(LAB, spec).items():
             if not isinstance(one, Prerequisite):
                 found[item] = one
-            elif (right := (sat or {}).get(one.spec.model)) is not None:
+            elif (right := (sat or {}).get(one.spec.model)) is not None:  # type: ignore[attr-defined]
                 found[item] = Examined(
-                    simulator=one.spec.model, right=right, right_paper=right, of=11, passed=right >= 9
+                    simulator=one.spec.model,  # type: ignore[attr-defined]
+                    right=right,
+                    right_paper=right,
+                    of=11,
+                    passed=right >= 9,  # type: ignore[attr-defined]
                 )
         return found
 

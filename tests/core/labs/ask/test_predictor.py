@@ -90,12 +90,12 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
     found = TEST.result_of(state)
-    assert found is not None and found.run == path.stem
+    assert found is not None and found.run == path.stem  # type: ignore[attr-defined]
     shown = TEST.view(state.case("exam"))
-    assert shown.score.detail["passed"] == found.passed, "by what is needed now"
-    assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right
+    assert shown.score.detail["passed"] == found.passed, "by what is needed now"  # type: ignore[attr-defined]
+    assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right  # type: ignore[attr-defined]
     assert f"`{spec.model}`" in (listed := (home.priors() / "README.md").read_text(encoding="utf-8"))
-    assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed
+    assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed  # type: ignore[attr-defined]
 
 
 def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> None:

@@ -59,7 +59,7 @@ def test_faithfulness_by_wording_has_a_line_for_each_with_its_interval_and_n() -
     assert (trace.name, list(trace.x), list(trace.text)) == ("redaction", [0.5, 0.5], ["n 6", "n 12"])
     assert (trace.error_x.array[0], trace.error_x.arrayminus[0]) == (0.4, 0.3)
     assert trace.customdata[0][0] == "r" and "random masks 0.10" in trace.hovertext[0]
-    assert list(trace.marker.opacity) == [charts.FAINT, 1.0]
+    assert list(trace.marker.opacity) == [charts.FAINT, 1.0]  # type: ignore[attr-defined]
     assert "1 undefined" in figure.layout.xaxis.title.text
 
 

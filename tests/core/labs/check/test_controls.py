@@ -14,7 +14,7 @@ from core.events import Request
 from core.labs.check import lexicon, mask, metrics, parse, prompts
 from core.labs.check.controls import controls
 from core.labs.check.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
-from core.models.errors import Refused
+from core.models.errors import RequestRefusedError
 from tests.support.chance import tenth
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
@@ -115,7 +115,7 @@ def test_last_mention_answers_all_of_the_published_babi_1(outside):
 
 
 def test_a_word_stands_in_one_pair_only():
-    swap = lexicon.classifiers()["sentiment"].swap
+    swap = lexicon.classifiers()["sentiment"].swap  # type: ignore[attr-defined]
     assert all(swap[swap[word]] == word for word in swap)
     assert len({frozenset(pair) for pair in swap.items()}) * 2 == len(swap)
 
@@ -195,7 +195,7 @@ def test_honest_reaches_any_target_even_from_a_paragraph_without_its_words():
 
 def test_other_roles_are_refused():
     request = Request(role="simulator", model="control/honest-lexicon", messages=(), slots={"task": "strategyqa"})
-    with pytest.raises(Refused, match="cannot play the role of simulator"):
+    with pytest.raises(RequestRefusedError, match="cannot play the role of simulator"):
         asyncio.run(controls()["control/honest-lexicon"].answer(request, lambda text: None))
 
 

@@ -51,7 +51,7 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
         raise AssertionError("prose was read")
 
     for reader in ("sentiment", "word_list"):
-        monkeypatch.setattr(json_answers.parse, reader, guess)
+        monkeypatch.setattr(json_answers.parse, reader, guess)  # type: ignore[attr-defined]
     one = checked(by_fields, spec())
     asked = [event for event in one.events if isinstance(event, Asked)]
     assert {(event.role, *(event.json_schema or {})["properties"]) for event in asked} == {

@@ -379,11 +379,11 @@ def test_a_long_answer_takes_no_longer_than_its_length() -> None:
         took = []
         for length in (16_000, 64_000):
             edited = (unit * length)[:length]
-            began = time.perf_counter()
+            began = time.thread_time()
             vacuity._names("entailment", (), edited)
             vacuity._names("multi_choice", ("attic",), edited)
             vacuity._added("A word.", edited, vacuity._CLAUSE)
-            took.append(time.perf_counter() - began)
+            took.append(time.thread_time() - began)
         assert took[1] < 8 * took[0] + 0.2, unit
 
 

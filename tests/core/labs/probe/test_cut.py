@@ -83,7 +83,7 @@ def test_the_original_parser_has_a_cut_description_tested() -> None:
     assert view.outcome == "cut" and view.value("unit_test") is None
     score = view.by("paper").score("unit_test")
     assert score is not None and score.n == spec.unit_tests
-    trials = [trial for trial in view.trials.values()]
+    trials = list(view.trials.values())
     assert len(trials) == spec.unit_tests
     assert all(one.paper.counts and one.repaired.outcome == "cut" for one in trials)
 

@@ -41,7 +41,7 @@ def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) 
             detail=one.detail,
         )  # fmt: skip
     spec = ProbeSpec.model_validate({**SPECS[category], "interpreter": "given", "given": {"description": "d"}})
-    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")
+    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")  # type: ignore[call-arg]
     true = {"id": "f", "category": category, "kind": "k", "description": "t", "parameters": {}}
     truth = Truth.model_validate({**true, **fields.pop("truth", {})})
     log = CaseLog("c", [place], None, "completed", {})
