@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ...scene import Card, Expect, Mark, Part
-from ...text.quote import first_sentence
-from ...text.whitespace_marks import visible
+from ...text.display import first_sentence, visible
 from ..base.cases import Trial
 from ..base.declared import words_of
 from ..base.report import Report

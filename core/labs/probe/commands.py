@@ -20,12 +20,11 @@ from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
-from . import external_interpretations, fidelity, fine_tuning
+from . import external_interpretations, fidelity, fine_tuning, prompts
 from .functions import source
-from .functions.atoms import ATOMS
-from .functions.base import FindFunction
+from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
 from .functions.entities import concepts
-from .functions.names import CATEGORIES, Category, OwnKind
+from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
 from .report import ProbeReport
@@ -87,7 +86,8 @@ def _kind_of(category: str, own: str) -> OwnKind:
 
 
 def check(spec: ProbeSpec) -> None:
-    """Load the function, of several only the first. Raises ValueError if it cannot be loaded."""
+    """Load the prompts and the function, of several only the first. Raises ValueError if these cannot be loaded."""
+    prompts.hashes(spec)
     for case in source.cases(spec):
         source.load(case.about)
         break

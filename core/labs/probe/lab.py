@@ -15,11 +15,13 @@ from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunS
 from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions.names import shape_of
+from .functions.base import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import SHOWN
 from .records import (
     Audit,
     Checked,
@@ -39,7 +41,6 @@ from .records import (
 )
 from .report import ProbeReport
 from .tasks import NAMELESS, ProbeSpec, asks
-from .units import SHOWN
 from .view import ProbeView, scores
 
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
@@ -210,6 +211,7 @@ class ProbeLab(Lab):
     view = staticmethod(ProbeReport.of)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     check = staticmethod(commands.check)
 

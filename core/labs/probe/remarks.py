@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from ...sandbox.unsupported import not_runnable
-from ...text.plurals import count_noun
-from ...text.quote import first_sentence
+from ...text.display import count_noun, first_sentence
 from .case_facts import Interval, UntestedInput
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED

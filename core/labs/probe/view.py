@@ -11,7 +11,7 @@ from typing import Self
 
 from ...events import Rules, Scored
 from ...parsers import fields
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...score import Figure, Score, mean_of_cases, undefined
