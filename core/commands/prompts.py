@@ -9,8 +9,8 @@ import tomli_w
 
 from .. import entry, home
 from ..text import paper_prompts
+from ..text.display import count_noun
 from ..text.paper_prompts import PaperPrompts
-from ..text.plurals import count_noun
 from .run_output import DONE
 
 

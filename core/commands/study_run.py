@@ -28,7 +28,7 @@ from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
 from ..studies.table_cells import Row, pivot
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript
 from . import run_output, study_cluster, study_files
 from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
@@ -196,9 +196,9 @@ def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture:
     refuse_packed(study, journals)
     rows = tables.rows(study, labs, tables.measured(study, labs, journals))
     if picture is not None:
-        from ..charts import dial
+        from ..charts import scatter
 
-        picture.write_bytes(case_html.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
+        picture.write_bytes(case_html.with_policy(scatter.draw(rows).to_html(include_plotlyjs=True)))
     _complain(required_data.broken(required_data.loaded_records(study, journals)))
     if form == "csv" and rows:
         import pandas as pd

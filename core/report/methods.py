@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..call_differences import Difference, differences
 from ..datasets.items import Loaded
 from ..datasets.own import without_folder
 from ..events import Sampling, Served
@@ -22,9 +21,9 @@ from ..score import Score
 from ..statistics import FEW, group_statistics
 from ..store.store import Store
 from ..text import system_prompts
+from ..text.display import count_noun
 from ..text.paper_prompts import PREFIX
-from ..text.plurals import count_noun
-from ..transcript import name_of
+from ..transcript import Difference, differences, name_of
 from . import request_notes
 
 if TYPE_CHECKING:

@@ -99,7 +99,7 @@ class RunIO:
     stored.
 
     `live`: also publish a `token` event for each piece of an answer as it arrives. `stand_on` returns the results of
-    the run's prerequisites (`core.runs.prerequisites`) by item, which may have to be made first. Once `enough` is true,
+    the run's prerequisites (`core.runs.driver`) by item, which may have to be made first. Once `enough` is true,
     no further case is begun, and the run ends as cancelled.
     """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..labs.base.declared import Metric
 from ..statistics import Kind, group_statistics, of_items
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -20,7 +20,7 @@ from ..runs import verify
 from ..runs.engine import PRIOR
 from ..score import Score
 from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
-from ..statistics.subjects import compare_where_equal
+from ..statistics.comparisons import compare_where_equal
 from ..store.matching import ITSELF
 from ..text import paper_prompts
 from ..transcript import transcript

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core import entry, home
-from core.charts import dial
+from core.charts import scatter
 from core.labs.base.declared import FACETS
 from core.report import methods, study_html
 from core.store.filters import MOST_VALUES, Filter
@@ -21,10 +21,10 @@ from core.studies.plan import Planned, Study
 from core.studies.state import StudyState
 from core.studies.table_cells import Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
-from core.text.glossary import on_hover
+from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
@@ -141,7 +141,7 @@ def draw(study: Study, found: StudyResults) -> None:
             "Each point is a robot built to act on its explanations on a known share of its items. On "
             "the dotted line the measured share equals the true one."
         )
-        figure = dial.draw(found.cells)
+        figure = scatter.draw(found.cells)
         st.plotly_chart(
             figure,
             key="study-dial",

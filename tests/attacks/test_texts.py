@@ -19,10 +19,10 @@ from core.labs.ask import parse as ask
 from core.labs.ask.parse_answers.parts import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
 from core.labs.ask.trial import invented_premises
-from core.labs.check import lexicon, mask, paper_prompts
+from core.labs.check import controls, mask, paper_prompts
 from core.labs.check import parse as check
-from core.labs.plant import cues, naming, reader
-from core.labs.plant import parse as plant
+from core.labs.plant import measure as plant
+from core.labs.plant import naming, reader, tasks
 from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction, component_mentions
 from core.labs.probe import parse as probe
@@ -31,7 +31,7 @@ from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
 from core.parsers import fields
 from core.sandbox import sandbox
-from core.text import python_strings, quote, reply, shared_words
+from core.text import display, python_strings, reply, shared_words
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -84,16 +84,16 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe noise told": component_mentions.noise_told,
         "probe quoted pairs": claim_extraction.quoted_pairs,
         "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
-        "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *cues.template("key").telling]),
-        "plant reply": lambda text: plant.reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
+        "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *tasks.template("key").telling]),
+        "plant reply": lambda text: plant.parse_reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
         "plant read": lambda text: reader.read(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
-        "check lexicon": lexicon.words,
+        "check lexicon": controls.words,
         "check edit of a known paragraph": lambda text: check.paragraph(text, "repaired", KNOWN),
         "check edit of a hostile paragraph": lambda text: check.paragraph(text, "repaired", text[:20_000]),
         "check rest of a redaction": lambda text: mask.leaves_the_rest(text, text, "[REDACTED]"),
-        "text first sentence": quote.first_sentence,
+        "text first sentence": display.first_sentence,
         "text spoken": reply.spoken,
         "text own turn": reply.own_turn,
         "text markup": reply.without_markup,

@@ -106,7 +106,7 @@ class Picture(NamedTuple):
     - `takeaway(table, choice)` returns a sentence that is true of the table.
     - `choices` are the user's options, the first of which is the default; `published(choice)` returns the paper's
       figures that can be drawn behind ours.
-    - `things` are what n counts; `baselines` says by choice what the marks are compared with (`core.charts.caption`).
+    - `things` are what n counts; `baselines` says by choice what the marks are compared with (`core.charts.scripts`).
     """
 
     name: str

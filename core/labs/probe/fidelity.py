@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import files
 from ...text import embed
-from .functions.benchmark import BenchmarkError
+from .functions.base import BenchmarkError
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
 from .functions.modules import Ask, ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer

@@ -14,9 +14,8 @@ import numpy as np
 from . import prompts
 from .exemplars import string_triplets
 from .functions import source
-from .functions.base import FindFunction
+from .functions.base import Category, FindFunction
 from .functions.entities import EntityFunction
-from .functions.names import Category
 from .functions.relations import RelationFunction
 from .functions.triplets import TESTS, Triplet, entity_triplets, relation_triplets
 from .tasks import ProbeSpec

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ...events import CallError, Rules
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
@@ -19,9 +19,8 @@ from . import fidelity, json_answers, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
-from .functions.base import FindFunction, Value, as_number
+from .functions.base import FindFunction, Value, as_number, is_drawn
 from .functions.entities import EntityFunction
-from .functions.names import is_drawn
 from .functions.own import PairsFunction
 from .functions.relations import RelationFunction
 from .interpreters.agent import Conclusion, agent, milan

@@ -11,8 +11,8 @@ from ...parsers import fields
 from ...text import system_prompts
 from ...text.templates import fill, load
 from . import json_answers
+from .functions.base import Category
 from .functions.modules import template
-from .functions.names import Category
 from .parse import TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec

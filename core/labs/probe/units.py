@@ -14,7 +14,7 @@ import numpy as np
 from ... import files
 from ...events import CallError
 from ...parsers import fields
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Score, undefined
@@ -24,14 +24,13 @@ from . import json_answers, parse, prompts
 from .evaluate import picked
 from .exemplars import string_triplets
 from .functions import source
-from .functions.base import FindFunction
-from .functions.benchmark import BenchmarkError
+from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
 from .records import TELL_NOTHING, Interpretation, Probe, UnitTest
 from .tasks import JUDGING, ProbeSpec
-from .trials import trial_of
+from .view import trial_of
 
 EMBEDDING = "embedding"
 """The evaluator's name if no model takes the tests of entities and relations."""

@@ -16,8 +16,8 @@ from core.events import Asked, Started
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import prompts as check_prompts
 from core.labs.check.tasks import CheckSpec, Wording
+from core.labs.probe.functions.base import difficulties
 from core.labs.probe.functions.modules import prompt as of_module
-from core.labs.probe.functions.names import difficulties
 from core.labs.probe.functions.relations import RelationFunction
 from core.labs.probe.functions.source import generated
 from core.labs.probe.parse import command

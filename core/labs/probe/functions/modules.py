@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ....events import Answered, CallError, Frozen, ModelAnswer, Prompt, Sampling
-from ....parsers.cut import readable
+from ....parsers.fields import readable
 from ....text import paper_prompts, templates
 from ....text.embed import encoder, likeness
 from ....text.reply import without_thinking
 from ....text.templates import Template
-from .base import UndefinedInputError
+from .base import Backbone, UndefinedInputError
 from .entities import EntityFunction, concepts
-from .names import Backbone
 from .relations import NOT_LISTED, UNDEFINED, RelationFunction, normal
 
 if TYPE_CHECKING:

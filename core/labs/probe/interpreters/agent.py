@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ....events import Answered, Message, Prompt, Rules
 from ....models.errors import ContentFilterError, ContextLengthError, EmptyAnswerError, ToolsUnsupportedError
 from ....parsers import fields
-from ....parsers.cut import readable
+from ....parsers.fields import readable
 from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
 from ....runs.fairness import run_in_thread

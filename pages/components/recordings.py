@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cache
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from core import entry, home, journal
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
-from core.models import memory_fit
-from core.runs.recordings import EXAMPLE_STUDY, Recording, list_recordings
+from core.models import local
+from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
 from core.server.quotas import QuotaExceededError
 from core.transcript import Transcript
 from pages import addresses
 from pages.components import session
+from pages.components.link_cards import LinkCard, link_cards
 from pages.components.text import plain, shortened
 
 
@@ -82,12 +85,12 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
     recordings = list_recordings(home.recordings())
     answers = [call.answered for call in transcript.calls.values() if call.answered]
     tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
-    best = memory_fit.largest_installed(session.catalog().models_folder, memory_fit.memory())
+    best = local.largest_installed(session.catalog().models_folder, local.memory())
     if best is None or not tokens:
         return
 
-    def time(model: memory_fit.Fitting) -> str:
-        minutes = memory_fit.seconds(model, tokens, recordings.rate, recordings.size) / 60
+    def time(model: local.Fitting) -> str:
+        minutes = local.seconds(model, tokens, recordings.rate, recordings.size) / 60
         return "less than a minute" if minutes < 1 else f"about {math.ceil(minutes)} minutes"
 
     with st.container(key="ask-it-yourself"):
@@ -97,7 +100,7 @@ def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
         if asked:
             _ask(lab, transcript, best.id)
         words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
-        larger = memory_fit.largest_downloadable(memory_fit.memory())
+        larger = local.largest_downloadable(local.memory())
         if larger is not None and larger.size > best.size:
             words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
         st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
@@ -114,3 +117,35 @@ def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
         st.warning(plain(str(error)), icon=":material/edit:")
     else:
         st.switch_page(addresses.of_lab(lab), query_params={"run": run})
+
+
+# The recordings as cards: what the model said, large, and what became of it in one line.
+
+
+STORIES = list_recordings(home.recordings()).recording
+"""All stories, in the order in which they are shown."""
+
+
+def address(one: Recording) -> str:
+    """Return the address of a story."""
+    return f"/stories?{urlencode({'run': one.run})}"
+
+
+def story_cards(stories: Sequence[Recording]) -> None:
+    """Draw a card for each of these stories; a click presents it."""
+    cards = [
+        LinkCard(
+            address(one),
+            (
+                ("em", lab_of(one).title),
+                ("small", title(one)),
+                ("q", one.quote),
+                ("strong", one.twist),
+            ),
+        )
+        for one in stories
+    ]
+    chosen = link_cards("stories", "Stories", cards)
+    for one in stories:
+        if address(one) == chosen:
+            st.switch_page(addresses.STORIES, query_params={"run": one.run})

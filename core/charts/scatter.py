@@ -5,14 +5,15 @@ others light, so that one chart is enough for any number of groups.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .marks import CLICKABLE, FAINT, NUMBER, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
+from .marks import CLICKABLE, FAINT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
+
 
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "hexagon")
 
@@ -280,3 +281,142 @@ def _meet(one: Box, other: Box) -> bool:
 
 def _cut(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+# Points of runs or cases: a single chart if colours can distinguish their names, else one small chart per name.
+
+
+POINT_SYMBOLS = ("circle", "diamond", "x", "square", "triangle-up", "star")
+
+GREY, SEVERAL = "#8A8A8A", "several"
+"""Colour and name of marks in one place that have different names."""
+
+MOST = 30
+"""Maximum number of small charts. If there are more names, those with the most points are drawn, and the axis says so.
+"""
+
+_PANELS, _HIGH = 2, 210
+
+
+def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
+    """Draw one mark for each place in `rows`, with the columns x, y, name, kind, text (hover text, already escaped) and
+    link. A name has its own colour or chart, a kind its own symbol. Every mark is at its exact values; several in
+    one place become one mark with their number on it (`one_a_place`), grey if their names differ. `layout` applies
+    to all axes.
+    """
+    from plotly.subplots import make_subplots
+
+    names, kinds = sorted(rows["name"].unique()), sorted(rows["kind"].unique())
+    many = len(names) > len(PALETTE)
+    shown = sorted(rows["name"].value_counts().head(MOST).index) if many else names
+    high = -(-len(shown) // _PANELS) if many else 1
+    figure = make_subplots(
+        rows=high,
+        cols=_PANELS if many else 1,
+        subplot_titles=[safe(_short(name)) for name in shown] if many else None,
+        shared_xaxes=True,
+        shared_yaxes=True,
+        vertical_spacing=min(0.12, 0.3 / high),
+        horizontal_spacing=0.04,
+    )
+    panels = [rows[rows["name"] == name] for name in shown] if many else [rows]
+    alike: dict[tuple[int, str, str], list[dict[Any, Any]]] = {}
+    for panel, some in enumerate(panels):
+        for mark in one_a_place(some):
+            name, kind = (_common(row[field] for row in mark["there"]) for field in ("name", "kind"))
+            alike.setdefault((panel, name, kind), []).append(mark)
+    legend = set()
+    for (panel, name, kind), marks in sorted(alike.items()):
+        label = (kind if many else ", ".join(dict.fromkeys(word for word in (name, kind) if word))) or "unnamed"
+        colour = OURS if many else GREY if name == SEVERAL else PALETTE[names.index(name)]
+        figure.add_scatter(
+            row=panel // _PANELS + 1,
+            col=panel % _PANELS + 1,
+            x=[mark["x"] for mark in marks],
+            y=[mark["y"] for mark in marks],
+            mode="markers+text",
+            text=[number_on(mark) for mark in marks],
+            textfont=NUMBER,
+            name=safe(label),
+            legendgroup=label,
+            showlegend=label not in legend,
+            cliponaxis=False,
+            marker={
+                "color": colour,
+                "symbol": "circle" if kind == SEVERAL else POINT_SYMBOLS[kinds.index(kind) % len(POINT_SYMBOLS)],
+                "size": [size_of(mark, 9) for mark in marks],
+            },
+            customdata=[[mark["link"]] for mark in marks],
+            hovertext=[mark["text"] for mark in marks],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        legend.add(label)
+    left = f"<br>{len(shown)} of {len(names)} drawn, those with the most points" if len(shown) < len(names) else ""
+    figure.update_xaxes(zeroline=False, fixedrange=True, **layout.pop("xaxis", {}))
+    figure.update_yaxes(zeroline=False, fixedrange=True, **layout.pop("yaxis", {}))
+    figure.update_xaxes(title=axes[0] + left, row=high)
+    figure.update_yaxes(title=axes[1], col=1)
+    figure.update_layout(
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.06 if many else 1.02, "x": 0},
+        margin={"l": 10, "r": 10, "t": 60, "b": 60},
+        height=130 + _HIGH * high if many else 450,
+        **CLICKABLE,
+        **layout,
+    )
+    return figure
+
+
+def _common(values: Iterable[str]) -> str:
+    """Return the common value, or SEVERAL if the values differ."""
+    one, *others = dict.fromkeys(values)
+    return SEVERAL if others else one
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 26 else f"…{name[-25:]}"
+
+
+# Measured values against the true ones, and the number of items needed to distinguish them.
+
+
+def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw two panels of `rows`, which are in the form of a study's tables. The upper panel shows the cells whose true
+    value is known, except those of the controls: value and 95 % interval over the true value, with the line on which
+    the two are equal. The lower panel shows the table "Power" over the number of items.
+    """
+    from plotly.graph_objects import Scatter
+    from plotly.subplots import make_subplots
+
+    figure: Figure = make_subplots(
+        rows=2,
+        vertical_spacing=0.16,
+        subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5"),
+    )
+    figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
+    known = [row for row in rows if None not in (row["truth"], row["value"])]
+    known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
+    for title in dict.fromkeys(row["table"] for row in known):
+        cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
+        up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
+        down = [row["value"] - row["low"] if row["low"] is not None else 0 for row in cells]
+        figure.add_trace(
+            Scatter(
+                **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells]},
+                **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
+                error_y={"array": up, "arrayminus": down},
+            ),
+            1,
+            1,
+        )
+    powers = [row for row in rows if row["table"] == "Power"]
+    for name in dict.fromkeys(row["row"] for row in powers):
+        cells = [row for row in powers if row["row"] == name]
+        x, y = [row["n"] for row in cells], [row["value"] for row in cells]
+        figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 2, 1)
+    figure.update_xaxes(title="share of items that are faithful by construction", row=1)
+    figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), row=2)
+    figure.update_yaxes(title="measured, with its 95 % interval", row=1)
+    figure.update_yaxes(title="chance of finding a difference (5 % level)", row=2)
+    figure.update_yaxes(range=[-0.05, 1.05])
+    figure.update_layout(template="plotly_white", height=900, legend={"orientation": "h", "y": -0.1}, margin={"t": 40})
+    return figure
