@@ -196,7 +196,7 @@ def test_prompts_are_never_pooled_and_ours_stands_beside_the_printed_figure() ->
         )
         for item in range(2)
     ).astype({"other": float})
-    made = paper_tables.table_cells(table, lab, frame, "T", "paper")
+    made = paper_tables.table_cells(table._replace(cases=lambda frame: frame), lab, frame, "T", "paper")
     cells: Cells = {(row["table"], row["row"], row["column"]): row for row in made}
     ours = cells["T, original parser, our prompts: strategyqa", "m", "posthoc"]
     theirs = cells["T, original parser, the paper's prompts: strategyqa", "m", "posthoc"]
