@@ -29,7 +29,7 @@ from core.labs.base.lab import Lab
 from core.report.game import page as game
 from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
 from core.report.redaction import evidence_for, scene_for, state_of
-from core.report.viewer_assets import stage_files
+from core.report.viewer_assets import plotly_script, stage_files
 from core.runs.guesses import Played
 from core.runs.library import RunNotFoundError
 from core.scene import Scene, as_json
@@ -267,7 +267,8 @@ def _play(who: RunAccess, one: Saying) -> None:
 
 
 async def _file(request: Request) -> Response:
-    if (path := stage_files().get(request.path_params["name"])) is None:
+    name = request.path_params["name"]
+    if (path := plotly_script() if name == "plotly.js" else stage_files().get(name)) is None:
         return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
     # The browser asks each time, and gets the file only if it has changed.
     return FileResponse(path, headers={"cache-control": "no-cache"})
