@@ -21,7 +21,7 @@ from core.labs.probe.verdict import judge, of_words
 from core.report.replay_steps import story
 from core.report.scenes import of_case
 from core.rulesets import RULES
-from core.runs.recordings import Recording, list_recordings
+from core.runs.library import Recording, list_recordings
 from core.scene import Card, Scene
 from core.store import queries
 from core.store.store import Store

@@ -1,7 +1,7 @@
 """Pictures for a paper: a figure at a width in centimetres, in grey if wanted, and the files that are made of it.
 
 A browser draws the figure (core/report/viewer/printed.js), so that no second browser is needed; svglib and ReportLab
-turn its SVG into PDF. What comes from the browser is untrusted: only the elements and attributes that Plotly uses are kept.
+turn its SVG into PDF. What comes from the browser is untrusted: only elements and attributes that Plotly uses are kept.
 """
 
 from __future__ import annotations

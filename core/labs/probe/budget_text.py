@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...models.errors import NoToolCalls
+from ...errors import name_in_journals
+from ...models.errors import ToolsUnsupportedError
 from .tasks import NAMES, ProbeSpec
 from .view import ProbeView
 
@@ -28,7 +29,7 @@ def budget(case: ProbeView) -> str:
 def refusal(case: ProbeView) -> str:
     """Return why an agent that was to ask by tool calls continued in text; an empty string if it did not."""
     failures = (call.failed for call in case.log.calls.values() if call.failed)
-    return next((failed.message for failed in failures if failed.error == NoToolCalls.__name__), "")
+    return next((failed.message for failed in failures if failed.error == name_in_journals(ToolsUnsupportedError)), "")
 
 
 def carried_out(spec: ProbeSpec) -> str:

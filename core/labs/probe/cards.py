@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...scene import Card, Expect, Mark, Part
-from ...text.quote import first_sentence
-from ...text.whitespace_marks import visible
+from ...text.display import first_sentence, visible
 from ..base.cases import Trial
 from .agreement import absolute_bound, agrees
 from .case_facts import CaseFacts

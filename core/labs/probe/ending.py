@@ -8,8 +8,7 @@ from collections.abc import Iterator
 
 from ...parsers import fields
 from ...scene import Bar, Mark, Part, Verdict
-from ...text.plurals import count_noun
-from ...text.quote import first_sentence
+from ...text.display import count_noun, first_sentence
 from ..base.declared import words_of
 from . import fidelity
 from .agreement import absolute_bound, agreement, agrees

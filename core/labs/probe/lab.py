@@ -16,11 +16,13 @@ from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunS
 from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions.names import shape_of
+from .functions.base import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import SHOWN
 from .records import (
     Audit,
     Checked,
@@ -40,7 +42,6 @@ from .records import (
 )
 from .scene import scene
 from .tasks import NAMELESS, ProbeSpec, asks
-from .units import SHOWN
 from .verdict import OUTCOMES
 from .view import ProbeView, scores, verdict, view
 
@@ -242,13 +243,14 @@ class ProbeLab(Lab):
     scene = staticmethod(scene)
     readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     check = staticmethod(commands.check)
 
     async def measure(self, spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
 
-        Raises BadInput and CallError as `core.labs.probe.measure` does.
+        Raises BadInputError and CallError as `core.labs.probe.measure` does.
         """
         from .measure import measure
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import isfinite
 
 from ...scene import AxisInterval, Curve, Mark, Plot, Point
-from ...text.plurals import count_noun
+from ...text.display import count_noun
 from ..base.declared import words_of
 from . import charts
 from .case_facts import CaseFacts

@@ -21,8 +21,7 @@ from ...scene import (
     with_spans,
 )
 from ...text.diff import letters
-from ...text.plurals import count_noun
-from ...text.whitespace_marks import visible
+from ...text.display import count_noun, visible
 from ..base.declared import words_of
 from . import fidelity
 from .budget_text import budget, refusal

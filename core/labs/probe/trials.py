@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ...events import Rules
 from ...parsers import fields
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ..base.cases import Reading, Trial
 from ..base.declared import Means, words_of

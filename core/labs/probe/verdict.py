@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from ...parsers import fields
 from ...statistics import LEVEL, MARGIN
-from ...text.plurals import count_noun
+from ...text.display import count_noun
 from ..base.declared import Means
 from .case_data import Findings
 from .case_facts import CHANCE, CaseFacts

@@ -12,7 +12,7 @@ from core.events import Event, ModelAnswer, OnText, Request, ToolCall, Usage
 from core.labs.probe.functions.modules import DIGIT, read_fact, read_score
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
-from core.labs.probe.reliability.view import ReliabilitySpec
+from core.labs.probe.reliability.report import ReliabilitySpec
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.verdict import verdict
 from core.labs.probe.view import ProbeView
@@ -84,7 +84,7 @@ def test_the_original_parser_has_a_cut_description_tested() -> None:
     assert view.outcome == "cut" and view.value("unit_test") is None
     score = view.by("paper").score("unit_test")
     assert score is not None and score.n == spec.unit_tests
-    trials = [trial for trial in view.trials.values()]
+    trials = list(view.trials.values())
     assert len(trials) == spec.unit_tests
     assert all(one.paper.counts and one.repaired.outcome == "cut" for one in trials)
 

@@ -136,7 +136,7 @@ def test_milan_gets_exemplars_and_one_call() -> None:
         assert server.count == 1 and "tools" not in server.seen[0].body
         asked = server.seen[0].question
     function = generated("relations", 4, "easy", "repaired")
-    assert [probe.input for probe in view.probes] == list(function.exemplars)
+    assert [probe.input for probe in view.probes] == list(function.exemplars)  # type: ignore[attr-defined]
     assert all(f"({probe.input}, {probe.output})" in asked for probe in view.probes)
     assert view.value("unit_test") is not None
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
+from core.labs.probe.functions.base import Backbone
 from core.labs.probe.functions.entities import (
     LEAST,
     EntityFunction,
@@ -18,7 +19,6 @@ from core.labs.probe.functions.entities import (
     exemplars_all_correct,
     keeps,
 )
-from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets

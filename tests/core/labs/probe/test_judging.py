@@ -309,7 +309,7 @@ def test_code_without_a_number_on_some_points_is_distinguished_from_code_that_ca
 def test_a_published_root_can_be_won(find_dir: Path) -> None:
     spec = {"function": "f00274", "find_dir": str(find_dir)}
     function = by_id("numeric", "f00274", find_dir)
-    scale, bias = (function.atoms[0].parameters[name] for name in ("scale", "bias"))
+    scale, bias = (function.atoms[0].parameters[name] for name in ("scale", "bias"))  # type: ignore[attr-defined]
     code = f"def f(x):\n    return {scale} * x ** (1 / 2) + {bias}"
     right, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "given", "given": {"code": code}}))
     fitted, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "fit"}))
@@ -321,10 +321,13 @@ def test_a_published_root_can_be_won(find_dir: Path) -> None:
 
 def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> None:
     networks = [
-        (seed, f) for seed in range(120) if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None
+        (seed, f)
+        for seed in range(120)
+        if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None  # type: ignore[attr-defined]
     ]
     for differs, seed in (
-        (differs, next(seed for seed, f in networks if f.differs == differs)) for differs in (True, False)
+        (differs, next(seed for seed, f in networks if f.differs == differs))  # type: ignore[attr-defined]
+        for differs in (True, False)
     ):
         said = {"description": "A sine wave.", "code": "def f(x):\n    return 0"}
         spec = {"seed": seed, "difficulty": "hard", "interpreter": "given", "given": said}
@@ -337,7 +340,7 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     noisy = by_id("numeric", "f00300", find_dir)
-    assert noisy.noise is not None and noisy.kind == "gaussian"
+    assert noisy.noise is not None and noisy.kind == "gaussian"  # type: ignore[attr-defined]
     given = {"description": "zero", "code": "def f(x):\n    return 0.0"}
     spec = {"function": noisy.id, "find_dir": str(find_dir), "interpreter": "given", "given": given}
     view, _ = play(ProbeSpec.model_validate(spec))

@@ -19,7 +19,7 @@ from core.labs.probe.units import telling_nothing
 from core.labs.probe.view import ProbeView, verdict
 from core.models.catalog import Catalog
 from core.statistics import wilson
-from core.text.paraphrases import EXAMPLES, paraphrase
+from core.text.stable_random import EXAMPLES, paraphrase
 from tests.core.labs.probe.playing import BOTH, play, run
 from tests.support.chance import ALL, tenth
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.events import Rules, Scored
 from core.labs.probe import evaluate
-from core.labs.probe.case_data import HEADLINE
+from core.labs.probe.case_data import HEADLINE  # type: ignore[attr-defined]
 from core.labs.probe.records import Audit, Estimate, Interpretation, Prediction, Truth, UnitTest
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
@@ -41,7 +41,7 @@ def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) 
             detail=one.detail,
         )  # fmt: skip
     spec = ProbeSpec.model_validate({**SPECS[category], "interpreter": "given", "given": {"description": "d"}})
-    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")
+    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")  # type: ignore[call-arg]
     true = {"id": "f", "category": category, "kind": "k", "description": "t", "parameters": {}}
     truth = Truth.model_validate({**true, **fields.pop("truth", {})})
     log = CaseLog("c", [place], None, "completed", {})
