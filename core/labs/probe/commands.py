@@ -21,15 +21,14 @@ from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
 from . import external_interpretations, fidelity, fine_tuning, prompts
-from .case_facts import CaseFacts
 from .functions import source
 from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
 from .functions.entities import concepts
 from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
+from .report import ProbeReport
 from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec
-from .view import view
 
 P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
@@ -250,7 +249,7 @@ def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | Non
 
 
 def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
-    now = view(state.case(state.only))
+    now = ProbeReport.of(state.case(state.only))
     if as_json:
         read = [score for score in state.scores if score.rules == "repaired"]
         line = {
@@ -267,7 +266,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
     value, why = now.value(now.headline), now.reason(now.headline)
     reason = f" ({why})" if value is None else ""
     shown = "undefined" if value is None else f"{value:.4g}"
-    number, of = CaseFacts(now).not_run
+    number, of = now.not_run
     if number and not not_runnable(why):
         reason += f", {number} of {of} tests {NOT_RUNNABLE}"
     print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)

@@ -30,7 +30,7 @@ from .functions.relations import UNDEFINED, RelationFunction, relations
 from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
 from .records import TELL_NOTHING, Interpretation, Probe, UnitTest
 from .tasks import JUDGING, ProbeSpec
-from .trials import trial_of
+from .view import trial_of
 
 EMBEDDING = "embedding"
 """The evaluator's name if no model takes the tests of entities and relations."""

@@ -21,9 +21,9 @@ from core.labs.probe.functions.source import cases, load
 from core.labs.probe.lab import LAB
 from core.labs.probe.null_controls import worthless
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.sketch import is_drawn
 from core.labs.probe.tasks import BY_MODEL, CAN, FIRST_BACKBONE, NAMES, ProbeSpec
-from core.labs.probe.view import ProbeView
 from core.runs.library import RunNotFoundError
 from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
@@ -379,12 +379,12 @@ def _next(spec: ProbeSpec) -> dict[str, object]:
     return {"seed": seed, "function": "", "find_dir": None, "title": fresh.title}
 
 
-def _other(run_id: str) -> ProbeView | None:
+def _other(run_id: str) -> ProbeReport | None:
     try:
         state = session.run(run_id).watch().transcript
     except RunNotFoundError:
         return None
-    view: ProbeView = LAB.view(state.case(state.only))
+    view: ProbeReport = LAB.view(state.case(state.only))
     return view
 
 
@@ -411,7 +411,7 @@ class ProbePage(ProbeForm):
             and (spec.model or one not in BY_MODEL)
         }
 
-    def other(self, spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeView | None) -> ProbeSpec:
+    def other(self, spec: ProbeSpec, fields: dict[str, Any], run_id: str, view: ProbeReport | None) -> ProbeSpec:
         """Return the specification with the same function and budget. A model added to a run without one becomes an
         agent.
         """
@@ -432,11 +432,11 @@ class ProbePage(ProbeForm):
         st.markdown(texts["backbones"])
         draw_published(LAB, WORDS, "probe-published")
 
-    def sealed(self, view: ProbeView, active: bool) -> bool:
+    def sealed(self, view: ProbeReport, active: bool) -> bool:
         """Whether the reader has yet to try the function."""
         return bool(st.query_params.get("hold"))
 
-    def replacement(self, view: ProbeView, active: bool) -> bool:
+    def replacement(self, view: ProbeReport, active: bool) -> bool:
         """Draw what the reader does before the case is shown."""
         spec = view.spec
         if spec and spec.interpreter == "you" and view.interpretation is None and not active and view.log.started:
@@ -454,7 +454,7 @@ class ProbePage(ProbeForm):
             self._held(view, active)
         return is_held
 
-    def _held(self, view: ProbeView, active: bool) -> None:
+    def _held(self, view: ProbeReport, active: bool) -> None:
         state = f"It is done: {len(view.probes)} calls in {len(view.exchanges)} rounds"
         with st.container(border=True, key="held"):
             st.markdown(
@@ -462,12 +462,12 @@ class ProbePage(ProbeForm):
                 "have tried it yourself."
             )
 
-    def extra_panel(self, view: ProbeView, active: bool) -> None:
+    def extra_panel(self, view: ProbeReport, active: bool) -> None:
         """Draw the figures of the researchers."""
         if view.truth is not None:
             turn.researchers(view)
 
-    def follow_up(self, transcript: Transcript, view: ProbeView, run_id: str) -> bool:
+    def follow_up(self, transcript: Transcript, view: ProbeReport, run_id: str) -> bool:
         """Draw what can be done after a run: try the function oneself, let an agent try it, compare."""
         spec = view.spec
         if spec is None:
@@ -502,7 +502,7 @@ class ProbePage(ProbeForm):
                 driver.start(LAB, _yours(spec.model_copy(update=_next(spec)), ""), {})
         return True
 
-    def with_real_model(self, spec: ProbeSpec, view: ProbeView) -> NextRun:
+    def with_real_model(self, spec: ProbeSpec, view: ProbeReport) -> NextRun:
         """Return the run of a real model, with a budget that it can use."""
         return NextRun("", spec.model_copy(update={"model": SHIPPED, "rounds": min(spec.rounds, 8)}))
 

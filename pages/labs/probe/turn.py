@@ -12,20 +12,16 @@ import streamlit as st
 from core.events import CallError
 from core.labs.probe import charts, output_quiz, sketch
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE
-from core.labs.probe.budget_text import carried_out
-from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.functions import source
 from core.labs.probe.functions.base import FindFunction
 from core.labs.probe.functions.numeric import PROBED
 from core.labs.probe.functions.own import as_code, trouble
 from core.labs.probe.lab import LAB
 from core.labs.probe.metrics import METRICS
-from core.labs.probe.plot import plot_of
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.scene import scene
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.view import ProbeView
-from core.report.scenes import who
+from core.report.scenes import scene_of, who
 from core.rulesets import RULES
 from core.runs.engine import UserInput
 from core.runs.library import RunNotFoundError
@@ -70,17 +66,17 @@ def can_be_drawn(spec: ProbeSpec) -> bool:
     return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
 
 
-def calls_left(view: ProbeView) -> int:
+def calls_left(view: ProbeReport) -> int:
     """Return how many queries are left, one at a time."""
     assert view.spec is not None
     return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
 
 
-def chart(run_id: str, view: ProbeView) -> Wish | Submission | None:
+def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
     """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
     otherwise.
     """
-    plot = plot_of(view)
+    plot = view.plot()
     did = drawing(
         run_id,
         plot.points if plot else (),
@@ -117,7 +113,7 @@ def _against() -> list[str]:
     return [one for one in st.query_params.get(AGAINST, "")[:400].split(",") if one]
 
 
-def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
+def _others(view: ProbeReport) -> Iterator[tuple[str, ProbeReport]]:
     """Yield the runs to show beside this one, if they are about the same function."""
     beside = view.spec.beside if view.spec else ""
     for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
@@ -127,7 +123,7 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
             continue
         if state.started is None or state.started.lab != LAB.name:
             continue
-        other: ProbeView = LAB.view(state.case(state.only))
+        other: ProbeReport = LAB.view(state.case(state.only))
         if other.truth is None or (view.truth and other.truth.y == view.truth.y):
             yield run, other
 
@@ -135,9 +131,9 @@ def _others(view: ProbeView) -> Iterator[tuple[str, ProbeView]]:
 # The end.
 
 
-def picture(run_id: str, view: ProbeView) -> None:
+def picture(run_id: str, view: ProbeReport) -> None:
     """Draw the function over the person's curve, then the curves of the others, and the tiles of each."""
-    plot = plot_of(view)
+    plot = view.plot()
     assert plot is not None and view.spec is not None
     others = list(_others(view))
     curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
@@ -170,14 +166,14 @@ def picture(run_id: str, view: ProbeView) -> None:
         _await([run for run, _ in others])
 
 
-def _curve(view: ProbeView, label: str, kind: str) -> Iterator[Curve]:
-    plot = plot_of(view)
+def _curve(view: ProbeReport, label: str, kind: str) -> Iterator[Curve]:
+    plot = view.plot()
     for one in plot.curves if plot else ():
         if one.kind == "claim":
             yield Curve.model_validate({**one.model_dump(), "label": label, "kind": kind})
 
 
-def _drawer(view: ProbeView) -> str:
+def _drawer(view: ProbeReport) -> str:
     shown = who(view.spec.model).shown if view.spec else ""
     return shown[:1].upper() + shown[1:]
 
@@ -194,7 +190,7 @@ def _await(runs: list[str]) -> None:
     look()
 
 
-def _shared(view: ProbeView) -> None:
+def _shared(view: ProbeReport) -> None:
     """Show the person's tiles as text for sharing, with the address of the same function."""
     spec, day = view.spec, None
     assert spec is not None
@@ -246,7 +242,7 @@ def function_of(spec: ProbeSpec) -> FindFunction | None:
     return None if function.is_stochastic else function
 
 
-def form(case: ProbeView) -> Submission | None:
+def form(case: ProbeReport) -> Submission | None:
     """Draw a few new texts with three outputs to choose from. Returns the person's answers, once; None otherwise."""
     spec = case.spec
     function = function_of(spec) if spec else None
@@ -274,12 +270,12 @@ def form(case: ProbeView) -> Submission | None:
     return output_quiz.submission({text: output for text, output in given.items() if output is not None})
 
 
-def is_picked(view: ProbeView) -> bool:
+def is_picked(view: ProbeReport) -> bool:
     """Whether the person answered by choosing outputs, and the function can be loaded."""
     return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
 
 
-def draw_end(view: ProbeView) -> None:
+def draw_end(view: ProbeReport) -> None:
     """Draw the function, and each choice beside the right output."""
     assert view.spec is not None and view.truth is not None
     function = function_of(view.spec)
@@ -315,13 +311,13 @@ def number(value: float) -> str:
     return f"{value:.2g}"
 
 
-def researchers(case: ProbeView) -> None:
+def researchers(case: ProbeReport) -> None:
     """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
     with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
         st.markdown("**Every figure, with both parsers**")
         rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
         table(rows, "figures-table", "Every figure with both parsers")
-        lacking, of = CaseFacts(case).not_run
+        lacking, of = case.not_run
         st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
         _apart(case)
 
@@ -332,7 +328,7 @@ FOUND = (
 )
 
 
-def _row(case: ProbeView, metric: str, score: Score) -> dict[str, str]:
+def _row(case: ProbeReport, metric: str, score: Score) -> dict[str, str]:
     both = {rules: case.by(rules).value(metric) for rules in RULES}
     shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
     if score.low is not None and score.high is not None:
@@ -351,7 +347,7 @@ def _again(score: Score) -> str:
     return f"interval for {distinct} different examples" if distinct < score.n else ""
 
 
-def _apart(case: ProbeView) -> None:
+def _apart(case: ProbeReport) -> None:
     """Draw the difference between the code's values and the function's."""
     truth, given = case.truth, case.estimate.repaired if case.estimate else ()
     if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
@@ -388,7 +384,7 @@ def inputs_of(category: str, text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
 
 
-def turn(run_id: str, case: ProbeView) -> None:
+def turn(run_id: str, case: ProbeReport) -> None:
     """Draw the form for probing by hand, until the reader concludes."""
     spec = case.spec
     assert spec is not None
@@ -409,7 +405,7 @@ def turn(run_id: str, case: ProbeView) -> None:
         _go_on(run_id, UserInput(case.log.case, did, "submission"))
 
 
-def _in_words(run_id: str, case: ProbeView) -> None:
+def _in_words(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     rounds = len(case.wishes)
@@ -419,7 +415,7 @@ def _in_words(run_id: str, case: ProbeView) -> None:
     st.markdown("\n".join(hints))
     st.caption(
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
-        f"the button is one{plain(carried_out(spec))}"
+        f"the button is one{plain(case.carried_out())}"
     )
     # Above the results, because the fields would otherwise move with each call.
     if left and rounds < spec.rounds:
@@ -433,10 +429,10 @@ def _in_words(run_id: str, case: ProbeView) -> None:
         _concluding(run_id, case)
     if case.probes:
         with tried:
-            stage("tried", [scene(case)], f"tried-{run_id}")
+            stage("tried", [scene_of(LAB, case)], f"tried-{run_id}")
 
 
-def _probing(run_id: str, case: ProbeView) -> None:
+def _probing(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     label, example = _HINTS[spec.category]
@@ -454,7 +450,7 @@ def _probing(run_id: str, case: ProbeView) -> None:
         _go_on(run_id, UserInput(case.log.case, Wish(inputs=inputs), "wish-{n}"))
 
 
-def _concluding(run_id: str, case: ProbeView) -> None:
+def _concluding(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     with st.form("concluding"):
@@ -510,7 +506,7 @@ def _go_on(run_id: str, addition: UserInput) -> None:
         st.rerun()
 
 
-def compare_figures(first: ProbeView, second: ProbeView) -> None:
+def compare_figures(first: ProbeReport, second: ProbeReport) -> None:
     """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:
@@ -531,7 +527,7 @@ def compare_figures(first: ProbeView, second: ProbeView) -> None:
             st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
 
 
-def _name(case: ProbeView) -> str:
+def _name(case: ProbeReport) -> str:
     if case.spec is None:
         return ""
     return "You" if case.spec.interpreter == "you" else case.spec.model or case.spec.interpreter

@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 
 from core.events import Rules, Sampling
+from core.labs.probe import tables
 from core.labs.probe.functions.numeric import NumericFunction
 from core.labs.probe.functions.source import generated
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
-from core.labs.probe.view import verdict as verdict_of
 from tests.core.labs.probe.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 
@@ -26,6 +25,19 @@ def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
     assert view.value("nmse_success") == 1
 
 
+def test_the_length_of_a_dialogue_and_made_up_outputs_are_counted() -> None:
+    made_up = "COMMAND: PYTHON(function.py 3)\nFunction input - output pairs: (3, 9)"
+    for messages, calls, invented in (
+        (("COMMAND: PYTHON(function.py 1 2)", "COMMAND: PYTHON(function.py 3)", CONCLUSION), 2, 0),
+        ((made_up, CONCLUSION), 1, 1),
+        ((CONCLUSION,), 0, 0),
+    ):
+        with StubServer(scripted(*messages)) as server:
+            view, _ = play(stub_spec(), stub_catalog(server))
+        found = {figure.metric: figure.score.value for figure in tables.more(view)}
+        assert found == {"interactions": calls, "invented_outputs": invented}
+
+
 def test_a_description_that_stood_before_the_first_output_is_said() -> None:
     early = f"COMMAND: PYTHON(function.py 1 2)\n\n{CONCLUSION}"
     words = "It had this description before it saw a single output, and never changed it."
@@ -33,7 +45,7 @@ def test_a_description_that_stood_before_the_first_output_is_said() -> None:
         with StubServer(scripted(*messages)) as server:
             view, _ = play(stub_spec(), stub_catalog(server))
         assert (words in list_remarks(view)) == said and len(view.probes) == 2
-        assert verdict_of(view)[0].startswith(words) == said and verdict_of(view).count(words) == 0
+        assert view.sentences()[0].startswith(words) == said and view.sentences().count(words) == 0
 
 
 def test_a_relation_that_never_answered_is_said() -> None:
@@ -66,7 +78,7 @@ def test_it_is_asked_to_conclude_when_rounds_run_out() -> None:
     assert view.value("nmse") is None and view.value("nmse_success") is None
     assert "nothing was concluded" in view.reason("nmse")
     assert {(drop.item, drop.reason) for drop in view.log.drops} >= {("interpretation", "no description")}
-    assert "gave no conclusion" in verdict(view)
+    assert "gave no conclusion" in view.judgement.sentence
 
 
 def test_it_is_asked_to_conclude_when_calls_run_out() -> None:

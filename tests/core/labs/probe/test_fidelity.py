@@ -24,7 +24,6 @@ from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets
 from core.labs.probe.records import Fidelity, FidelityReading, UnitTest
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
-from core.labs.probe.verdict import verdict
 from core.statistics import wilson
 from core.text.embed import PAPER, encoder
 from tests.core.labs.probe.playing import failures, play, stub_catalog, stub_spec
@@ -273,4 +272,4 @@ def test_a_word_that_is_tested_again_does_not_narrow_the_interval() -> None:
     assert score is not None and score.value is not None and len(tests) == score.n == 50 and len(words) < 50
     assert score.detail["distinct"] == len(words)
     assert (score.low, score.high) == pytest.approx(wilson(score.value, len(words)))
-    assert f"for {len(words)} different examples" in verdict(view)
+    assert f"for {len(words)} different examples" in view.judgement.sentence
