@@ -9,6 +9,7 @@ import pytest
 from starlette.responses import JSONResponse
 from streamlit.testing.v1 import AppTest
 
+from core import extensions
 from core.models.settings import PRESETS
 from tests.core.models.test_capabilities import able
 from tests.pages.conftest import turned, words
@@ -120,3 +121,13 @@ def test_azure_s_address_may_bring_its_version_along(page: Page) -> None:
     with StubServer(able, models=["a"]) as server:
         app = connected(page("about/models.py"), server, url=f"{server.base_url}?api-version=2024-10-21")
         assert "1 model" in words(app) and "api-version" not in words(app)
+
+
+def test_an_extension_that_was_not_loaded_is_named_on_two_pages(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = extensions.ExtensionFault("mine.py", 3, "NameError: name '<b>weights</b>' is not defined")
+    monkeypatch.setattr(extensions, "_faults", [fault])
+    for address in ("about/welcome.py", "about/models.py"):
+        app = page(address)
+        [warning] = [one.value for one in app.warning if "mine.py" in one.value]
+        assert "line 3" in warning and "<b>" not in warning.replace("\\<", ""), "it is text"
+    assert not [one for one in page("ask").warning if "mine.py" in one.value]
