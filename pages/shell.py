@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core import entry, extensions
+from core import entry, extensions, policy
 from core.labs.base.lab import Lab
 from core.report.viewer_assets import style
 from pages import addresses
@@ -104,7 +104,7 @@ def main() -> None:
     with by_turns():
         sign_in.line()
         if is_in or sign_in.is_open_to_all(page.url_path):
-            if page.url_path in FAULTS_SHOWN and session.visitor().is_host:
+            if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
                 _faults()
             page.run()
         else:
