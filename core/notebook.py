@@ -59,7 +59,7 @@ from .runs.engine import RunRequest, new_id
 from .scene import steps
 from .studies import plan, tables
 from .studies.plan import StudyError
-from .text.plurals import count_noun
+from .text.display import count_noun
 from .transcript import Transcript, transcript
 
 if TYPE_CHECKING:

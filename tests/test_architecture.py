@@ -25,11 +25,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS: list[set[str]] = [
     {"core.errors", "core.package_data"},
     {"core", "core.events", "core.home", "core.paper_figures", "core.policy", "core.statistics"},
-    {"core.call_differences", "core.optional"},
+    {"core.transcript", "core.files", "core.optional"},
     {
         "core.archives",
         "core.duckdb_worker",
-        "core.files",
         "core.lease",
         "core.models.ids",
         "core.rulesets",

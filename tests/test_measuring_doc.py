@@ -19,9 +19,8 @@ from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
 from core.labs.plant import metrics as plant
-from core.labs.plant.cues import template
 from core.labs.plant.metrics import ItemResult
-from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.tasks import PlantSpec, template
 from core.labs.probe import evaluate
 from core.labs.probe import parse as find_parse
 from core.labs.probe.functions.numeric import Atom, Noise, NumericFunction

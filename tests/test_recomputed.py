@@ -30,7 +30,7 @@ from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
-from core.text.stopwords import english
+from core.text.shared_words import english
 from tests.support.chance import ALL
 
 Line = dict[str, Any]

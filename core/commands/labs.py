@@ -13,7 +13,7 @@ from .. import entry, journal
 from ..labs.base.lab import Lab, ToolContext
 from ..labs.base.spec import BadInputError, Knob, Spec, knobs
 from ..models.local import SHIPPED
-from ..runs import prerequisites
+from ..runs import driver
 from ..runs.engine import RunRequest, new_id
 from ..studies import tables
 from ..studies.plan import Planned, Study, run_id
@@ -51,7 +51,7 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
             del fields[name]
     spec = lab.spec.model_validate(lab.command.from_options(fields))
     settled: Spec = lab.choose_models(
-        spec, fields, entry.catalog().is_at_hand, lambda of, read: prerequisites.records(of, read, folder, _sees)
+        spec, fields, entry.catalog().is_at_hand, lambda of, read: driver.records(of, read, folder, _sees)
     )
     return settled
 

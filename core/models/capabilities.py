@@ -15,14 +15,14 @@ from pydantic import Field, ValidationError
 
 from ..events import CallError, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
 from ..home import write
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..text.reply import without_thinking
 from .cache import Cached
+from .connection import Thinks, Traits
 from .endpoint import Endpoint
 from .errors import RequestRefusedError, ToolsUnsupportedError
 from .ids import is_control
-from .prices import price_of
-from .traits import Thinks, Traits
+from .settings import price_of
 
 MOST_KEPT = 500
 """How many models' results are stored; the oldest are removed first."""

@@ -20,9 +20,8 @@ from .endpoint import Endpoint
 from .error_mapping import did_you_mean
 from .errors import EndpointSettingError, ModelNotFoundError, failure
 from .ids import GIVEN, OWN
-from .prices import price_of
 from .replay import GivenWords, Replay
-from .settings import PRESETS, EndpointConfig
+from .settings import PRESETS, EndpointConfig, price_of
 
 Kind = Literal["control", "own", "local", "endpoint", "replay"]
 ReadJournal = Callable[[Path], Iterable[Event]]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..labs.base.lab import Lab
 from ..models.ids import GIVEN
 from ..scene import FigureLine
-from ..statistics import paired
+from ..statistics.comparisons import Comparison, compare
 from ..transcript import Transcript
 
 COLUMN = "source"
@@ -26,7 +26,7 @@ class SourcePair(NamedTuple):
 
     first: str
     second: str
-    items: paired.Comparison
+    items: Comparison
 
 
 def compared(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
@@ -47,7 +47,7 @@ def compared(lab: Lab, run: Transcript) -> Iterator[SourcePair]:
     kind = lab.metric(lab.headline).kind
     means = {one: {asked: sum(all) / len(all) for asked, all in held[one].items()} for one in cases}
     for first, second in combinations((one for one, _ in cases.most_common(MOST_SOURCES)), 2):
-        yield SourcePair(first, second, paired.compare(means[first], means[second], kind))
+        yield SourcePair(first, second, compare(means[first], means[second], kind))
 
 
 def lines(lab: Lab, run: Transcript) -> Iterator[FigureLine]:

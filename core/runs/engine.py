@@ -153,6 +153,7 @@ def _add(addition: UserInput, session: RunState) -> None:
 
 async def _measure(going: RunRequest, session: RunState) -> bool:
     """Record the prerequisites' results, then measure all cases; False if there was enough before the last case."""
+    session.system = going.spec.system_prompts
     # Before anything that takes time, such as reading a data set or a qualification test.
     asyncio.get_running_loop().run_in_executor(None, going.lab.preload, going.spec)
     if session.ports.stand_on is not None:

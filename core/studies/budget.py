@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from ..events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from ..models.errors import AuthenticationError, RateLimitError, UnreachableServerError
-from ..models.prices import price_of
+from ..models.settings import price_of
 from ..runs.fairness import CallsPausedError, Leave, gated
 from .run_status import Tokens
 

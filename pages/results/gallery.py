@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 import streamlit as st
 
 from core import entry
-from core.charts.caption import caption
 from core.charts.marks import EXTRA, PALETTE
+from core.charts.scripts import caption
 from core.labs.base.declared import Picture
 from core.labs.base.lab import Lab
 from core.models.ids import is_control

@@ -17,7 +17,7 @@ import pytest
 
 from core import home
 from core.journal import to_line
-from core.runs import bundle, signing
+from core.runs import bundle
 from core.runs.bundle import BundleError
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
@@ -147,7 +147,7 @@ def sshsig(*parts: bytes, version: int = 1) -> bytes:
 
 KEY = b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(range(32))
 SIGNED = b"\0\0\0\x0bssh-ed25519\0\0\0@" + bytes(64)
-OURS = signing.NAMESPACE.encode()
+OURS = bundle.NAMESPACE.encode()
 
 SIGNATURES: dict[str, bytes] = {
     "nothing": b"",

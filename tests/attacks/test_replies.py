@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from core.events import LONGEST_ANSWER, Answered, CallError, Message, ModelAnswer, Request, from_json, to_json
 from core.models import safe_http
-from core.models.client import LONGEST_NAME, list_models
-from core.models.connection import connect
+from core.models.connection import LONGEST_NAME, connect, list_models
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.attacks.replies import REPLIES, Bytes, delta, head, raw_server, streamed, whole

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry
 from core.labs.ask.tasks import AskSpec
-from core.runs import label_schemes
+from core.runs import labels
 from core.runs.labels import Label
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.support.waiting import until
@@ -149,7 +149,7 @@ def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) 
 
 
 def test_own_labels_have_keys_and_hide_other_people_s_until_one_is_done(page: Page, run: str) -> None:
-    label_schemes.save(label_schemes.EXAMPLE)
+    labels.save(labels.EXAMPLE)
     bob = Label(own={"reason": ("vague",)}, note="circular!")
     entry.jobs().keeping.add(run, "labels-bob", "question", bob, "")
     indexed()

@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ...events import Request
 from ...models.errors import RequestRefusedError, UnknownQuestionError
 from ...models.robot import Graded, Robot, by_id, graded
-from ...text.paraphrases import VAGUE, VAGUE_REASONS
-from ...text.stable_random import unit_number
+from ...text.stable_random import VAGUE, VAGUE_REASONS, unit_number
 from . import control_counterfactuals, world, world_claims
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 

@@ -14,6 +14,7 @@ from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...text import embed
+from ...text.paper_prompts import is_paper
 from ...text.shared_words import stem
 from ...transcript import Transcript
 from ..base.cases import Case
@@ -29,6 +30,7 @@ from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
+from .prompts import PAPER_PROMPTS
 from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
@@ -355,14 +357,15 @@ class AskLab(Lab):
     prompts = staticmethod(prompts.hashes)
     prerequisites = staticmethod(qualification.prerequisites)
     choose_models = staticmethod(qualification.choose_predictor)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
 
     def check(self, spec: AskSpec) -> None:
-        """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInputError if a robot
-        knows nothing about it.
+        """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,
+        BadInputError if a robot knows nothing about it.
         """
-        if spec.prompts:
+        if spec.prompts and not is_paper(spec.prompts):
             prompts.read_pack(spec.prompts)
         super().check(spec)
 

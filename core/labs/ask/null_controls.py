@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from ...models.errors import RequestRefusedError
 from ...models.robot import ERROR, Erring, by_id, erring
-from ...text.paraphrases import ANSWERS, GUESSES, paraphrase
-from ...text.stable_random import unit_number
+from ...text.stable_random import ANSWERS, GUESSES, paraphrase, unit_number
 from . import world_claims
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
 from .world import Question, sentence_case

@@ -13,6 +13,7 @@ from ...datasets.items import Loaded
 from ...datasets.on_data import OnData
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
+from ...text.paper_prompts import PAPER, PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import Sampled
 from . import baselines
@@ -166,6 +167,8 @@ class AskSpec(Sampled, OnData):
             raise ValueError("Prediction in steps is for yes-or-no questions, with the updated parser and one vote.")
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
+        if self.answers == "schema" and self.prompts == PAPER:
+            raise ValueError(PROSE_ONLY)
         if self.answers == "schema" and self.reads == "steps":
             raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         if self.given and self.dataset:

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Self
 from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
+from ...text.paper_prompts import PaperPrompts
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
@@ -293,6 +294,8 @@ class Lab(Declaration):
     """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
     show. It may be anywhere.
     """
+    paper_prompts: PaperPrompts | None = None
+    """The prompts of its paper, which a user may have a copy of; None without any."""
     listing: Listing = Listing()
     """How its results are listed, compared and judged."""
     run_summary: RunSummary = RunSummary()
@@ -345,9 +348,10 @@ class Lab(Declaration):
         return None
 
     def check(self, spec: Any) -> None:
-        """Check what only reading files can reveal: by default, that there is a first case. Raises ValueError,
-        CallError.
+        """Check what only reading files can reveal: by default, that there are prompts and a first case. Raises
+        ValueError, CallError.
         """
+        self.prompts(spec)
         next(iter(self.cases(spec)), None)
 
     def prerequisites(self, spec: Any) -> Sequence[Prerequisite | Frozen | None]:

@@ -11,10 +11,10 @@ from ...datasets.items import Item
 from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
-from . import prompts, tables, vacuity
-from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
-from .lexicon import Slots
+from . import metrics, prompts, tables
+from .controls import CheckDial, Decoy, Honest, NoisyCheck, Slots, controls, dials, noisy, unlisted
 from .measure import SESSION, measure
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
 from .records import RECORDS, Paragraph
 from .report import CheckReport
@@ -106,7 +106,7 @@ def truth(view: CheckView) -> float | None:
     """
     if view.spec is None or view.item is None:
         return None
-    if view.result is not None and view.result.reason.repaired == vacuity.TOO_MUCH:
+    if view.result is not None and view.result.reason.repaired == metrics.TOO_MUCH:
         return None
     match {**controls(), **dials(), **noisy()}.get(view.spec.model):
         case Honest():
@@ -186,6 +186,7 @@ class CheckLab(Lab):
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
 

@@ -14,6 +14,7 @@ from ...datasets.on_data import OnData
 from ...events import Sampling
 from ...package_data import table
 from ...parsers.fields import Answers
+from ...text.paper_prompts import PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import MOST_CASES, Sampled, SpecFields
 
@@ -122,6 +123,8 @@ class CheckSpec(Sampled, OnData):
                 "The explanations are given: say which kind they are, attribution (lists of words) or redaction "
                 "(paragraphs with [REDACTED])."
             )
+        if self.prompts and self.answers == "schema":
+            raise ValueError(PROSE_ONLY)
         return self
 
     @property

@@ -195,7 +195,7 @@ class Box:
         self._asking.failure = None
         wanted = list(dict.fromkeys(call.input for call in new))
         try:
-            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
+            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask, self._spec.prompts)
         except NoEncoderError as missing:
             raise CallError(str(missing), "Or choose another backbone for the function.") from missing
         if self._asking.failure is not None and all(output.value is None for output in outputs):

@@ -20,17 +20,15 @@ from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
-from . import external_interpretations, fidelity, fine_tuning
-from .case_facts import CaseFacts
+from . import external_interpretations, fidelity, fine_tuning, prompts
 from .functions import source
-from .functions.atoms import ATOMS
-from .functions.base import FindFunction
+from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
 from .functions.entities import concepts
-from .functions.names import CATEGORIES, Category, OwnKind
+from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
+from .report import ProbeReport
 from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec
-from .view import view
 
 P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
@@ -88,7 +86,8 @@ def _kind_of(category: str, own: str) -> OwnKind:
 
 
 def check(spec: ProbeSpec) -> None:
-    """Load the function, of several only the first. Raises ValueError if it cannot be loaded."""
+    """Load the prompts and the function, of several only the first. Raises ValueError if these cannot be loaded."""
+    prompts.hashes(spec)
     for case in source.cases(spec):
         source.load(case.about)
         break
@@ -250,7 +249,7 @@ def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | Non
 
 
 def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
-    now = view(state.case(state.only))
+    now = ProbeReport.of(state.case(state.only))
     if as_json:
         read = [score for score in state.scores if score.rules == "repaired"]
         line = {
@@ -267,7 +266,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
     value, why = now.value(now.headline), now.reason(now.headline)
     reason = f" ({why})" if value is None else ""
     shown = "undefined" if value is None else f"{value:.4g}"
-    number, of = CaseFacts(now).not_run
+    number, of = now.not_run
     if number and not not_runnable(why):
         reason += f", {number} of {of} tests {NOT_RUNNABLE}"
     print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)

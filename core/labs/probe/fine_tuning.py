@@ -14,13 +14,11 @@ import numpy as np
 from . import prompts
 from .exemplars import string_triplets
 from .functions import source
-from .functions.base import FindFunction
+from .functions.base import Category, FindFunction
 from .functions.entities import EntityFunction
-from .functions.names import Category
 from .functions.relations import RelationFunction
 from .functions.triplets import TESTS, Triplet, entity_triplets, relation_triplets
 from .tasks import ProbeSpec
-from .units import shown
 
 CATEGORIES: tuple[Category, ...] = ("strings", "entities", "relations")
 
@@ -57,7 +55,7 @@ def _of_category(category: Category, seed: int, find_dir: str | None, left_out: 
         functions = (source.generated(category, FIRST_SEED + seed * MOST + one, None, spec.rules) for one in count())
     for number, function in enumerate(functions):
         for triplet in _triplets(function, FIRST_SEED + seed * MOST + number):
-            prompt = prompts.unit_test(spec, function.describe(), shown(triplet))
+            prompt = prompts.unit_test(spec, function.describe(), triplet.options)
             turns = [message.model_dump(include={"role", "content"}) for message in prompt.messages]
             turns.append({"role": "assistant", "content": f"[ANSWER]: {triplet.correct + 1}"})
             yield json.dumps({"messages": turns}, ensure_ascii=False)

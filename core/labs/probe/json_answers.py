@@ -15,7 +15,7 @@ from typing import Any
 from ...events import ModelAnswer, Rules
 from ...parsers import fields
 from ...parsers.code import of_field
-from ...parsers.cut import readable
+from ...parsers.fields import readable
 from ...score import Score, undefined
 from . import parse
 from .parse import Parts

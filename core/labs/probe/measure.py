@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ...events import CallError, Rules
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
@@ -19,9 +19,8 @@ from . import fidelity, json_answers, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
-from .functions.base import FindFunction, Value, as_number
+from .functions.base import FindFunction, Value, as_number, is_drawn
 from .functions.entities import EntityFunction
-from .functions.names import is_drawn
 from .functions.own import PairsFunction
 from .functions.relations import RelationFunction
 from .interpreters.agent import Conclusion, agent, milan
@@ -118,7 +117,7 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
             return _read(spec, run, Conclusion(text, None))
         case "nearest":
             return await _nearest(spec, box, function)
-    if spec.interpreter != "aia":
+    if spec.interpreter != "aia" and not spec.prompts:
         await box.probe(exemplars(function), 0)
     if spec.interpreter == "milan":
         return _read(spec, run, await milan(spec, run, box))

@@ -14,8 +14,7 @@ import pytest
 
 from core.events import CallError, Message, ModelAnswer, Request, Sampling, Tool, ToolCall
 from core.models import errors
-from core.models.client import list_models
-from core.models.connection import Connection
+from core.models.connection import Connection, list_models
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.support.stub_server import Calls, Fault, StubServer

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from core.events import CallError
 from core.models import settings
-from core.models.client import LONGEST_NAME, MOST_NAMES, list_models
+from core.models.connection import LONGEST_NAME, MOST_NAMES, list_models
 from core.models.errors import AuthenticationError, EndpointSettingError, MalformedReplyError
 from core.models.settings import MOST_EXTRAS, EndpointConfig, Preset, parse_headers, parse_query
 from tests.support.stub_server import StubServer

@@ -22,7 +22,7 @@ import pytest
 
 from core import package_data
 from core.events import Message, Request, Sampling, ignore_text
-from core.models import errors, gguf, local
+from core.models import errors, local
 from core.models.local import LocalModel
 from tests.support.waiting import until
 
@@ -173,7 +173,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.local_model
 def test_the_head_of_the_shipped_file(weights: Path) -> None:
-    assert gguf.context(weights) == 8192
+    assert local.context(weights) == 8192
 
 
 def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_what_stands_before_the_context_length_is_passed_over(tmp_path: Path) ->
     numbers = LIST + struct.pack("<IQ3d", 12, 3, 0.5, 1.5, 2.5)
     name = gguf_string(b"general.name") + struct.pack("<I", 8) + gguf_string(b"Mine")
     path = gguf_file(tmp_path / "a.gguf", strings, name, ARCHITECTURE, numbers, CONTEXT, b"the vocabulary")
-    assert gguf.context(path) == 2048
+    assert local.context(path) == 2048
 
 
 @pytest.mark.parametrize(
@@ -240,13 +240,13 @@ def test_a_head_that_claims_more_than_there_is_costs_little(
     tmp_path: Path, fields: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is longer than its header may be, like a model: only the limit stops the reader."""
-    monkeypatch.setattr(gguf, "_LONGEST_HEAD", 1 << 20)
+    monkeypatch.setattr(local, "_LONGEST_HEAD", 1 << 20)
     path = gguf_file(tmp_path / "a.gguf", *fields, claimed=1 << 62)
     os.truncate(path, 4 << 30)
     tracemalloc.start()
     try:
         with pytest.raises(errors.ModelFileError, match="its head is broken"):
-            gguf.context(path)
+            local.context(path)
         assert tracemalloc.get_traced_memory()[1] < 10e6
     finally:
         tracemalloc.stop()

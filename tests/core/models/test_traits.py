@@ -11,9 +11,8 @@ import pytest
 from core.events import Message, ModelAnswer, Request, Sampling
 from core.models import errors
 from core.models.cache import Cached, ResponseCache
-from core.models.connection import Connection, connect
+from core.models.connection import FIRST_ROOM, Connection, Traits, TraitsFile, connect
 from core.models.endpoint import Endpoint
-from core.models.traits import FIRST_ROOM, Traits, TraitsFile
 from tests.support.stub_server import Fault, StubServer
 
 ASKED = Request(

@@ -23,7 +23,7 @@ from core.rooms.room import Room, RoomStateError
 from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFoundError, Rooms
 from core.rooms.sketches import SketchCard
 from core.server.quotas import QuotaExceededError
-from pages.labs.probe.drawn import RECORDED
+from pages.labs.probe.turn import RECORDED
 from tests.conftest import WITHOUT_ENCODER
 
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from core.server import rate_limits as module
-from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
+from core.server import usage as module
+from core.server.usage import NoFreePlaceError, Places, Rate, network_of
 
 
 class Crowd:

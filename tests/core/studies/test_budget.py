@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError, Request, Sampling, Usage
-from core.models import prices
+from core.models import settings
 from core.models.errors import AuthenticationError, RateLimitError, ServerError, UnreachableServerError
 from core.runs.fairness import CallsPausedError, Leave
 from core.studies import budget
@@ -279,10 +279,10 @@ def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> N
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A million tokens sent to a/m cost 1,000 dollars, and a million written 10,000."""
     price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
-    monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {"a/m": settings.Price.model_validate(price)})
+    settings.price_of.cache_clear()
     yield
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 @pytest.mark.parametrize(

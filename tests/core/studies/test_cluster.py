@@ -29,7 +29,7 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.commands import study_cluster
 from core.journal import JournalInUseError, exclusive, read
-from core.models import prices
+from core.models import settings
 from core.studies import cluster, plan
 from core.studies.desired_state import want
 from core.studies.execute import StudyOutcome
@@ -223,8 +223,8 @@ PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date"
 
 def elsewhere(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder, and knows the model's price."""
-    prices.prices()[PRICE["model"]] = prices.Price.model_validate(PRICE)
-    prices.price_of.cache_clear()
+    settings.prices()[PRICE["model"]] = settings.Price.model_validate(PRICE)
+    settings.price_of.cache_clear()
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
 
 
@@ -263,12 +263,12 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     assert not any(one.failures for one in stand)
     assert 0 < len(outcome.completed) < len(made.runs)
     want(home.home(), made.name, paused=False)
-    monkeypatch.setattr(prices, "prices", lambda: {PRICE["model"]: prices.Price.model_validate(PRICE)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {PRICE["model"]: settings.Price.model_validate(PRICE)})
+    settings.price_of.cache_clear()
     dear = replace(study(tmp_path, [22], "budget_money = 0.05"), cluster=plan.ClusterOf(in_hand=1))
     outcome = outcome_of(dear)
     spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
     assert outcome.spent and not outcome.failed and 0.03 < spent <= 0.05
 
 

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ....events import CallError
-from ....parsers.cut import REASON as CUT
+from ....parsers.fields import REASON as CUT
 from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoderError
@@ -20,9 +20,9 @@ from ....transcript import Transcript
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
+from ..functions.base import Backbone
 from ..functions.entities import EntityFunction, concepts
 from ..functions.modules import outputs_of
-from ..functions.names import Backbone
 from ..prompts import MODULES
 from ..records import item
 from .report import KINDS, PAPER, Reliability, ReliabilityReport, ReliabilityRun, ReliabilitySpec, values_of, verdict

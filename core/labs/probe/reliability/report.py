@@ -17,7 +17,7 @@ from ...base.cases import Reading, Trial
 from ...base.declared import Means
 from ...base.report import Report
 from ...base.spec import Spec
-from ..functions.names import Backbone
+from ..functions.base import Backbone
 from ..records import item
 
 Kind = Literal["same", "random"]

@@ -30,7 +30,7 @@ from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.verdict import summary
 from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
-from core.runs.prerequisites import missing_prerequisites
+from core.runs.driver import missing_prerequisites
 from core.server.jobs import JobRunner
 from core.studies.estimate import estimate
 from core.studies.plan import parse
@@ -470,7 +470,7 @@ def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:
     path.write_text("\n".join(broken) + "\n", encoding="utf-8")
     assert TEST.result_of(of(path)) is None
     (prior,) = prerequisites(AskSpec(question="x?", model=STUB, exam=True))
-    assert prior is not None and entry.jobs().lacks(prior)  # type: ignore[arg-type]
+    assert prior is not None and entry.jobs().is_missing(prior)  # type: ignore[arg-type]
 
 
 def test_a_stopped_exam_has_no_result_and_says_so() -> None:

@@ -19,7 +19,18 @@ from hypothesis import strategies as st
 
 from core.datasets.items import Item
 from core.events import Dropped, Rules, Started
-from core.labs.check.metrics import Outcome, cannot_tell, faithful, faithfulness, faithfulness_gain, faithfulness_of_all
+from core.labs.check.metrics import (
+    ANY_WORDS,
+    REASONS,
+    TURNS,
+    UNTRIED,
+    Outcome,
+    cannot_tell,
+    faithful,
+    faithfulness,
+    faithfulness_gain,
+    faithfulness_of_all,
+)
 from core.labs.check.records import (
     Classification,
     Consistency,
@@ -32,7 +43,6 @@ from core.labs.check.records import (
 from core.labs.check.report import NO_RANDOM, CheckReport
 from core.labs.check.run_report import summary
 from core.labs.check.tasks import Check, CheckSpec, checks_of
-from core.labs.check.vacuity import ANY_WORDS, REASONS, TURNS, UNTRIED
 from core.score import Score
 from core.transcript import CaseLog, Place
 from tests.support.chance import tenth

@@ -9,13 +9,11 @@ import pytest
 
 from core.events import ModelAnswer, OnText, Request, Thinking, Usage
 from core.labs.plant import metrics
-from core.labs.plant.cues import template
 from core.labs.plant.lab import LAB
 from core.labs.plant.qualification import readers
-from core.labs.plant.records import ReaderExamined
 from core.labs.plant.report import NOTES
 from core.labs.plant.run_report import summary
-from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
+from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, ReaderExamined, asks, items_of, template
 from tests.core.labs.plant.played import Scripted, play, stub_catalog
 from tests.support.plausible import prompt_of
 from tests.support.stub_server import Fault, StubServer

@@ -13,9 +13,8 @@ from core.labs.probe.functions.modules import DIGIT, read_fact, read_score
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
 from core.labs.probe.reliability.report import ReliabilitySpec
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
-from core.labs.probe.view import ProbeView
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, stub_spec
@@ -51,7 +50,7 @@ def in_turn(*answers: ModelAnswer | str) -> Scripted:
     return Scripted(reply)
 
 
-def play(spec: ProbeSpec, model: Scripted) -> ProbeView:
+def play(spec: ProbeSpec, model: Scripted) -> ProbeReport:
     events: list[Event] = []
     asyncio.run(execute(RunRequest(LAB, spec, "r"), RunIO(lambda id: model, events.append)))
     state = transcript([event for event in events if event.kind != "token"])
@@ -70,7 +69,7 @@ def test_a_conclusion_that_was_cut_excludes_its_case(how: dict[str, str], text: 
     assert [(drop.item, drop.reason, drop.detail, drop.rules) for drop in view.log.drops][:1] == [
         ("", "cut", "cut at 200 tokens", "repaired")
     ]
-    assert view.outcome == "cut" and "cut at 200 tokens" in verdict(view)
+    assert view.outcome == "cut" and "cut at 200 tokens" in view.judgement.sentence
     assert view.value("nmse") is None and view.value("nmse_success") is None
     assert view.by("paper").outcome == ("found" if text == CONCLUSION else "not tested")
     assert view.by("paper").value("nmse_success") == float(text == CONCLUSION)

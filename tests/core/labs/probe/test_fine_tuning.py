@@ -14,7 +14,8 @@ from core.__main__ import main
 from core.labs.probe import fine_tuning
 from core.labs.probe.controls import fitting
 from core.labs.probe.functions.triplets import published_triplets
-from core.labs.probe.units import SHOWN, shown
+from core.labs.probe.prompts import SHOWN
+from core.labs.probe.units import shown
 
 
 def read(line: str) -> tuple[str, str, list[tuple[str, ...]], int]:

@@ -7,9 +7,9 @@ import pytest
 
 from core.events import Rules
 from core.labs.probe.evaluate import SUCCESS, noise_floor
-from core.labs.probe.functions.generate import difficulty_of, draw_numeric, draw_numeric_atom, generate
-from core.labs.probe.functions.names import DIFFICULTIES
+from core.labs.probe.functions.base import DIFFICULTIES
 from core.labs.probe.functions.numeric import GRID
+from core.labs.probe.functions.source import difficulty_of, draw_numeric, draw_numeric_atom, generate
 from core.rulesets import RULES
 
 
