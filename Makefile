@@ -6,7 +6,7 @@
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
 # make images records the digests of the containers' base images in .env, for compose.yaml (docs/host.md)
 # make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)
-# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make licences, make sbom, make clean
+# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make inspect, make licences, make sbom, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -24,12 +24,13 @@ INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
 
 # One process more than there are processors: some tests wait.
 PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
-LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python tools/sizes.py
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell core pages docs tools *.md && $(BIN)/mypy \
+	&& $(BIN)/python tools/sizes.py
 
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants audit licences sbom clean
+.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants inspect audit licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
@@ -118,6 +119,10 @@ $(VENV)/%/.ready: requirements-%.lock | $(VENV)/.$(UV)
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/$*
 	@$(INSTALL) --python $(VENV)/$*/bin/python -r requirements-$*.lock
 	@touch $@
+
+# The tests in which Inspect reads our logs and runs our scorers, with its newest version. Others pin one.
+inspect: $(VENV)/.ready-dev
+	@INSPECT_AI=inspect_ai $(BIN)/python -m pytest -n 0 -m thorough tests/core/report/test_inspect_log.py tests/core/test_inspect_solvers.py
 
 licences: $(VENV)/.ready-dev
 	@$(BIN)/python tools/licences.py > docs/licences.md

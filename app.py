@@ -21,7 +21,7 @@ from core import entry, home, policy
 from core.runs import bundle
 from core.server import instance, quotas, roles
 from core.store.store import StoreError
-from pages import connections, logs, opening, shell
+from pages import addresses, connections, logs, shell
 from pages.middleware import Door
 from pages.viewer.room_routes import ROOM_ROUTES
 from pages.viewer.routes import ROUTES
@@ -46,11 +46,11 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     port = int(st.get_option("server.port"))
     url = server_util.get_url(server_util.get_display_address(st.get_option("server.address") or "0.0.0.0"))  # noqa: S104
     opens = next((one for one in sys.argv if one.partition("=")[0] == OPEN), "")
-    opening.announce(url, port, bool(opens), opens.partition("=")[2])
+    addresses.announce(url, port, bool(opens), opens.partition("=")[2])
     forgetting = asyncio.create_task(purge_expired_runs())
     yield
     forgetting.cancel()
-    opening.forget(port)
+    addresses.forget(port)
     entry.close()
     instance.release()
 

@@ -29,7 +29,7 @@ from core.labs.probe.lab import LAB as PROBE
 from core.labs.probe.tasks import ProbeSpec
 from core.runs.engine import RunIO, RunRequest, execute
 from core.statistics import interval_of_items
-from core.statistics.interval import Interval
+from core.statistics.intervals import Interval
 from core.transcript import transcript
 
 GUESSES = ("yes", "no")

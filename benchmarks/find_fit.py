@@ -17,10 +17,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from core.labs.probe.claim_extraction import claimed_intervals
 from core.labs.probe.component_mentions import noise_identified
 from core.labs.probe.evaluate import GRID, interval_iou, nmse, noise_floor
-from core.labs.probe.functions import mlp
-from core.labs.probe.functions.atoms import ATOMS
-from core.labs.probe.functions.generate import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
-from core.labs.probe.functions.numeric import NumericFunction
+from core.labs.probe.functions import numeric
+from core.labs.probe.functions.numeric import ATOMS, NumericFunction
+from core.labs.probe.functions.source import PARTS, SINGLES, draw_corruption, draw_noise, draw_numeric_atom
 from core.labs.probe.interpreters.fit import fit_numeric
 from core.sandbox.sandbox import evaluate
 
@@ -39,7 +38,7 @@ def draw(kind: str, rng: np.random.Generator, rules: str) -> NumericFunction:
         return f.model_copy(update={"corruption": draw_corruption(f, rng, rules)})
     if kind == "noised":
         return f.model_copy(update={"noise": draw_noise(f, rng, rules)})
-    return f.model_copy(update={"mlp": mlp.fit(f.ideal, low, high, rng)}) if kind == "mlp" else f
+    return f.model_copy(update={"mlp": numeric.fit(f.ideal, low, high, rng)}) if kind == "mlp" else f
 
 
 def main() -> None:

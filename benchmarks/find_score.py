@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import psutil
 
 from core.events import Event
-from core.labs.probe.functions.names import Category
+from core.labs.probe.functions.base import Category
 from core.labs.probe.lab import LAB
 from core.labs.probe.tasks import Given, ProbeSpec
 from core.models.catalog import Catalog

@@ -1,5 +1,5 @@
 """The command line: `python -m core`, followed by a lab's command or by labels, judge, resume, reread, verify, models,
-data, store, query, compare, measure, export, import, page, methods, pack or game.
+data, prompts, store, query, compare, measure, export, import, page, methods, pack or game.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from .commands import (
     misc,
     models,
     packs,
+    prompts,
     study_run,
     transfer,
 )
@@ -85,7 +86,22 @@ def main(arguments: list[str] | None = None) -> int:
 def commands() -> click.Group:
     """Return the group of all commands: one for each lab, then those for all labs."""
     group = click.Group(help="Hold language models to their explanations.")
-    for part in (app, labs, labelling, measure, misc, models, data, transfer, comparing, study_run, packs, game, demo):
+    for part in (
+        app,
+        labs,
+        labelling,
+        measure,
+        misc,
+        models,
+        data,
+        transfer,
+        comparing,
+        study_run,
+        packs,
+        prompts,
+        game,
+        demo,
+    ):
         part.add(group)
     return group
 

@@ -25,9 +25,8 @@ from .models import local
 from .models.cache import ResponseCache
 from .models.catalog import Catalog
 from .models.download import Fetches, HubModel, download
-from .models.prices import charge
 from .models.replay import Replay
-from .models.settings import EndpointConfig
+from .models.settings import EndpointConfig, charge
 from .rooms.rooms import Rooms
 from .runs import verify as verifying
 from .runs.bundle import ImportResult

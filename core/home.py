@@ -97,7 +97,7 @@ def recordings() -> Path:
 
 
 def priors() -> Path:
-    """Return the folder of the runs that come with the app as prerequisites of others (`core.runs.prerequisites`). They
+    """Return the folder of the runs that come with the app as prerequisites of others (`core.runs.driver`). They
     are never written.
     """
     return recordings() / "priors"

@@ -25,6 +25,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cached_property, partial
 from pathlib import Path
@@ -38,6 +39,7 @@ from .commands import labs as lab_commands
 from .commands import study_run
 from .commands.run_output import DONE, exit_code, figures, index_run, open_run
 from .datasets import own
+from .datasets.on_data import OnData
 from .events import CallError, Event, Token
 from .extensions import FunctionModel as FunctionModel
 from .extensions import dataset as dataset
@@ -57,7 +59,7 @@ from .runs.engine import RunRequest, new_id
 from .scene import steps
 from .studies import plan, tables
 from .studies.plan import StudyError
-from .text.plurals import count_noun
+from .text.display import count_noun
 from .transcript import Transcript, transcript
 
 if TYPE_CHECKING:
@@ -155,17 +157,17 @@ class Run:
         self.lab = lab.path
         self.id = id
         self._lab = lab
-        self._transcript = transcript(events)
+        self.transcript = transcript(events)
 
     @property
     def status(self) -> str:
         """How the run ended: completed, cancelled or failed; in progress if it has not."""
-        return self._transcript.status or "in progress"
+        return self.transcript.status or "in progress"
 
     @property
     def spec(self) -> dict[str, Any]:
         """The specification of the run, as data."""
-        return dict(self._transcript.started.spec) if self._transcript.started else {}
+        return dict(self.transcript.started.spec) if self.transcript.started else {}
 
     @cached_property
     def cases(self) -> DataFrame:
@@ -175,14 +177,14 @@ class Run:
         from pandas import DataFrame
 
         names = ("case", "title", "explanation", "outcome", "means", "verdict")
-        return DataFrame([self._case(case) for case in self._transcript.cases], columns=names)
+        return DataFrame([self._case(case) for case in self.transcript.cases], columns=names)
 
     def _case(self, case: str) -> dict[str, Any]:
-        progress = self._transcript.cases[case]
+        progress = self.transcript.cases[case]
         result = progress.result or {}
         outcome = str(result.get("outcome_repaired") or "waiting")
         about = {"explanation": result.get("explanation"), "verdict": result.get("verdict")}
-        means = self._lab.mark(outcome, self._transcript)
+        means = self._lab.mark(outcome, self.transcript)
         return {"case": case, "title": progress.title, "outcome": outcome, "means": means, **about}
 
     @cached_property
@@ -197,7 +199,7 @@ class Run:
         found = [
             {name: getattr(score, name, None) for name in names}
             | {"title": self._lab.metric(score.metric).title, "reason": str(score.detail.get("reason") or "")}
-            for score in self._transcript.scores
+            for score in self.transcript.scores
             if not score.case
         ]
         return DataFrame(found, columns=names)
@@ -210,8 +212,8 @@ class Run:
 
         names = ("run", "case", "trial", "rules", "about", "expected", "observed", "outcome", "counts", "reason")
         found = []
-        for case, progress in self._transcript.cases.items():
-            for trial, one in self._lab.view(self._transcript.case(case)).trials.items():
+        for case, progress in self.transcript.cases.items():
+            for trial, one in self._lab.view(self.transcript.case(case)).trials.items():
                 for rules in RULES:
                     read = getattr(one, rules).model_dump(include=set(names))
                     place = {"run": self.id, "case": case, "trial": trial, "rules": rules, "about": one.about}
@@ -221,20 +223,20 @@ class Run:
 
     def html(self) -> str:
         """Return the viewer with the cases of the run as one HTML page that needs nothing else."""
-        return case_html.html(self._title, case_html.of_run(self._lab, self._transcript)).decode()
+        return case_html.html(self._title, case_html.of_run(self._lab, self.transcript)).decode()
 
     @property
     def _title(self) -> str:
-        first = next((case.title for case in self._transcript.cases.values()), "")
+        first = next((case.title for case in self.transcript.cases.values()), "")
         return f"{self._lab.title}: {self.spec.get('title') or first}"
 
     def __repr__(self) -> str:
-        count = len(self._transcript.cases)
+        count = len(self.transcript.cases)
         lines = [f"{self._title} ({self.status}, {count_noun(count, 'case')})"]
         if count == 1:
-            told = steps(of_case(self._lab, self._transcript, self._transcript.only))
+            told = steps(of_case(self._lab, self.transcript, self.transcript.only))
             lines += [text for key, text in told if key not in ("question", "meaning") and text.strip()]
-        lines += [line for _, line in figures(self._lab, self._transcript)]
+        lines += [line for _, line in figures(self._lab, self.transcript)]
         return "\n".join([*lines, f"Run {self.id}"])
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -396,30 +398,11 @@ def _docstring(lab: Lab) -> str:
 
 def _run(lab: Lab, subject: str | Items | None, fields: dict[str, Any]) -> Run:
     """Make a run. Raises RunError."""
-    known = parameters(lab)
-    for name in fields:
-        if name not in known:
-            raise RunError(f"{lab.title} has no field {name!r}.", _near(name, known))
-    given = {known[name].field: value for name, value in fields.items() if value is not None}
-    given = _with_subject(lab, subject, given)
-    options = {option.name: option for option in lab_commands.parameters(lab)}
-    for name, value in given.items():
-        option = options.get(name)
-        if (getattr(option, "multiple", False) or _is_several(lab, name)) and isinstance(value, str | int | float):
-            given[name] = (value,)
-        if name in knobs(lab.spec) and knobs(lab.spec)[name].names_models:
-            held = given[name]
-            given[name] = _model_id(held) if isinstance(held, str) else tuple(map(_model_id, held))
+    given = _with_subject(lab, subject, options(lab, fields))
     folder = home.journals()
-    try:
+    with complaining():
         spec = lab_commands.spec_of(lab, given, folder)
         lab.check(spec)
-    except ValidationError as error:
-        raise RunError("\n".join(complaints(error))) from None
-    except CallError as error:
-        raise RunError(error.message, error.hint) from None
-    except ValueError as error:
-        raise RunError(str(error)) from None
     if len(shards := spec.shards()) > 1:
         raise RunError(
             f"This needs {len(shards)} runs.", "Set a limit, or write a study and call ey.study(FILE).run()."
@@ -435,6 +418,38 @@ def _run(lab: Lab, subject: str | Items | None, fields: dict[str, Any]) -> Run:
         reason = f"{why.message} {why.hint}".strip() if why else "it was stopped."
         raise RunError(f"The run {request.id} did not complete: {reason}", f"ey.open({request.id!r}) has what it did.")
     return Run(lab, request.id, journal.read(journal.path_for(folder, request.id)).events)
+
+
+def options(lab: Lab, fields: Mapping[str, Any], model_id: Callable[[str], str] | None = None) -> dict[str, Any]:
+    """Return the arguments of a lab's function as options of its command, with the full ids of models. Raises
+    RunError if there is no such argument.
+    """
+    known, several = parameters(lab), {one.name for one in lab_commands.parameters(lab) if getattr(one, "multiple", 0)}
+    for name in fields:
+        if name not in known:
+            raise RunError(f"{lab.title} has no field {name!r}.", _near(name, known))
+    given = {known[name].field: value for name, value in fields.items() if value is not None}
+    for name, value in given.items():
+        knob = knobs(lab.spec).get(name)
+        if (name in several or (knob and knob.several)) and isinstance(value, str | int | float):
+            given[name] = (value,)
+        if knob and knob.names_models:
+            held, full = given[name], model_id or _model_id
+            given[name] = full(held) if isinstance(held, str) else tuple(map(full, held))
+    return given
+
+
+@contextmanager
+def complaining() -> Iterator[None]:
+    """Raise as a RunError what a specification or its check raises."""
+    try:
+        yield
+    except ValidationError as error:
+        raise RunError("\n".join(complaints(error))) from None
+    except CallError as error:
+        raise RunError(error.message, error.hint) from None
+    except ValueError as error:
+        raise RunError(str(error)) from None
 
 
 def _with_subject(lab: Lab, subject: str | Items | None, given: dict[str, Any]) -> dict[str, Any]:
@@ -455,11 +470,6 @@ def _with_subject(lab: Lab, subject: str | Items | None, given: dict[str, Any]) 
     if task is not None and "task" not in given and not task.is_required():
         given["task"] = task.default
     return given
-
-
-def _is_several(lab: Lab, name: str) -> bool:
-    knob = knobs(lab.spec).get(name)
-    return knob is not None and knob.several
 
 
 def _model_id(name: str) -> str:
@@ -547,9 +557,30 @@ def _in_thread(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     return result[0]
 
 
+# The solver and the scorer of a lab for Inspect (`core.inspect_solvers`), which may not be installed.
+
+
+def sample_labs() -> dict[str, Lab]:
+    """Return the labs that can ask about a single sample, by the name of their function."""
+    return {name: lab for name, lab in functions().items() if lab.command.item_parameters}
+
+
+def sample_parameters(lab: Lab) -> dict[str, Parameter]:
+    """Return the parameters of a lab's solver and scorer: those of its function, without those that say what is asked
+    about, which the samples say.
+    """
+    told = {*OnData.model_fields, *lab.command.item_parameters} - {"task", "columns", "seed"}
+    return {name: one for name, one in parameters(lab).items() if not {name, one.field} & told}
+
+
 def stub() -> str:
     """Return the text of `explain_yourself/__init__.pyi`: the labs that come with the app, with their parameters."""
     return "".join(_stub_lines())
+
+
+def inspect_stub() -> str:
+    """Return the text of `explain_yourself/inspect.pyi`: the solver and the scorer of each lab."""
+    return "".join(_inspect_stub_lines())
 
 
 def _stub_lines() -> Iterator[str]:
@@ -560,6 +591,19 @@ def _stub_lines() -> Iterator[str]:
         yield f"\ndef {name}(\n    subject: str | Items | None = None,\n    /,\n    *,\n"
         yield "".join(f"    {one.name}: {_written(one.type)} = None,\n" for one in parameters(one_lab).values())
         yield f") -> Run:\n    {json.dumps(one_lab.question, ensure_ascii=False)}\n"
+
+
+def _inspect_stub_lines() -> Iterator[str]:
+    yield '"""Made from the registry by tools/stubs.py."""\n\n'
+    yield "from collections.abc import Mapping, Sequence\nfrom typing import Any, Literal, Union\n\n"
+    yield "from inspect_ai.scorer import Metric, Scorer\nfrom inspect_ai.solver import Solver\n\n"
+    yield "def figures() -> Metric: ...\n"
+    for name, one_lab in sample_labs().items():
+        for kind in ("solver", "scorer"):
+            yield f"\ndef {name}_{kind}(\n    *,\n"
+            given = sample_parameters(one_lab).values()
+            yield "".join(f"    {one.name}: {_written(one.type)} = None,\n" for one in given)
+            yield f") -> {kind.capitalize()}: ...\n"
 
 
 def _written(kind: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from typing import Any, NamedTuple
@@ -37,6 +38,23 @@ def source(lab: str) -> dict[str, str]:
     without published figures.
     """
     return {key: str(value) for key, value in _file(lab)["source"].items()}
+
+
+_PLACE = re.compile(r"\b(section|appendix) (\d+|[A-Z])((?:\.?\d+)*)")
+
+
+def address(lab: str, where: str) -> str:
+    """Return the web address of the section that a place in a lab's paper names, such as "Table 4, section 5.2.1"; of
+    the whole paper if it names none.
+    """
+    page = f"https://ar5iv.labs.arxiv.org/html/{source(lab).get('arxiv', '')}"
+    if (place := _PLACE.search(where)) is None:
+        return page
+    kind, first, further = place.groups()
+    levels = re.findall(r"\d", further)
+    inner = "".join(f".{'S' * depth}S{number}" for depth, number in enumerate(levels, start=1))
+    outer = f"S{first}" if kind == "section" else f"A{ord(first) - ord('A') + 1}"
+    return f"{page}#{outer}{inner}"
 
 
 def figures(lab: str) -> list[dict[str, Any]]:

@@ -19,6 +19,12 @@ RULES: tuple[Rules, ...] = ("paper", "repaired")
 PARSER_NAMES: dict[str, str] = {"paper": "original parser", "repaired": "updated parser"}
 """What screens, exports and the terminal call each parser."""
 
+
+def other_parser(rules: Rules) -> Rules:
+    """Return the parser other than `rules`."""
+    return "repaired" if rules == "paper" else "paper"
+
+
 T = TypeVar("T")
 
 

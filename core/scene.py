@@ -14,7 +14,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, Field
 
 from .events import Frozen
-from .text.whitespace_marks import directed
+from .text.display import directed
 
 SCHEMA = 1
 """Version of a scene's JSON."""

@@ -25,29 +25,39 @@ if _ROOT != _HERE:
     __path__.append(str(_ROOT))
 
 
-class _TopLevel(MetaPathFinder, Loader):
-    """Makes `explain_yourself.core.x` the module `core.x`, where our `core` is at the top level already."""
+# Streamlit runs the app with the app's folder first on the path, where `core` and `pages` are top-level names.
+_core = sys.modules.get("core")
+_IS_TOP_LEVEL = _core is not None and str(_ROOT / "core") in map(str, getattr(_core, "__path__", ()))
+
+
+class _OtherName(MetaPathFinder, Loader):
+    """Makes `explain_yourself.inspect` the module `core.inspect_solvers` (a file of that name would hide Python's own
+    `inspect` from the app), and `explain_yourself.core.x` the module `core.x`, where our `core` is at the top level.
+    """
 
     _PARTS = (f"{__name__}.core", f"{__name__}.pages")
+
+    def _module(self, name: str) -> str:
+        """Return the module that has the name `name` too; an empty string if there is none."""
+        if name == f"{__name__}.inspect":
+            return f"{'' if _IS_TOP_LEVEL else f'{__name__}.'}core.inspect_solvers"
+        is_ours = name.startswith(tuple(f"{part}." for part in self._PARTS)) or name in self._PARTS
+        return name.removeprefix(f"{__name__}.") if is_ours and _IS_TOP_LEVEL else ""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        ours = fullname.startswith(tuple(f"{part}." for part in self._PARTS)) or fullname in self._PARTS
-        return ModuleSpec(fullname, self) if ours else None
+        return ModuleSpec(fullname, self) if self._module(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         return None
 
     def exec_module(self, module: ModuleType) -> None:
         # The import system returns what it finds under the name afterwards.
-        sys.modules[module.__name__] = importlib.import_module(module.__name__.removeprefix(f"{__name__}."))
+        sys.modules[module.__name__] = importlib.import_module(self._module(module.__name__))
 
 
-# Streamlit runs the app with the app's folder first on the path, where `core` and `pages` are top-level names.
-_core = sys.modules.get("core")
-if _core is not None and str(_ROOT / "core") in map(str, getattr(_core, "__path__", ())):
-    sys.meta_path.insert(0, _TopLevel())
+sys.meta_path.insert(0, _OtherName())
 
 
 _PARTS = frozenset({"core", "pages", "inspect"})

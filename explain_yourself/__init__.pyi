@@ -55,6 +55,8 @@ def ask(
     generator: str | Sequence[str] | None = None,
     title: Any = None,
     shard: Any = None,
+    explanation: Any = None,
+    answer: Any = None,
     given: Any = None,
     given_from: Any = None,
 ) -> Run:

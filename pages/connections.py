@@ -18,7 +18,7 @@ import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from core.server.rate_limits import Places, network_of
+from core.server.usage import Places, network_of
 
 UNFINISHED_SECONDS = 20.0
 """Seconds within which a request's headers must arrive, counted from the opening of the connection or the previous

@@ -19,10 +19,10 @@ from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store.filters import Filter
 from pages import addresses
-from pages.components import begin_side_by_side, game_links, lab_page, run_view, session
+from pages.components import lab_page, link_cards, run_view, session, side_by_side
 from pages.components.lab_page import FormPlaces
-from pages.components.models import short
 from pages.components.run import problems
+from pages.components.session import short
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 
@@ -53,7 +53,7 @@ def draw(lab: Lab) -> None:
     if shown is None:
         st.title(lab.title, anchor=False)
         st.markdown(lab.about or f"**{lab.question}**")
-        game_links.links(lab)
+        link_cards.links(lab)
         form(lab)
         first_runs(lab)
         return
@@ -73,7 +73,7 @@ def first_runs(lab: Lab) -> None:
     with st.container(horizontal=True, key=f"first-{lab.path}"):
         if first and st.button(first.words, icon=":material/play_arrow:", key=f"show-{lab.path}", help=first.help):
             start(lab, first.spec, {})
-        begin_side_by_side.first(lab)
+        side_by_side.first(lab)
         lab_page.page_of(lab).begin()
 
 
@@ -124,7 +124,7 @@ def form(lab: Lab) -> None:
             fields = page.fields(FormPlaces(model, question, below, more))
             spec = lab.spec.model_validate({name: value for name, value in fields.items() if value is not None})
             named = {name for name, value in fields.items() if value}
-            spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().made)
+            spec = lab.choose_models(spec, named, session.catalog().is_at_hand, session.runs().results)
             with waits("Counting the calls …"):
                 ready(lab.name, spec.model_dump_json())
         except (ValidationError, ValueError, CallError) as error:
@@ -191,4 +191,4 @@ def take_step(shown: run_view.Shown, step: Step) -> None:
             those = Filter({"outcome": tuple(lab.that_mean("broken"))}, runs=(shown.run,), recordings=recordings)
             st.switch_page(addresses.BROWSE, query_params=those.query())
         case "compare" if spec is not None:
-            begin_side_by_side.choose(lab, spec, shown.run, shown.state)
+            side_by_side.choose(lab, spec, shown.run, shown.state)

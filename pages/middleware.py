@@ -20,9 +20,9 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from core import policy
 from core.home import DataDirError
-from core.server import access_token, instance, roles, usage
+from core.server import instance, roles, usage
 from core.server.access import code_in, cookie_of, name_of_visitor
-from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
+from core.server.usage import NoFreePlaceError, Places, Rate, network_of
 from pages.connections import CONNECTIONS, FILES_OF_TAB, end_of
 
 Scope = MutableMapping[str, Any]
@@ -121,7 +121,7 @@ STREAMS_OF_PHONE = 20
 """Event streams that one visitor may have open where phones reach a class on a person's own machine."""
 
 PHONES = "explain_phones_at"
-"""Key in the scope of a request from the listener for phones (`pages.viewer.phones`): the name to which it answers."""
+"""Key in the scope of a request from the listener for phones (`pages.viewer.room_routes`): the name it answers to."""
 
 _TABS = Places(lambda: policy.limit("tabs_of_all"))
 _STREAMS = Places(lambda: MOST_STREAMS)
@@ -269,18 +269,18 @@ async def _has_access(scope: Scope, receive: Receive, send: Send) -> bool:
     """Whether the request may go on. If not, it is answered here. A request with the right token gets the cookie and is
     redirected to the same address without the token, so that the token stays out of links and histories.
     """
-    if not access_token.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
+    if not instance.is_required() or scope["path"] in (_HEALTH, instance.ROUTE):
         return True
-    may = access_token.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
+    may = instance.is_cookie(_cookie(scope, name := f"{ACCESS}_{_port(scope)}"))
     asked = parse_qsl(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
     given = [value for key, value in asked if key == "token"]
-    if scope.get("method") in ("GET", "HEAD") and given and (may or access_token.is_token(given[0])):
+    if scope.get("method") in ("GET", "HEAD") and given and (may or instance.is_token(given[0])):
         rest = urlencode([(key, value) for key, value in asked if key != "token"])
         # Only one slash: after two, the next word would be read as the name of another machine.
         place = f"/{quote(scope['path'].lstrip('/'))}{'?' if rest else ''}{rest}"
         headers = {"location": place, "cache-control": "no-store", "content-length": "0"}
         if not may:
-            headers["set-cookie"] = f"{name}={access_token.cookie()}; {_rules(scope)}"
+            headers["set-cookie"] = f"{name}={instance.cookie()}; {_rules(scope)}"
         await _reply(send, 303, {**HEADERS, **headers}, "")
     elif not may and "text/html" in _headers(scope).get("accept", ""):
         page = _NO_TOKEN.replace("{port}", str(_port(scope)))

@@ -29,8 +29,8 @@ gc.disable()
 # asyncio.run gets the handler of Ctrl-C, and Python 3.11 first tries to convert it as a number. The error message of
 # that attempt contains everything its task was given, here whole transcripts. Later versions check the type first, as
 # we do here.
-_as_enum = signal._int_to_enum
-signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value
+_as_enum = signal._int_to_enum  # type: ignore[attr-defined]
+signal._int_to_enum = lambda value, kind: _as_enum(value, kind) if isinstance(value, int) else value  # type: ignore[attr-defined]
 
 # The duration of one example says nothing on a busy machine. By default the examples are few and the same each time, so
 # that a result does not depend on the draw. `make thorough` draws new ones, and ten times as many.
@@ -70,7 +70,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("EXPLAIN_HOME", str(tmp_path / "home"))
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    yield tmp_path / "home"
+    return tmp_path / "home"
 
 
 @pytest.fixture(autouse=True)

@@ -19,9 +19,8 @@ from core.labs.check import mask
 from core.labs.check import metrics as check
 from core.labs.check import parse as check_parse
 from core.labs.plant import metrics as plant
-from core.labs.plant.cues import template
 from core.labs.plant.metrics import ItemResult
-from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.tasks import PlantSpec, template
 from core.labs.probe import evaluate
 from core.labs.probe import parse as find_parse
 from core.labs.probe.functions.numeric import Atom, Noise, NumericFunction
@@ -93,7 +92,7 @@ def ask_reading(cells: dict[str, str], rules: str) -> object:
 def ask_figure(cells: dict[str, str], rules: str) -> object:
     what, _, similarity = cells["Figure"].partition(", ")
     if what == "precision":
-        score = ask.precision(*lists(cells["Input"]), rules)
+        score = ask.precision(*lists(cells["Input"]), rules)  # type: ignore[call-arg]
         return "undefined" if score.value is None else f"{round(score.value * score.n)} of {score.n}"
     if what == "exam":
         guesses, right = lists(cells["Input"])

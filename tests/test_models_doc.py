@@ -7,8 +7,7 @@ import tomllib
 from pathlib import Path
 
 from core.models import capabilities, settings
-from core.models.prices import Price
-from core.models.settings import MOST_EXTRAS, PRESETS, EndpointConfig
+from core.models.settings import MOST_EXTRAS, PRESETS, EndpointConfig, Price
 
 ROOT = Path(__file__).resolve().parents[1]
 DOC = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")

@@ -70,11 +70,11 @@ def scored(lab: Lab, path: Path) -> Iterator[tuple[str, str, str, Score]]:
         for one in held.scores.values():
             yield place, one.metric, one.rules, Score(one.value, one.n, one.of, one.low, one.high)
     for one in lab.scores(list(views.values())):
-        yield "", one.metric, one.rules, one.score
+        yield "", one.metric, one.rules, one.score  # type: ignore[attr-defined]
     for case, view in views.items():
         for rules in RULES:
             for one in (*lab.scores([view]), *lab.studies.extra_figures(view.by(rules))):
-                yield case, one.metric, one.rules, one.score
+                yield case, one.metric, one.rules, one.score  # type: ignore[attr-defined]
 
 
 @pytest.mark.sampled(3)

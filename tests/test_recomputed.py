@@ -30,7 +30,7 @@ from core.labs.base.spec import Spec
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.text.embed import encoder
-from core.text.stopwords import english
+from core.text.shared_words import english
 from tests.support.chance import ALL
 
 Line = dict[str, Any]
@@ -605,7 +605,8 @@ def _probe_case(book: Book, case: str, metric: str, rules: str) -> Expected:
         checked = only("checked")
         sides = [[place for place, one in enumerate(checked["probed"]) if one is probed] for probed in (False, True)]
         errors = [
-            _error(*([checked[name][place] for place in side] for name in ("truth", rules)), rules) for side in sides
+            _error([checked["truth"][place] for place in side], [checked[rules][place] for place in side], rules)
+            for side in sides
         ]
         return _one(all(one.value is not None and one.value < 0.1 for one in errors if one.n))
     if metric == "noise_floor":

@@ -16,12 +16,11 @@ from core.__main__ import main
 from core.events import Rules, Started
 from core.labs.ask.verdict import sentences as ask_sentences
 from core.labs.plant.report import NOTES
-from core.labs.probe.remarks import list_remarks
-from core.labs.probe.verdict import judge, of_words
+from core.labs.probe.remarks import list_remarks, of_words
 from core.report.replay_steps import story
 from core.report.scenes import of_case
 from core.rulesets import RULES
-from core.runs.recordings import Recording, list_recordings
+from core.runs.library import Recording, list_recordings
 from core.scene import Card, Scene
 from core.store import queries
 from core.store.store import Store
@@ -109,7 +108,7 @@ def _check(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]
 
 def _probe(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
     counted = probe_verdict.Counted(view, rules)
-    yield judge(view.by(rules)).sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.CODE, counted))
+    yield view.by(rules).judgement.sentence, lambda one: bool(probe_verdict.held(one, probe_verdict.CODE, counted))
     if rules == "repaired":
         if words := of_words(view):
             yield words, lambda one: bool(probe_verdict.held(one, probe_verdict.SAID, counted))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from core import archives, entry, home
-from core.runs.recordings import EXAMPLE_STUDY
+from core.runs.library import EXAMPLE_STUDY
 from core.studies import plan, tables
 from core.studies.plan import Study
 from core.studies.run_status import is_completed

@@ -10,6 +10,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PreactHook(BuildHookInterface):
+    """Puts Preact's one file into the wheel."""
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         files = metadata.files("datasette-preact") or ()
         preact = next(Path(str(file.locate())) for file in files if file.name.startswith("preact-"))

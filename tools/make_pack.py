@@ -12,7 +12,7 @@ from core import entry, home
 from core.labs.base.lab import Lab
 from core.report.game import making
 from core.report.game.pack import MOST_CARDS, GamePackError, Pack, pack_text
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 
 
 class PackRequest(NamedTuple):

@@ -46,6 +46,7 @@ def known(locks: Iterable[Path] = LOCKS) -> set[str]:
 
 
 def installed() -> str | None:
+    """The version of torch that is installed, if one is."""
     try:
         return metadata.version("torch")
     except metadata.PackageNotFoundError:
@@ -115,6 +116,7 @@ def best(wanted: str, linux: bool) -> Build:
 
 
 def main() -> int:
+    """Install the CPU build that the lock names, unless it is there."""
     version = pinned()
     wanted, here = f"torch=={version}", installed()
     if here is not None and here.split("+")[0] == version:

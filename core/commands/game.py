@@ -8,7 +8,7 @@ import click
 
 from ..report.game import page
 from ..report.game.pack import GamePackError, Pack, load_pack, read
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .run_output import DONE
 
 

@@ -15,14 +15,14 @@ from .. import entry, home
 from ..judging import cases
 from ..judging.cases import ToAsk
 from ..judging.lab import CASE, LAB, METRIC
-from ..runs import label_schemes, prerequisites
+from ..runs import driver
 from ..runs.engine import RunRequest, new_id
-from ..runs.label_schemes import Scheme
+from ..runs.labels import EXAMPLE, Scheme, path, schemes
 from ..store import label_agreement
 from ..store.filters import from_query
 from ..store.listing import Selection
 from ..store.store import Store
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript, transcript
 from .run_output import DONE, WRONG, event_option, journals_option, json_option, open_fresh_index, open_run, run
 
@@ -38,9 +38,9 @@ def add(commands: click.Group) -> None:
 @click.command("labels", help="List your own label schemes, and how far people agree who labelled the same cases.")
 @json_option("one scheme per line, as a JSON object")
 def _labels(as_json: bool) -> int:
-    known = label_schemes.schemes()
+    known = schemes()
     if not known:
-        print(f"There is no label scheme yet. Write {label_schemes.path()}, for example:\n\n{label_schemes.EXAMPLE}")
+        print(f"There is no label scheme yet. Write {path()}, for example:\n\n{EXAMPLE}")
     with open_fresh_index() as store:
         for scheme in known:
             labels = label_agreement.own_labels(store, scheme.name)
@@ -56,14 +56,14 @@ def _labels(as_json: bool) -> int:
 
 
 def _scheme(name: str) -> Scheme:
-    known = label_schemes.schemes()
+    known = schemes()
     found = next((one for one in known if one.name == name or (not name and len(known) == 1)), None)
     if found is None:
         names = ", ".join(one.name for one in known)
         raise click.UsageError(
             f"Name one of your label schemes with --scheme: {names}."
             if known
-            else f"There is no label scheme yet. Write {label_schemes.path()}; `labels` prints an example."
+            else f"There is no label scheme yet. Write {path()}; `labels` prints an example."
         )
     return found
 
@@ -93,12 +93,12 @@ def _judge(
                 raise click.UsageError(str(error)) from None
 
         test, whole = asked(True), asked(False)
-    known = next(prerequisites.earlier_runs(LAB, test.spec, journals, lambda run: True), None)
+    known = next(driver.earlier_runs(LAB, test.spec, journals, lambda run: True), None)
     if known is None:
         print(f"First the test, on {count_noun(test.labelled, 'case')} that {who} labelled.{_price(test)}", flush=True)
         if code := _run(test, journals, as_json):
             return code
-        known = next(prerequisites.earlier_runs(LAB, test.spec, journals, lambda run: True), None)
+        known = next(driver.earlier_runs(LAB, test.spec, journals, lambda run: True), None)
     score = known[1].score(METRIC, "repaired") if known else None
     passed = bool(score and score.detail.get("passed"))
     if known and not as_json:

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from .. import entry, journal
 from ..labs.base.lab import Lab, ToolContext
-from ..labs.base.spec import BadInput, Knob, Spec, knobs
+from ..labs.base.spec import BadInputError, Knob, Spec, knobs
 from ..models.local import SHIPPED
-from ..runs import prerequisites
+from ..runs import driver
 from ..runs.engine import RunRequest, new_id
 from ..studies import tables
 from ..studies.plan import Planned, Study, run_id
@@ -51,7 +51,7 @@ def spec_of(lab: Lab, given: dict[str, Any], folder: Path) -> Spec:
             del fields[name]
     spec = lab.spec.model_validate(lab.command.from_options(fields))
     settled: Spec = lab.choose_models(
-        spec, fields, entry.catalog().is_at_hand, lambda of, read: prerequisites.records(of, read, folder, _sees)
+        spec, fields, entry.catalog().is_at_hand, lambda of, read: driver.records(of, read, folder, _sees)
     )
     return settled
 
@@ -146,7 +146,7 @@ def command(lab: Lab) -> click.Command:
         except ValidationError:
             raise
         except ValueError as error:
-            raise BadInput(str(error)) from None
+            raise BadInputError(str(error)) from None
         shards = spec.shards()
         if len(shards) > 1:
             return _in_shards(lab, shards, journals, as_json)

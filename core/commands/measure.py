@@ -14,7 +14,7 @@ from .. import entry, journal
 from ..datasets.items import DatasetError
 from ..datasets.on_data import OnData
 from ..labs.base.lab import Lab
-from ..labs.base.spec import BadInput
+from ..labs.base.spec import BadInputError
 from ..report import ground_truth
 from ..runs.engine import RunRequest
 from ..studies.plan import run_id
@@ -58,7 +58,7 @@ def _command(lab: Lab) -> click.Command:
             labels = ground_truth.labels_of((item for part in items.values() for item in part), label, faithful)
             lab.check(spec)
         except (DatasetError, ground_truth.LabelError) as error:
-            raise BadInput(str(error)) from None
+            raise BadInputError(str(error)) from None
         rows = []
         for shard, part in items.items():
             id = run_id(lab, shard)

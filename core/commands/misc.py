@@ -16,7 +16,7 @@ from ..runs.fork import fork_resolve, stored_resolve
 from ..runs.library import RunNotFoundError, of_today
 from ..store.index import index, rebuild
 from ..store.store import Store, StoreBusyError, StoreUnusableError
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, event_option, journals_option, json_option, open_run, run
 
 

@@ -14,7 +14,7 @@ from ..report.game import checking
 from ..report.game.pack import GamePackError, read, shipped_packs
 from ..report.game.people import table
 from ..rooms import arguments, cards
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .run_output import DONE, WRONG, json_option
 from .study_run import as_text
 

@@ -98,7 +98,7 @@ def run(
     `going_on` continues an existing journal; then a completed run is left alone unless its journal has lost lines or
     its failed calls are to be repeated (`failed_too`).
 
-    Raises NoSuchModel before anything begins, and JournalInUseError if another process is making the run.
+    Raises ModelNotFoundError before anything begins, and JournalInUseError if another process is making the run.
     """
     catalog = entry.catalog()
     for model in going.spec.models if resolve is None else ():

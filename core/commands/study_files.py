@@ -24,7 +24,7 @@ from ..studies import desired_state, packing, plan, required_data
 from ..studies.packing import refuse_packed
 from ..studies.progress import progress
 from ..studies.state import StudyState
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .run_output import BAD_INPUT, DONE, WRONG, index_run, journals_option, json_option, open_fresh_index
 
 # `study pause` and `study status`: pause a running study, and show its progress.

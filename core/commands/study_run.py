@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby
@@ -28,7 +28,7 @@ from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
 from ..studies.table_cells import Row, pivot
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript
 from . import run_output, study_cluster, study_files
 from .run_output import BAD_INPUT, DONE, INTERRUPTED, UNREACHABLE, journals_option, json_option
@@ -79,7 +79,7 @@ async def make_runs(
     file: Path, journals: Path, as_json: bool = False, engine: str = "local", scheduler: str | None = None
 ) -> int:
     """Make the runs of a study that are not complete, controls first, print what comes of each, and return the exit
-    code. If the task is cancelled, the runs that have begun can be resumed. Raises StudyError and NoSuchModel.
+    code. If the task is cancelled, the runs that have begun can be resumed. Raises StudyError and ModelNotFoundError.
     """
     run_output.cancel_on_sigint()
     labs, catalog = entry.labs(), entry.catalog()
@@ -196,9 +196,9 @@ def _table(file: Path, journals: Path, as_json: bool, form: str | None, picture:
     refuse_packed(study, journals)
     rows = tables.rows(study, labs, tables.measured(study, labs, journals))
     if picture is not None:
-        from ..charts import dial
+        from ..charts import scatter
 
-        picture.write_bytes(case_html.with_policy(dial.draw(rows).to_html(include_plotlyjs=True)))
+        picture.write_bytes(case_html.with_policy(scatter.draw(rows).to_html(include_plotlyjs=True)))
     _complain(required_data.broken(required_data.loaded_records(study, journals)))
     if form == "csv" and rows:
         import pandas as pd
@@ -234,6 +234,7 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
         if form is not None:
             yield ""
             yield _marked_up(lines, form)
+            yield from (f"\n{comment}{line}" for line in _about_printed(of_table))
             continue
         printed = [f"  {line}" for line in run_output.aligned(lines)]
         if width and max(map(len, printed)) > width:
@@ -246,6 +247,7 @@ def as_text(rows: list[Row], form: str | None = None) -> Iterable[str]:
                 )
             ]
         yield from printed
+        yield from (f"  {line}" for line in _about_printed(of_table))
         if is_wide:
             yield from (f"    {cell['row']}, {cell['column']}: {cell['note']}" for cell in of_table)
 
@@ -265,6 +267,9 @@ def _cell(cell: Row) -> str:
     parts += [] if cell["low"] is None else [f" ({cell['low']:.2f} to {cell['high']:.2f})"]
     # Power is not based on items; its column names their number.
     parts += [f", {cell['n']} of {cell['of']}"] if cell["table"] != "Power" else []
+    if cell["other_parser"]:
+        other = "undefined" if cell["other"] is None else f"{cell['other']:.2f}"
+        parts.append(f"; {cell['other_parser']} {other}, {cell['other_n']}")
     parts += [] if cell["truth"] is None else [f", must read {cell['truth']:.2f}"]
     parts += [] if cell["p"] is None else [f", p = {cell['p']:.2g} (Holm {cell['p_holm']:.2g})"]
     parts += [] if cell["complete"] else [", not complete"]
@@ -278,4 +283,12 @@ def _cell(cell: Row) -> str:
 def _printed(cell: Row) -> str:
     """Return the figure that a paper printed there, marked as not ours."""
     n = f", n = {cell['published_n']:,}" if cell["published_n"] else ", n not printed"
-    return f"printed {cell['published']:.3g}{n}"
+    apart = "" if cell["difference"] is None else f", ours {cell['difference']:+.2f}"
+    return f"printed {cell['published']:.3g}{n}{apart}"
+
+
+def _about_printed(cells: Iterable[Row]) -> Iterator[str]:
+    """Yield where the printed figures of a table are, and why ours may differ."""
+    cells = list(cells)
+    yield from dict.fromkeys(f"Printed: {cell['source']}, {cell['reading']}" for cell in cells if cell["reading"])
+    yield from dict.fromkeys(cell["why"] for cell in cells if cell["why"])

@@ -22,15 +22,14 @@ from ..labs.base.lab import Lab
 from ..report import case_html, citations, export, inspect_log, methods, scenes
 from ..report import evidence as proof
 from ..runs import bundle
-from ..runs.bundle import BundleError
-from ..runs.signing import NotSignedError
+from ..runs.bundle import BundleError, NotSignedError
 from ..scene import as_json
 from ..store import sql
 from ..store.filters import Filter
 from ..store.listing import Selection
 from ..store.sql import QueryResult
 from ..store.store import QueryRefusedError
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript, transcript
 from .run_output import BAD_INPUT, DONE, aligned, index_run, json_option, open_fresh_index, open_run
 

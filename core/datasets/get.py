@@ -48,7 +48,7 @@ class ExpectedFile(NamedTuple):
 
 def list_files(source: Source) -> list[ExpectedFile]:
     """Ask the servers about every file of a source, and compare the answers with what is known. Raises
-    DownloadFailed.
+    DownloadError.
     """
     return [_expected(source, file, pins()) for file in source.files]
 
@@ -90,7 +90,7 @@ def get(
     interrupted download. Setting `stop` from another thread ends it; `expected` is the result of `list_files`, if it
     was called before.
 
-    Raises DownloadFailed, DownloadStopped and DiskFull.
+    Raises DownloadError, DownloadStoppedError and DiskFullError.
     """
     if source.is_here:
         return source.folder
@@ -141,7 +141,7 @@ def _get(
 
 def pins() -> dict[str, dict[str, Any]]:
     """Return the digests recorded in this home, by official address: `sha256`, `bytes`, `from` and `recorded` (a date).
-    Raises DownloadFailed if the file cannot be read.
+    Raises DownloadError if the file cannot be read.
     """
     try:
         held = json.loads(_pins_file().read_bytes())
@@ -158,7 +158,7 @@ def _pins_file() -> Path:
 
 @contextmanager
 def _alone(source: Source, place: Path) -> Iterator[None]:
-    """Raises DownloadFailed if another thread or process is downloading the source."""
+    """Raises DownloadError if another thread or process is downloading the source."""
     try:
         lease = Lease(place.with_name(f"{source.name}.lease"))
     except LeaseHeldError as held:
@@ -215,7 +215,7 @@ def _unpack(source: Source, one: ExpectedFile, part: Path, fresh: Path) -> None:
 
 
 def _check_readable(source: Source, fresh: Path, place: Path) -> None:
-    """Raises DownloadFailed if a loader finds no items, for example in an error page or a changed layout."""
+    """Raises DownloadError if a loader finds no items, for example in an error page or a changed layout."""
     try:
         for name in source.datasets:
             registry.require_items(registry.find(name).read(fresh, None), name)

@@ -11,15 +11,17 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from .. import archives, files
+from ..parsers.choice import choice
 from ..parsers.yes_no import yes_no
 from ..text.reply import own_turn, spoken
 from .items import DatasetError
-from .own import LONGEST
+from .own import ANSWERS, LONGEST
 
 Tool = Literal["inspect", "lm-eval", "jsonl"]
 
@@ -30,12 +32,19 @@ LARGEST_SAMPLE = 32 * files.MB
 LARGEST_UNPACKED = 1024 * files.MB
 MOST_SAMPLES = 100_000
 
+MOST_MESSAGES = 10_000
+"""Maximum number of messages that are read of a sample."""
+
 _ZSTANDARD = 93
 """The zip method that Inspect writes, which Python reads only from 3.14 on."""
-_SAMPLE = re.compile(r"samples/.+\.json")
+_SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:\.json|/sample\.json)")
+"""A sample in one file, or the file of one in chunks, whose messages and long texts are in files beside it."""
+_CHUNK = re.compile(r"(?P<sample>samples/.+)/(?P<part>messages|attachments)/(?P<start>\d{1,9})\.json")
 _ANSWER_SENTENCE = re.compile(
     r"(?:(?<=[.!?\n])|(?<=[.!?\n] ))(?:so |therefore,? )?the answer is:? [*_]*(?:yes|no)[*_]*\.?\Z", re.I
 )
+_LETTER = re.compile(r"(?:\A|(?<=\n))[*_ ]*answer[*_ ]*:[*_ ]*\(?[a-z]\)?[*_ .]*\s*\Z", re.I)
+"""The line with which Inspect's multiple choice ends."""
 
 
 class Unread(NamedTuple):
@@ -114,20 +123,31 @@ def _row(found: _Answer) -> tuple[dict[str, str], str]:
             raise _FieldError(field, "it is empty")
         if len(text) > LONGEST:
             raise _FieldError(field, f"it is longer than {LONGEST:,} characters")
-    answer = yes_no(found.said or found.text, [])
-    if answer is None:
-        raise _FieldError("answer", "the parser reads neither yes nor no in it")
-    explanation = own_turn(spoken(found.text)).strip()
-    if not found.said:
-        # Ask ends the explanation with such a sentence itself.
-        explanation = _ANSWER_SENTENCE.sub("", explanation).strip()
-    if len(explanation.split()) < 3:
-        raise _FieldError("answer", "it gives no reasons")
+    try:
+        answer, explanation = answer_and_reasons(found.text, found.said)
+    except ValueError as error:
+        raise _FieldError("answer", str(error)) from None
     gold = (yes_no(found.target, []) or "") if found.target and len(found.target) <= LONGEST else ""
     problem = "" if gold or not found.target else "it is neither yes nor no, so the row has no correct answer"
     kept = {name: _shown(value) for name, value in found.kept.items() if value not in (None, "", {}, [])}
     row = {"question": found.question, "answer": answer, "explanation": explanation, "gold": gold}
     return {**row, "source": found.source[:300], **kept}, problem
+
+
+def answer_and_reasons(text: str, said: str = "") -> tuple[str, str]:
+    """Return the answer, yes or no, in what a model wrote, and its reasons; `said` is the answer if it is known apart.
+    Raises ValueError if one of them cannot be read.
+    """
+    answer = yes_no(said or text, [])
+    if answer is None:
+        raise ValueError("the parser reads neither yes nor no in it")
+    explanation = own_turn(spoken(text)).strip()
+    if not said:
+        # Ask ends the explanation with such a sentence itself.
+        explanation = _ANSWER_SENTENCE.sub("", explanation).strip()
+    if len(explanation.split()) < 3:
+        raise ValueError("it gives no reasons")
+    return answer, explanation
 
 
 def _shown(value: Any) -> str:
@@ -185,19 +205,64 @@ def _zipped(data: bytes) -> _Samples:
         raise DatasetError(f"The log's header cannot be read: {error.why}.") from None
     left = LARGEST_UNPACKED
     samples = [one for name, one in named.items() if _SAMPLE.fullmatch(name)]
+    chunks: dict[tuple[str, str], list[tuple[int, zipfile.ZipInfo]]] = {}
+    for match in filter(None, map(_CHUNK.fullmatch, named)):
+        chunks.setdefault((match["sample"], match["part"]), []).append((int(match["start"]), named[match[0]]))
     if not samples:
         raise DatasetError("The log holds no samples. Inspect leaves them out with --no-log-samples.")
     for member in samples:
 
-        def reading(member: zipfile.ZipInfo = member) -> _Answer:
+        def unpacked(member: zipfile.ZipInfo) -> bytes:
             nonlocal left
             if left <= 0:
                 raise _FieldError("sample", f"the log takes more than {LARGEST_UNPACKED // files.MB} MB unpacked")
-            unpacked = _unpacked(data, archive, member)
-            left -= len(unpacked)
-            return _inspect(_loaded(unpacked, "sample"), log)
+            found = _unpacked(data, archive, member)
+            left -= len(found)
+            return found
 
-        yield member.filename.removeprefix("samples/").removesuffix(".json"), reading
+        def reading(member: zipfile.ZipInfo = member) -> _Answer:
+            sample = _loaded(unpacked(member), "sample")
+            folder, _, is_whole = member.filename.rpartition("/sample.json")
+            if folder and not is_whole:
+                parts = {
+                    part: [
+                        one
+                        for _, chunk in sorted(chunks.get((folder, part), ()), key=itemgetter(0))
+                        for one in _listed(unpacked(chunk), part)
+                    ]
+                    for part in ("messages", "attachments")
+                }
+                sample |= _joined(sample, parts["messages"], parts["attachments"])
+            return _inspect(sample, log)
+
+        yield member.filename.removeprefix("samples/").removesuffix(".json").removesuffix("/sample"), reading
+
+
+def _joined(shell: dict[str, Any], messages: list[Any], attachments: list[Any]) -> dict[str, Any]:
+    """Return the messages of a sample in chunks, to which it refers by ranges, and its long texts by their places."""
+    refs = shell.get("message_refs")
+    ranges = [(one[0], one[1]) for one in refs if _is_range(one)] if isinstance(refs, list) else []
+    told = [message for start, end in ranges[:MOST_MESSAGES] for message in messages[start:end]]
+    return {
+        "messages": told[:MOST_MESSAGES],
+        "attachments": {str(place): text for place, text in enumerate(attachments)},
+    }
+
+
+def _is_range(value: Any) -> bool:
+    is_pair = isinstance(value, list) and len(value) == 2
+    return is_pair and all(isinstance(end, int) and not isinstance(end, bool) and end >= 0 for end in value)
+
+
+def _listed(data: bytes, field: str) -> list[Any]:
+    """Return a JSON list. Raises _FieldError."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, list):
+        raise _FieldError(field, "it is no JSON list")
+    return value
 
 
 def _unpacked(data: bytes, archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
@@ -251,10 +316,16 @@ def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
     answered = _object(_object(choices[0] if isinstance(choices, list) and choices else {}).get("message"))
     if (error := _object(sample.get("error"))) and not answered:
         raise _FieldError("output", f"the sample failed: {str(error.get('message'))[:200]}")
-    if sample.get("choices"):
-        raise _FieldError("choices", "it is multiple choice; only questions to be answered with yes or no are read")
     target = sample.get("target")
     target = target[0] if isinstance(target, list) and target else target
+    written, said = text(answered.get("content")) or text(output.get("completion")), ""
+    if choices := sample.get("choices"):
+        offered = _yes_no_choices(choices)
+        said = offered.get(choice(own_turn(spoken(written)), list(offered)) or "", "")
+        written = _LETTER.sub("", written)
+        if not said:
+            raise _FieldError("output", "the parser reads none of the choices in it")
+        target = offered.get(_by_letter(text(target), list(offered)), "")
     messages = sample.get("messages")
     before = [{"role": one.get("role"), "content": text(one.get("content"))} for one in map(_object, messages or ())]
     while before and before[-1]["role"] == "assistant":
@@ -262,8 +333,9 @@ def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
     plan = _object(_object(log.get("plan")).get("config"))
     return _Answer(
         question=text(asked),
-        text=text(answered.get("content")) or text(output.get("completion")),
+        text=written,
         target=text(target),
+        said=said,
         source=str(output.get("model") or evaluated.get("model") or ""),
         kept={
             "sample": str(sample.get("id", "")),
@@ -272,6 +344,21 @@ def _inspect(sample: dict[str, Any], log: dict[str, Any]) -> _Answer:
             "sampling": {**plan, **_object(evaluated.get("model_generate_config"))},
         },
     )
+
+
+def _yes_no_choices(choices: Any) -> dict[str, str]:
+    """Return which choice means yes and which no. Raises _FieldError if there are others."""
+    held = [str(one) for one in choices] if isinstance(choices, list) else []
+    found = {one: known for one in held[:3] if (known := ANSWERS["strategyqa"].get(one.strip().lower()))}
+    if len(held) != 2 or set(found.values()) != {"yes", "no"}:
+        raise _FieldError("choices", "they are not yes and no; only such questions are read")
+    return found
+
+
+def _by_letter(text: str, choices: Sequence[str]) -> str:
+    """Return the choice that a letter names, or the text if it is none."""
+    place = ord(text.upper()) - ord("A") if len(text) == 1 else -1
+    return choices[place] if 0 <= place < len(choices) else text
 
 
 # JSON lines

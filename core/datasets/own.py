@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import count, islice
 from pathlib import Path
@@ -53,6 +53,9 @@ NEEDS: dict[str, tuple[str, ...]] = {task: tuple(about["needs"]) for task, about
 
 GIVEN: dict[str, tuple[str, ...]] = {task: tuple(about.get("given", ())) for task, about in _TASKS.items()}
 """The roles that a column has only if a person says so."""
+
+INPUT: dict[str, str] = {task: about["input"] for task, about in _TASKS.items()}
+"""The role that other tools call the input."""
 
 ANSWERS: dict[str, dict[str, str]] = {task: about["answers"] for task, about in _TASKS.items()}
 """The accepted words for answers, in lower case."""
@@ -310,7 +313,7 @@ def _read(
     for number, id, *texts in found["rows"]:
         cells = iter(texts)
         try:
-            item = _item(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
+            item = item_of(task, id, {role: list(islice(cells, len(held))) for role, held in found["columns"].items()})
             extra = _extra(zip(found["extra"], cells, strict=True))
             rows.append(item.model_copy(update={"extra": (*item.extra, *extra)}))
             names |= dict.fromkeys(name for name, _ in rows[-1].extra)
@@ -370,8 +373,8 @@ def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: 
     )
 
 
-def _item(task: Task, id: str, cells: dict[str, list[str | None]]) -> Item:
-    """Build the item of a row. Raises ValueError, saying what is wrong with the row."""
+def item_of(task: Task, id: str, cells: Mapping[str, Sequence[str | None]]) -> Item:
+    """Build the item of a row, whose cells are given by role. Raises ValueError, saying what is wrong with the row."""
     for role, texts in cells.items():
         for text in texts:
             if (role in NEEDS[task] or role == "explanation") and not (text or "").strip():
@@ -410,7 +413,7 @@ def _known(task: Task, answer: str) -> str | None:
     return known.get(answer.lower())
 
 
-def _choices(cells: list[str | None]) -> list[str]:
+def _choices(cells: Sequence[str | None]) -> list[str]:
     """Return the choices: one per column, or in a single column a JSON list or texts separated by bars."""
     if len(cells) > 1:
         return [cell or "" for cell in cells]

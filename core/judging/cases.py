@@ -13,10 +13,10 @@ from datetime import date
 from ..events import CallError, Usage
 from ..journal import NewerSchemaError
 from ..labs.base.lab import Lab
-from ..models.prices import cost
+from ..models.settings import cost
 from ..report.scenes import of_case
 from ..runs.engine import UserInput
-from ..runs.label_schemes import Scheme
+from ..runs.labels import Scheme
 from ..runs.library import RunNotFoundError
 from ..store import label_agreement
 from ..store.listing import Selection

@@ -19,9 +19,9 @@ from ..labs.base.cases import Case, Reading, Trial
 from ..labs.base.declared import Means, Metric, declared
 from ..labs.base.lab import Lab, Robots
 from ..labs.base.report import Report
-from ..labs.base.spec import BadInput, Spec
+from ..labs.base.spec import BadInputError, Spec
 from ..models.robot import Robot, by_id
-from ..parsers import cut, fields
+from ..parsers import fields
 from ..runs.context import CaseContext
 from ..runs.labels import LONGEST_TAG, MOST_OF_SCHEME, JudgedCase
 from ..score import Figure, Score, undefined
@@ -126,8 +126,8 @@ class JudgeView(Report):
 
     def _reading(self, item: str, one: JudgedCase, rules: object) -> Reading:
         readable = one.label or None
-        if any(drop.item == item and drop.reason == cut.REASON for drop in self.log.drops):
-            return Reading(expected=one.gold or None, outcome="unread", counts=False, reason=cut.REASON)
+        if any(drop.item == item and drop.reason == fields.REASON for drop in self.log.drops):
+            return Reading(expected=one.gold or None, outcome="unread", counts=False, reason=fields.REASON)
         if not one.gold:
             outcome = "judged" if readable else "unread"
             return Reading(observed=readable, outcome=outcome, counts=False, reason="not labelled by the person")
@@ -245,18 +245,18 @@ class JudgeLab(Lab):
 
     async def measure(self, spec: JudgeSpec, case: Case, run: CaseContext) -> None:
         """Ask the question about every case. An answer that cannot be read is no label; one that was cut is excluded.
-        Raises BadInput if the journal lacks cases.
+        Raises BadInputError if the journal lacks cases.
         """
         given = run.recorded(ToJudge)
         if len(given) < spec.cases:
-            raise BadInput(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
+            raise BadInputError(f"{spec.cases - len(given)} of {spec.cases} cases were not recorded. Begin a new run.")
 
         async def one(item: str, about: ToJudge) -> None:
             asked = prompt(spec, about)
             answered = await run.ask("judge", asked, spec.model, sampling=SAMPLING, item=item, trial=item)
             found = fields.read(answered.text, asked.json_schema or {})
             if found is None and answered.cut_note:
-                run.drop(item, cut.REASON, answered.cut_note, trial=item)
+                run.drop(item, fields.REASON, answered.cut_note, trial=item)
             target = about.model_dump(include={"target", "target_case", "gold"})
             label = found["label"] if found else ""
             run.record(

@@ -15,14 +15,14 @@ from pydantic import Field, ValidationError
 
 from ..events import CallError, Frozen, Message, Model, ModelAnswer, Request, Sampling, Served, Tool, ignore_text, now
 from ..home import write
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..text.reply import without_thinking
 from .cache import Cached
+from .connection import Thinks, Traits
 from .endpoint import Endpoint
-from .errors import NoToolCalls, Refused
+from .errors import RequestRefusedError, ToolsUnsupportedError
 from .ids import is_control
-from .prices import price_of
-from .traits import Thinks, Traits
+from .settings import price_of
 
 MOST_KEPT = 500
 """How many models' results are stored; the oldest are removed first."""
@@ -179,7 +179,7 @@ def _holds(result: ModelAnswer | CallError, shows: Callable[[ModelAnswer], bool]
     """Whether the answer shows what was asked for: False if the server refuses it, None if the call failed."""
     if isinstance(result, ModelAnswer):
         return shows(result)
-    return False if isinstance(result, Refused | NoToolCalls) else None
+    return False if isinstance(result, RequestRefusedError | ToolsUnsupportedError) else None
 
 
 def _fits_schema(answer: ModelAnswer) -> bool:

@@ -18,11 +18,10 @@ from .cache import Cached, ResponseCache
 from .connection import Connection, connect
 from .endpoint import Endpoint
 from .error_mapping import did_you_mean
-from .errors import BadSetting, NoSuchModel, failure
+from .errors import EndpointSettingError, ModelNotFoundError, failure
 from .ids import GIVEN, OWN
-from .prices import price_of
 from .replay import GivenWords, Replay
-from .settings import PRESETS, EndpointConfig
+from .settings import PRESETS, EndpointConfig, price_of
 
 Kind = Literal["control", "own", "local", "endpoint", "replay"]
 ReadJournal = Callable[[Path], Iterable[Event]]
@@ -70,7 +69,7 @@ class Catalog:
     serves, the host's endpoints offer only these models and those named in their settings, if their prices are known.
     May be used from any thread.
 
-    Raises BadSetting for two endpoints of the same name, or one named like another kind of model.
+    Raises EndpointSettingError for two endpoints of the same name, or one named like another kind of model.
     """
 
     home: Path
@@ -94,16 +93,18 @@ class Catalog:
             self._connections[config.name] = connect(config, self.home)
         # One instance for each file: a replay counts the answers that it gave, and finding weights takes time.
         self._kept: dict[str, _Kept] = {}
-        self._openai_fault: BadSetting | None = None
+        self._openai_fault: EndpointSettingError | None = None
         if "openai" not in self._connections:
             try:
                 self._connections["openai"] = connect(openai_from_environment(), self.home)
-            except BadSetting as fault:
-                self._openai_fault = BadSetting(f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint)
+            except EndpointSettingError as fault:
+                self._openai_fault = EndpointSettingError(
+                    f"OPENAI_BASE_URL or OPENAI_API_KEY: {fault.message}", fault.hint
+                )
 
     def get(self, model_id: str) -> Model:
-        """The model with that id. Raises NoSuchModel with the nearest ids, and BadModelFile for a file that is not a
-        model.
+        """The model with that id. Raises ModelNotFoundError with the nearest ids, and ModelFileError for a file that is
+        not a model.
         """
         if model_id in self.controls:
             return self.controls[model_id]
@@ -184,7 +185,7 @@ class Catalog:
     def _local(self, model_id: str, name: str) -> _Kept:
         try:
             path = local.weights(name, self.models_folder)
-        except NoSuchModel:
+        except ModelNotFoundError:
             offer = next((model for model in download.downloadable() if model.name == name), None)
             if offer is not None:
                 raise failure("not_downloaded", id=model_id, mb=offer.size_bytes / 1e6) from None
@@ -308,8 +309,8 @@ class Catalog:
 
 
 def openai_from_environment() -> EndpointConfig:
-    """OpenAI, or the endpoint given by OPENAI_BASE_URL and OPENAI_API_KEY. Raises BadSetting if these cannot be
-    used.
+    """OpenAI, or the endpoint given by OPENAI_BASE_URL and OPENAI_API_KEY. Raises EndpointSettingError if these cannot
+    be used.
     """
     elsewhere = os.environ.get("OPENAI_BASE_URL")
     return EndpointConfig(

@@ -95,7 +95,7 @@ def download(
 
     The file gets its name only when it is complete and checked; until then it is `<name>.gguf.part`. A file in the
     hub's own cache on this machine is copied from there. `stop` ends the download from another thread. Raises
-    DownloadFailed, DownloadStopped and DiskFull.
+    DownloadError, DownloadStoppedError and DiskFullError.
     """
     from huggingface_hub import hf_hub_url
 
@@ -140,7 +140,7 @@ def _copy(wanted: DownloadRequest, size: int, cached: Path, part: Path, progress
 
 
 def remote(wanted: DownloadRequest) -> Remote:
-    """Ask the server about a file. Raises DownloadFailed."""
+    """Ask the server about a file. Raises DownloadError."""
     with _in_words(wanted):
         about = _about(wanted.url)
     return about
@@ -172,7 +172,8 @@ def fetch(
     stop: threading.Event | None = None,
 ) -> None:
     """Download into the file `part` up to its full length, `size` bytes, resuming where it ended before; without a size
-    it begins again. Raises DownloadFailed, DownloadStopped and DiskFull, and OSError for the disk: `part` is kept.
+    it begins again. Raises DownloadError, DownloadStoppedError and DiskFullError, and OSError for the disk: `part` is
+    kept.
     """
     from huggingface_hub import constants
     from huggingface_hub.file_download import http_get
@@ -224,7 +225,7 @@ def _headers(url: str) -> dict[str, str]:
 
 @contextmanager
 def _in_words(wanted: DownloadRequest) -> Iterator[None]:
-    """Turn what the library or the server refuses into DownloadFailed. Raises DownloadFailed."""
+    """Turn what the library or the server refuses into DownloadError. Raises DownloadError."""
     import httpx2
     from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
@@ -289,7 +290,7 @@ def _room_for(needed: int, folder: Path, wanted: DownloadRequest) -> None:
 
 
 def check(wanted: DownloadRequest, part: Path, size: int | None, sha256: str | None) -> str:
-    """The sha256 of a downloaded file. Raises DownloadFailed, and removes the file, if its size (bytes) or digest
+    """The sha256 of a downloaded file. Raises DownloadError, and removes the file, if its size (bytes) or digest
     differs from the one given.
     """
     with part.open("rb") as file:

@@ -3,24 +3,117 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import random
 import time
-from collections.abc import Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..events import CallError, Message, ModelAnswer, OnText, Request, ending_of
 from ..runs.fairness import Leave
-from . import error_mapping, stream
-from .client import LISTING_TIMEOUT, listed_names
-from .connection import Connection
-from .errors import NoSuchModel, RateLimited, Refused, ServerLoading, failure
+from . import error_mapping, safe_http
+from .connection import FIRST_ROOM, LISTING_TIMEOUT, MOST_ROOM, ROOM_TO_TELL, Connection, Traits, listed_names
+from .errors import ModelNotFoundError, RateLimitError, RequestRefusedError, ServerLoadingError, failure
 from .reply import Reply
-from .traits import FIRST_ROOM, MOST_ROOM, ROOM_TO_TELL, Traits
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
+
+
+# Sends one request to a server, and yields the pieces of its reply.
+
+
+class ReportedError(Exception):
+    """A reply that reports an error with HTTP 200; `body` is that error."""
+
+    def __init__(self, body: object) -> None:
+        super().__init__("reported")
+        self.body = body
+
+
+class UnreadableReplyError(Exception):
+    """The reply does not follow the API's description; the message says where, if that is known."""
+
+    @classmethod
+    def from_error(cls, error: Exception) -> UnreadableReplyError:
+        """An Unreadable caused by `error`, with its message if it is an UnsafeResponseError."""
+        unreadable = cls(str(error) if isinstance(error, safe_http.UnsafeResponseError) else "")
+        unreadable.__cause__ = error
+        return unreadable
+
+
+async def stream_pieces(
+    client: openai.AsyncOpenAI, model: str, turns: list[dict[str, Any]], parameters: dict[str, Any], reply: Reply
+) -> AsyncGenerator[str]:
+    """Send the request, and yield each piece of text as it comes. Raises openai.OpenAIError, httpx2.TransportError,
+    Reported and Unreadable.
+
+    Leaving the generator early closes the connection, which tells the server to stop writing.
+    """
+    import httpx2
+    import openai
+
+    body = {**parameters, "model": model, "messages": turns}
+    try:
+        # As plain data in both directions: `chat.completions.create` walks through every turn of the request, and makes
+        # an object with all that the API knows of every piece, which takes more time than the rest of a call.
+        stream = await client.post(
+            "/chat/completions", body=body, cast_to=object, stream=True, stream_cls=openai.AsyncStream[object]
+        )
+        async with stream:
+            async for chunk in _chunks(stream.response, reply):
+                yield reply.add_chunk(chunk)
+                if reply.stopped:
+                    break
+            yield reply.finish()
+    except (openai.OpenAIError, httpx2.TransportError, ReportedError):
+        raise
+    except Exception as error:  # any error from parsing the reply, here or in a library, is the sender's fault
+        raise UnreadableReplyError.from_error(error) from error
+
+
+async def _chunks(response: httpx2.Response, reply: Reply) -> AsyncGenerator[Any]:
+    """The chunks of a stream, or the single whole reply; an event stream under another content type is recognised too.
+
+    Raises ReportedError.
+    """
+    from openai._streaming import SSEDecoder
+
+    source = response.aiter_bytes()
+    if "event-stream" not in response.headers.get("content-type", ""):
+        whole = await response.aread()
+        if not whole.lstrip().startswith((b"data:", b"event:", b"id:", b":")):
+            yield _checked(json.loads(whole))
+            return
+        source = _once(whole)
+    # The package's own stream skips events of other names, and does not distinguish a [DONE] from a closed connection.
+    async for event in SSEDecoder().aiter_bytes(source):
+        if event.data.startswith("[DONE]"):
+            reply.done = True
+            return
+        if not event.data.strip():
+            continue
+        chunk = json.loads(event.data)
+        if event.event == "error":
+            raise ReportedError(chunk)
+        yield _checked(chunk)
+
+
+def _checked(chunk: Any) -> Any:
+    """The chunk, if it is not an error. Raises ReportedError for an error without choices."""
+    if isinstance(chunk, list) and chunk and isinstance(chunk[0], dict) and "error" in chunk[0]:
+        raise ReportedError(chunk)
+    if isinstance(chunk, dict) and chunk.get("error") and not chunk.get("choices"):
+        raise ReportedError(chunk["error"])
+    return chunk
+
+
+async def _once(whole: bytes) -> AsyncGenerator[bytes]:
+    yield whole
+
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +144,7 @@ class Endpoint:
 
     Stop sequences are applied here, outside thinking; they are also sent if the model is known not to think. Apart from
     that the text is what the server sent. A parameter that the server refuses is left out from then on for that model,
-    and a thinking model gets room for it (`core.models.traits`); the log says so.
+    and a thinking model gets room for it (`core.models.connection`); the log says so.
 
     Raises the errors of core.models.errors.
     """
@@ -127,17 +220,17 @@ class Endpoint:
                 self._learn(**outcome.news)
                 passed_on.again()
                 continue
-            if type(outcome) is Refused and _SCHEMA in parameters:
+            if type(outcome) is RequestRefusedError and _SCHEMA in parameters:
                 # The server may be refusing the schema without naming it: that is so if it answers without.
                 left_out.add(_SCHEMA)
                 continue
-            if isinstance(outcome, ServerLoading) and loop.time() < loaded_by:
+            if isinstance(outcome, ServerLoadingError) and loop.time() < loaded_by:
                 await self._leave.sleep(min(config.backoff * 2.0**tries, _LOADING_WAIT))
                 tries += 1
                 limit.reschedule(loop.time() + config.timeout)
                 deadline = loop.time() + config.timeout
                 continue
-            if isinstance(outcome, RateLimited) and outcome.may_pass:
+            if isinstance(outcome, RateLimitError) and outcome.may_pass:
                 self.connection.throttle.refused(sent, outcome.wait)
             wait = _wait(outcome, tries, config.backoff)
             hopeless = not outcome.may_pass or tries >= config.retries
@@ -176,7 +269,7 @@ class Endpoint:
         reply = Reply(request.sampling.stop, traits.thinks)
         turns = _turns(request, traits.system_role)
         try:
-            async with aclosing(stream.pieces(client, self.model, turns, parameters, reply)) as pieces:
+            async with aclosing(stream_pieces(client, self.model, turns, parameters, reply)) as pieces:
                 async for piece in pieces:
                     if len(config.secret) >= 12 and any(config.secret in part for part in reply.everything()):
                         return error_mapping.malformed(config, "the server repeated the key in its answer")
@@ -187,9 +280,9 @@ class Endpoint:
             return self._refusal(error, request, parameters, traits, grown)
         except httpx2.TransportError as error:
             return error_mapping.broken_off(config, error)
-        except stream.Reported as error:
+        except ReportedError as error:
             return error_mapping.of_body(error.body, config, self.model)
-        except (openai.OpenAIError, stream.Unreadable) as error:
+        except (openai.OpenAIError, UnreadableReplyError) as error:
             return error_mapping.of_error(error, config, self.model)
         fault = reply.failure(config)
         wants_room = reply.thought and ending_of(reply.finish_reason) == "cut" and not reply.cut
@@ -273,7 +366,7 @@ class Endpoint:
 
     async def _completed(self, client: openai.AsyncOpenAI, failure: CallError) -> CallError:
         """`failure`; if the model does not exist, with the names of those that do."""
-        if not isinstance(failure, NoSuchModel):
+        if not isinstance(failure, ModelNotFoundError):
             return failure
         config = self.connection.config
         try:
@@ -392,6 +485,6 @@ def _uses_tools(request: Request) -> bool:
 
 def _wait(failure: CallError, tries: int, backoff: float) -> float:
     """Seconds until the next try: what the server asked for, else doubling, with random jitter."""
-    if isinstance(failure, RateLimited) and failure.wait is not None:
+    if isinstance(failure, RateLimitError) and failure.wait is not None:
         return failure.wait
     return min(backoff * 2.0**tries, _LONGEST_WAIT) * random.uniform(0.75, 1.0)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..events import CallError
 from . import safe_http
-from .errors import RateLimited, failure
+from .errors import RateLimitError, failure
 from .settings import EndpointConfig
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def of_error(error: Exception, config: EndpointConfig, model: str = "") -> CallE
     """The failure behind an exception raised by the openai package, or by reading what it returned."""
     import openai
 
-    if isinstance(error.__cause__, safe_http.NotPublic):
+    if isinstance(error.__cause__, safe_http.NotPublicError):
         return failure("not_public", base_url=config.base_url, why=error.__cause__)
     if isinstance(error, openai.APIStatusError):
         return _of_status(error, config, model)
@@ -121,7 +121,7 @@ def still_refused(config: EndpointConfig, wait: float) -> CallError:
 
 
 def _to_wait(refused: CallError, wait: float | None) -> CallError:
-    assert isinstance(refused, RateLimited)
+    assert isinstance(refused, RateLimitError)
     refused.wait = wait
     return refused
 

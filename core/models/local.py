@@ -14,25 +14,143 @@ import json
 import os
 import re
 import secrets
+import struct
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any, BinaryIO, NamedTuple
 
+import psutil
 from pydantic import SecretStr
 
 from .. import files, optional, package_data
 from ..events import CallError, ModelAnswer, OnText, Request, ignore_text
 from ..policy import NotAllowedError, child_environment
 from ..runs.fairness import Leave, run_in_thread
-from . import gguf
-from .connection import Connection
+from . import download
+from .connection import Connection, Thinks
 from .endpoint import Endpoint
-from .errors import MalformedReply, NothingListens, failure
+from .errors import MalformedReplyError, UnreachableServerError, failure
 from .settings import EndpointConfig
-from .traits import Thinks
+
+# Reads the header of a GGUF file, as far as it shows that the file is a model and how much memory it needs.
+#
+# Format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (versions 2 and 3, little endian).
+#
+# The `gguf` package is not used: it reads the whole header with the vocabulary (0.19: 2 s and 190 MB for a model of
+# 93 MB, where this takes under a millisecond), and 49 bytes that claim a list of 2^62 items keep it busy until
+# memory is full. Here the file may be anybody's: at most `_LONGEST_HEAD` is read, and only the requested fields are
+# stored.
+
+
+_NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
+_STRING, _LIST = 8, 9
+_LONGEST_HEAD = 1 << 25
+"""The most bytes before the context length: names, a licence, at worst a vocabulary (some 10 MB)."""
+
+
+def context(path: Path) -> int:
+    """The number of tokens that the model was trained for.
+
+    Raises ModelFileError if `path` does not exist, is not GGUF, or is cut off within its header.
+    """
+    try:
+        if not path.exists():
+            raise failure("no_file", path=path)
+        with files.open_file(path) as file:
+            if file.read(4) != b"GGUF":
+                raise failure("no_gguf", path=path, why="is not a GGUF model (it does not begin with GGUF)")
+            version, _tensors, fields = struct.unpack("<IQQ", file.read(20))
+            if version not in (2, 3):
+                raise failure("no_gguf", path=path, why=f"is a GGUF file of version {version}, which is not known here")
+            head = _fields(_Bytes(file), fields)
+    except files.FileError as error:
+        raise failure("not_readable", why=error) from None
+    except OSError as error:
+        raise failure("not_readable", why=f"{path} cannot be read: {error.strerror}.") from None
+    except (struct.error, KeyError, ValueError):
+        raise failure("no_gguf", path=path, why="begins like a GGUF model, but its head is broken") from None
+    tokens = head.get(f"{head.get('general.architecture')}.context_length")
+    if not isinstance(tokens, int) or tokens < 1:
+        raise failure("no_gguf", path=path, why="is a GGUF file, but not of a language model")
+    return tokens
+
+
+def thinks(path: Path) -> bool:
+    """Whether the model's own chat template mentions thinking tags. False if the file has no template.
+
+    Raises ModelFileError for a file that cannot be read.
+    """
+    try:
+        with files.open_file(path) as file:
+            head = file.read(_LONGEST_HEAD)
+    except (files.FileError, OSError) as error:
+        raise failure("not_readable", why=error) from None
+    at = head.find(b"tokenizer.chat_template")
+    if at < 0:
+        return False
+    at += len(b"tokenizer.chat_template") + 4
+    (length,) = struct.unpack("<Q", head[at : at + 8].ljust(8, b"\0"))
+    template = head[at + 8 : at + 8 + min(length, _LONGEST_HEAD)]
+    return b"<think>" in template or b"[THINK]" in template
+
+
+class _Bytes:
+    """The rest of the file. Raises ValueError at its end, and after `_LONGEST_HEAD`."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._left = _LONGEST_HEAD
+
+    def take(self, count: int) -> bytes:
+        self._left -= count
+        if self._left < 0:
+            raise ValueError("longer than any head")
+        taken = self._file.read(count)
+        if len(taken) < count:
+            raise ValueError("the file ends within its head")
+        return taken
+
+    def number(self, kind: str) -> Any:
+        return struct.unpack("<" + kind, self.take(struct.calcsize("<" + kind)))[0]
+
+    def string(self) -> str:
+        return self.take(self.number("Q")).decode("utf-8", errors="replace")
+
+
+def _fields(data: _Bytes, count: int) -> dict[str, Any]:
+    """The fields that are needed, up to the first context length; what follows (the vocabulary) is long and not
+    needed.
+    """
+    head: dict[str, Any] = {}
+    for _ in range(count):
+        key = data.string()
+        value = _value(data, data.number("I"))
+        if key == "general.architecture":
+            head[key] = value
+        elif key.endswith(".context_length"):
+            head[key] = value
+            break
+    return head
+
+
+def _value(data: _Bytes, kind: int) -> Any:
+    """A string or a number; a list is skipped, since none is needed, and gives None."""
+    if kind == _STRING:
+        return data.string()
+    if kind == _LIST:
+        inner, length = data.number("I"), data.number("Q")
+        if inner == _STRING:
+            for _ in range(length):
+                data.take(data.number("Q"))
+        else:  # a list of lists, which llama.cpp refuses too, is a KeyError
+            data.take(length * struct.calcsize("<" + _NUMBERS[inner]))
+        return None
+    return data.number(_NUMBERS[kind])
+
 
 SHIPPED = "smollm2-135m"
 """The name of the model that is installed with the app."""
@@ -84,7 +202,7 @@ def file_id(path: Path) -> str:
 
 
 def weights(name: str, folder: Path) -> Path:
-    """The file behind `local/<name>`; `name` may be `file:<path>`. Raises NoSuchModel and BadModelFile."""
+    """The file behind `local/<name>`; `name` may be `file:<path>`. Raises ModelNotFoundError and ModelFileError."""
     if name.startswith(FILE_PREFIX):
         try:
             path = files.resolve_named(name.removeprefix(FILE_PREFIX))
@@ -96,14 +214,14 @@ def weights(name: str, folder: Path) -> Path:
         raise failure("not_installed", name=SHIPPED, install=SHIPPED_INSTALL)
     else:
         raise failure("no_local_model", name=name)
-    gguf.context(path)
+    context(path)
     return path
 
 
 class LocalModel:
     """`local/<name>`: started on first use, then asked like any endpoint.
 
-    Raises the errors of core.models.errors, including LocalModelFailed.
+    Raises the errors of core.models.errors, including LocalModelError.
     """
 
     def __init__(self, id: str, path: Path, leave: Leave | None = None) -> None:
@@ -116,7 +234,7 @@ class LocalModel:
         return LocalModel(self.id, self.path, leave)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelFailed.
+        """Ask the model's own server, started if necessary. Raises CallError, for instance LocalModelError.
 
         Reading an answer token by token takes a tenth of the time in which a small model writes it, on processors that
         the model could use: if nobody listens to the pieces, the answer comes in one. With log probabilities it is
@@ -129,7 +247,7 @@ class LocalModel:
             server.connection.learn(name, thinks=server.thinks)
             endpoint = Endpoint(server.connection, name, streams, self._leave)
             answer = await endpoint.answer(request, on_text)
-        except (NothingListens, MalformedReply) as fault:
+        except (UnreachableServerError, MalformedReplyError) as fault:
             raise fault if server.alive else server.died() from None
         # The server names the model by the path of its file, which is private.
         served = answer.served and answer.served.model_copy(update={"model": self.path.name})
@@ -137,7 +255,7 @@ class LocalModel:
 
 
 class _Server:
-    """One llama.cpp process. Raises LocalModelFailed if it does not start, and BadModelFile if the file should be the
+    """One llama.cpp process. Raises LocalModelError if it does not start, and ModelFileError if the file should be the
     one that comes with the app and differs.
     """
 
@@ -151,7 +269,7 @@ class _Server:
         settings = {
             "path": str(path),
             "key": key,
-            "context": min(gguf.context(path), most),
+            "context": min(context(path), most),
             "threads": max(1, (os.cpu_count() or 2) - 1),
             "prompt_cache_mib": _PROMPT_CACHE_MIB,
         }
@@ -183,7 +301,7 @@ class _Server:
                 preset="llama.cpp",
             )
         )
-        self.thinks: Thinks = "inline" if gguf.thinks(path) else "no"
+        self.thinks: Thinks = "inline" if thinks(path) else "no"
 
     @property
     def alive(self) -> bool:
@@ -251,3 +369,49 @@ def stop_all() -> None:
 
 
 atexit.register(stop_all)
+
+
+# Which local model fits this machine, and how long it would take, judged by the speed of another.
+
+
+ROOM = 2.0
+"""The memory that a model needs, as a multiple of its file's size: room for the context and for other programs."""
+
+
+class Fitting(NamedTuple):
+    """A local model's id, and the size of its file in bytes."""
+
+    id: str
+    size: int
+
+
+def memory() -> int:
+    """The bytes of memory of this machine."""
+    return int(psutil.virtual_memory().total)
+
+
+def largest_installed(folder: Path, has: int | None) -> Fitting | None:
+    """The largest installed model that fits `has` bytes of memory; `folder` has the downloaded ones. The model that
+    comes with the app always fits.
+    """
+    models = {f"local/{name}": path.stat().st_size for name, path in installed(folder).items()}
+    return _largest((Fitting(*model) for model in models.items()), has)
+
+
+def largest_downloadable(has: int | None) -> Fitting | None:
+    """The largest model that could be downloaded and fits `has` bytes of memory."""
+    return _largest((Fitting(f"local/{model.name}", model.size_bytes) for model in download.downloadable()), has)
+
+
+def _largest(models: Iterable[Fitting], has: int | None) -> Fitting | None:
+    def fits(model: Fitting) -> bool:
+        return model.id == f"local/{SHIPPED}" or (has is not None and model.size * ROOM <= has)
+
+    return max(filter(fits, models), key=lambda model: model.size, default=None)
+
+
+def seconds(model: Fitting, tokens: int, rate: float, size: int) -> float:
+    """The seconds that `model` may take for this number of tokens, if a model of `size` bytes wrote `rate` tokens a
+    second on a similar machine: each token requires reading all weights once.
+    """
+    return tokens / rate * model.size / size

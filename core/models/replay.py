@@ -32,7 +32,7 @@ class Replay:
     own id. If several calls agree in all of these (two models asked one question, or one question with two schemas),
     those with the request's fingerprint are used, or else all of them, in turn and in the journal's order.
 
-    Raises NotInReplay for anything else.
+    Raises NotInReplayError for anything else.
     """
 
     def __init__(self, run_id: str, events: Iterable[Event]) -> None:
@@ -48,7 +48,7 @@ class Replay:
                 self._calls.setdefault(_key(call.asked), []).append(call)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """The answer to the same request in the replayed run. Raises NotInReplay, or the failure that the run got."""
+        """The answer to the same request in the replayed run. Raises NotInReplayError, or the failure of the run."""
         key = _key(request)
         calls = self._calls.get(key)
         if not calls:
@@ -78,8 +78,4 @@ def _same(asked: Asked, request: Request) -> bool:
 
 def _again(failed: Failed | None) -> CallError:
     assert failed is not None
-    kind = getattr(errors, failed.error, CallError)
-    if not (isinstance(kind, type) and issubclass(kind, CallError)):
-        kind = CallError
-    failure: CallError = kind(failed.message, failed.hint)
-    return failure
+    return errors.error_of_journal(failed.error)(failed.message, failed.hint)

@@ -11,9 +11,9 @@ from ..events import LONGEST_ANSWER, CallError, Ending, Served, Thinking, ToolCa
 from ..text import reply
 from ..text.reply import storable
 from . import error_mapping
+from .connection import Thinks
 from .errors import failure
 from .settings import EndpointConfig
-from .traits import Thinks
 
 # Stop sequences. They are applied here too, since some servers ignore them and others accept only four.
 
@@ -68,7 +68,7 @@ _LAST = 300
 
 
 class Reply:
-    """The answer received so far. `thinks`: what is known of the model's thinking (`core.models.traits`).
+    """The answer received so far. `thinks`: what is known of the model's thinking (`core.models.connection`).
 
     Stop sequences count only outside thinking. The text of a model that may think in its text is read to the end, since
     only a closing mark shows that what came before it was thinking; `stopped` is then true only after such a mark.

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ..events import ModelAnswer, OnText, Request, ToolCall
 from ..package_data import sibling_toml
-from .errors import Refused
+from .errors import RequestRefusedError
 
 R = TypeVar("R", bound="Robot")
 
@@ -42,7 +42,9 @@ class Robot:
             _describe(self, type(self), named)
 
     async def answer(self, request: Request, on_text: OnText) -> ModelAnswer:
-        """Answer in the formats that the lab asks for. Raises CallError, such as Refused for another lab's role."""
+        """Answer in the formats that the lab asks for. Raises CallError, such as RequestRefusedError for another lab's
+        role.
+        """
         begun = time.perf_counter()
         text, calls = self._called(request, self._reply(request))
         for piece in re.findall(r"\s*\S+\s*", text):
@@ -60,11 +62,11 @@ class Robot:
         """The robot's text, and the tools that it calls: none, unless a lab's robots use tools."""
         return text, ()
 
-    def refused(self, request: Request, lab: str, what: str = "") -> Refused:
+    def refused(self, request: Request, lab: str, what: str = "") -> RequestRefusedError:
         """The error that this robot does not play such a role: it is a robot of that `lab`, and `what` says what it
         does there.
         """
-        return Refused(
+        return RequestRefusedError(
             f"{self.id} cannot play the role of {request.role or 'nobody'} here.",
             f"It is a control of the {lab} lab{what}. Choose another model for this.",
         )

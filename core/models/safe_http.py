@@ -37,7 +37,7 @@ class UnsafeResponseError(ExplainError):
     """A reply that is not read any further; the message completes "it gave a reply that cannot be read: …"."""
 
 
-class NotPublic(UnsafeResponseError):
+class NotPublicError(UnsafeResponseError):
     """An address that a visitor may not use; the message says why and what to do."""
 
 
@@ -85,11 +85,11 @@ def public_transport() -> httpx2.AsyncBaseTransport:
 
 
 async def _public_address(host: str, port: int) -> str:
-    """The first address of `host`, if all its addresses are public. Raises OSError if it has none, and NotPublic."""
+    """The first address of `host`, if all its addresses are public. Raises NotPublicError, OSError if it has none."""
     resolved = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     addresses = [str(address[0]) for *_, address in resolved]
     if not all(map(is_public, addresses)):
-        raise NotPublic(
+        raise NotPublicError(
             "On this host visitors can connect only servers on the public internet. Ask the host to add this one."
         )
     return addresses[0]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
 
-from .. import package_data
-from .errors import BadSetting, failure
+from .. import home, package_data
+from ..events import Frozen, Usage
+from .errors import EndpointSettingError, failure
+from .ids import is_free
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _EXTRA_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -82,19 +87,23 @@ Extras = tuple[tuple[str, SecretStr], ...]
 
 
 def _extras(value: Any) -> Any:
-    """A table of names and values as sorted pairs, which can be hashed. Raises BadSetting."""
+    """A table of names and values as sorted pairs, which can be hashed. Raises EndpointSettingError."""
     pairs = list(value.items() if isinstance(value, Mapping) else value)
     if len(pairs) > MOST_EXTRAS:
-        raise BadSetting(f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed.")
+        raise EndpointSettingError(
+            f"At most {MOST_EXTRAS} extra values can be sent.", "Leave out those that are not needed."
+        )
     plain = {
         str(name).strip(): one if isinstance(one, SecretStr) else SecretStr(str(one).strip()) for name, one in pairs
     }
     for name, one in plain.items():
         text = one.get_secret_value()
         if not _EXTRA_NAME.fullmatch(name):
-            raise BadSetting("The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE.")
+            raise EndpointSettingError(
+                "The name of an extra query or header cannot be used.", "Write NAME=VALUE or NAME: VALUE."
+            )
         if len(text) > LONGEST_EXTRA or not (text.isascii() and text.isprintable()):
-            raise BadSetting(
+            raise EndpointSettingError(
                 f"The value of {name} cannot be sent.", f"Use at most {LONGEST_EXTRA} plain characters, on one line."
             )
     return tuple(sorted(plain.items(), key=lambda pair: pair[0]))
@@ -103,7 +112,9 @@ def _extras(value: Any) -> Any:
 def _usable_headers(headers: Extras) -> Extras:
     for name, _ in headers:
         if name.lower().startswith(_OWN_HEADERS):
-            raise BadSetting(f"The header {name} is set by the app.", "Leave it out; a key goes into the key field.")
+            raise EndpointSettingError(
+                f"The header {name} is set by the app.", "Leave it out; a key goes into the key field."
+            )
     return headers
 
 
@@ -113,16 +124,18 @@ def parse_query(text: str) -> dict[str, str]:
 
 
 def parse_headers(text: str) -> dict[str, str]:
-    """The names and values of headers, one `Name: value` per line. Raises BadSetting for a line without a colon."""
+    """The names and values of headers, one `Name: value` per line. Raises EndpointSettingError for a line without a
+    colon.
+    """
     pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
     if any(not colon for _, colon, _ in pairs):
-        raise BadSetting("This is not a header.", "Write one header a line, as Name: value.")
+        raise EndpointSettingError("This is not a header.", "Write one header a line, as Name: value.")
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def checked_address(address: str) -> str:
     """`address` in the form in which it is used: without spaces around it, or a slash or route at its end. Raises
-    BadSetting.
+    EndpointSettingError.
 
     The messages do not repeat an address that may contain a password or key.
     """
@@ -144,7 +157,7 @@ def checked_address(address: str) -> str:
 
 
 class EndpointConfig(BaseModel):
-    """One server that speaks the OpenAI API. Raises BadSetting for a name, address or key that cannot be used.
+    """One server that speaks the OpenAI API. Raises EndpointSettingError if a name, address or key cannot be used.
 
     `concurrency` calls are made at a time, over all models of the endpoint. Without it, a remote server gets 8 at
     first, and then as many as it accepts, up to 64; `most_at_once` changes that upper limit. `timeout`, in seconds, is
@@ -231,3 +244,81 @@ class EndpointConfig(BaseModel):
             return theirs.port == self.port if theirs.port is not None else theirs.hostname == ours.hostname
 
         return next(filter(is_here, PRESETS.values()), None) or PRESETS.get(self.preset)
+
+
+# What endpoints charge for tokens, as far as `data/models.toml` and `$EXPLAIN_HOME/prices.toml` say.
+
+
+class Price(Frozen):
+    """US dollars for a million tokens, on that day; `verified`: somebody compared the price with the provider's
+    list.
+    """
+
+    model: str
+    prompt: float
+    completion: float
+    date: date
+    source: str = ""
+    verified: bool = False
+
+    def cost_of(self, prompt: float, completion: float) -> float:
+        """The cost of this number of tokens in US dollars."""
+        return (prompt * self.prompt + completion * self.completion) / 1e6
+
+
+@cache
+def prices() -> dict[str, Price]:
+    """The prices by the model's id. An entry of `prices.toml` in the home, in the same form, replaces one that comes
+    with the app. The file is read once; a change takes effect when the app is restarted. Raises EndpointSettingError if
+    it cannot be read.
+    """
+    own = home.home() / "prices.toml"
+    try:
+        entries = tomllib.loads(own.read_text(encoding="utf-8")).get("price", []) if own.is_file() else []
+        every = (*package_data.rows("models", "price", Price), *(Price.model_validate(entry) for entry in entries))
+    except (ValueError, TypeError, OSError) as error:
+        why = (
+            "; ".join(f"{one['loc'][-1]}: {one['msg']}" for one in error.errors())
+            if isinstance(error, ValidationError)
+            else str(error)
+        )
+        raise EndpointSettingError(
+            f"{own} cannot be read: {why}", "Compare it with the example in docs/models.md."
+        ) from None
+    return {price.model: price for price in every}
+
+
+@cache
+def price_of(model: str) -> Price | None:
+    """The price of the model's tokens: zero if it runs here; None if it is not known."""
+    if is_free(model) or model.startswith("local/"):
+        return Price(model=model, prompt=0, completion=0, date=date.today())
+    return prices().get(model)
+
+
+def charge(model: str, prompt: int, completion: int) -> float | None:
+    """What this number of tokens costs of a day's budget in US dollars: 0 if the price is not known (a visitor's
+    catalog refuses such models). None for a robot or a replay, whose calls do not count.
+    """
+    if is_free(model):
+        return None
+    price = price_of(model)
+    return price.cost_of(prompt, completion) if price else 0.0
+
+
+def cost(calls: Iterable[tuple[str, Usage]]) -> tuple[float, date | None] | None:
+    """The cost of these calls in US dollars, given their models and tokens, and the day of the oldest price, None if
+    all calls run here. None instead of both if a price or a number of tokens is not known.
+    """
+    dollars, days = 0.0, []
+    for model, usage in calls:
+        price = price_of(model)
+        if price is None:
+            return None
+        if not price.prompt and not price.completion:
+            continue
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            return None
+        dollars += price.cost_of(usage.prompt_tokens, usage.completion_tokens)
+        days.append(price.date)
+    return dollars, min(days, default=None)

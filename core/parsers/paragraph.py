@@ -9,15 +9,264 @@ tags of HTML paragraphs become blank lines, those of line breaks within them lin
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
+from typing import Any, NamedTuple
 
-from ..text.reply import cells_of, fenced, json_in, spoken, without_block_quote, without_echo
-from .alignment import aligned_part, aligned_with_marks, without_marks
-from .cannot_tell import begins_as_refusal
+from rapidfuzz.distance import LCSseq
+
+from ..text.reply import STRUCK, cells_of, fenced, json_in, spoken, without_block_quote, without_echo
 from .phrases import RE
-from .remarks import asks_back, introduction_end, is_suggestions, without_remarks
+from .remarks import asks_back, begins_remarks, introduction_end, is_suggestions, without_remarks
+from .statements import begins_as_refusal
+
+# Locates an edited paragraph within an answer by aligning the answer with the original paragraph.
+#
+# An edit shares words with the original, in the same order; introductions, labels and remarks do not. So the part of
+# the answer that is most similar to the original is the edit, whatever the wording of the rest.
+
+
+LEAST = 0.3
+"""Least similarity of an edit and its original, from 0 to 1; text that is less similar is not considered an edit
+here.
+"""
+
+SURELY = 0.75
+"""Least similarity of text that talks about words or editing: "The words to mask are clean and friendly" is not an
+edit.
+"""
+
+_MOST_LINES, _MOST_PLACES = 40, 8
+"""How many lines are compared, counted from the end, and how many places within a line at which the edit may begin or
+end.
+"""
+
+_LABEL = 5
+"""Most words of a label such as "Original paragraph:"."""
+
+_PER_LINE = 0.05
+"""Similarity that each line beyond the original's number must add; one that adds less is a list of the removed
+words.
+"""
+
+_SHORT = 3
+"""For an original of at most this many lines, every stretch of lines is compared."""
+
+
+class _Token(NamedTuple):
+    """A word in lower case, or None for a mask, and where it begins."""
+
+    word: str | None
+    at: int
+
+
+def _tokens(text: str) -> list[_Token]:
+    return [_Token(None if one["mask"] else one[0].casefold(), one.start()) for one in RE.token.finditer(text)]
+
+
+class _Original:
+    def __init__(self, text: str) -> None:
+        self.words = [token.word for token in _tokens(text)]
+        self.colons = text.count(":")
+        self.lines = sum(bool(line.strip()) for line in text.splitlines())
+
+    def shared(self, tokens: Sequence[_Token]) -> int:
+        """Return the number of words shared with the original, in its order; each mask counts as one of the missing
+        words.
+        """
+        words = [token.word for token in tokens if token.word is not None]
+        shared = int(LCSseq.similarity(words, self.words))
+        return shared + min(len(tokens) - len(words), len(self.words) - shared)
+
+    def likeness(self, tokens: Sequence[_Token]) -> float:
+        """Return the similarity to the original, from 0 to 1; 0 for a text that is far longer."""
+        if not tokens or len(tokens) > 3 * len(self.words) + 30:
+            return 0.0
+        return 2 * self.shared(tokens) / (len(tokens) + len(self.words))
+
+    def is_in(self, tokens: Sequence[_Token]) -> bool:
+        """Whether the tokens are the original itself, possibly after a label."""
+        behind = len(tokens) - len(self.words)
+        return 0 <= behind <= _LABEL and [token.word for token in tokens[behind:]] == self.words
+
+    def share(self, tokens: Sequence[_Token]) -> float:
+        """Return the share of the tokens that come from the original."""
+        return self.shared(tokens) / len(tokens) if tokens else 0.0
+
+
+def aligned_part(text: str, original: str) -> str | None:
+    """Return the part of `text` that is the edit of `original`; None if no part is similar to it. The part consists of
+    whole lines except for its first and last. The last of several versions counts, and a copy of the original itself
+    is ignored if there is another version.
+    """
+    whole = _Original(original)
+    lines = text.splitlines()
+    others = [line for line in lines if not whole.is_in(_tokens(line))]
+    if any(whole.likeness(_tokens(line)) >= SURELY / 2 for line in others[-_MOST_LINES:]):
+        lines = others
+    last = [at for at, line in enumerate(lines) if line.strip()][-_MOST_LINES:]
+    filled = {at: _tokens(lines[at]) for at in last}
+    found = _stretch(lines, filled, whole)
+    if found is None:
+        return None
+    start, end = found[0], _continued(lines, filled, *found, whole)
+    edit = "\n".join(lines[start : end + 1]).strip()
+    edit = _trimmed(edit if RE.courtesy.match(original) else RE.courtesy.sub("", edit), whole)
+    tokens = _tokens(edit)
+    if all(token.word is not None for token in tokens):
+        talks = RE.about_edits.search(edit) and not RE.about_edits.search(original)
+        if 2 * len(tokens) < len(whole.words) or (talks and whole.likeness(tokens) < SURELY):
+            return None
+    return edit
+
+
+def _stretch(lines: Sequence[str], filled: Mapping[int, list[_Token]], original: _Original) -> tuple[int, int] | None:
+    """Return the first and last line of the stretch that is most similar to the original; None if none is similar
+    enough.
+    """
+    found: list[tuple[float, int, int]] = []
+    for start, end in _stretches(filled, original):
+        tokens = [token for at in filled if start <= at <= end for token in filled[at]]
+        more = max(sum(start <= at <= end for at in filled) - original.lines, 0)
+        value = LEAST if original.is_in(tokens) else original.likeness(tokens) - _PER_LINE * more
+        found.append((value, start, end))
+    best = max(found, key=lambda one: (one[0], one[1]), default=(0.0, 0, 0))
+    if best[0] < LEAST:
+        return None
+    # Prefer a later version that is nearly as similar and shares no line with the best one.
+    later = [one for one in found if one[1] > best[2] and one[0] >= max(0.75 * best[0], LEAST)]
+    later = [one for one in later if not begins_remarks(lines[one[1]].strip())]
+    _, start, end = max(later, default=best)
+    return start, end
+
+
+def _stretches(filled: Mapping[int, list[_Token]], original: _Original) -> Iterator[tuple[int, int]]:
+    places = list(filled)
+    if original.lines <= _SHORT:
+        for place, start in enumerate(places):
+            for end in places[place : place + 2 * original.lines + 2]:
+                yield start, end
+        return
+    alike = [at for at in places if original.share(filled[at]) >= 0.5]
+    if alike:
+        yield alike[0], alike[-1]
+
+
+def _continued(
+    lines: Sequence[str], filled: Mapping[int, list[_Token]], start: int, end: int, original: _Original
+) -> int:
+    """Extend the stretch by lines below it that the edit changed beyond recognition, and return the last line: as many
+    as the original has or, if no words are masked, those directly below. It stops at a remark.
+    """
+    here = [at for at in filled if start <= at <= end]
+    adds = all(token.word is not None for at in here for token in filled[at])
+    count = len(here)
+    for at in (at for at in filled if at > end):
+        is_next = adds and at == end + 1
+        if begins_remarks(lines[at].strip()) or not (count < original.lines or is_next):
+            break
+        end, count = at, count + 1
+    return end
+
+
+def _trimmed(text: str, original: _Original) -> str:
+    """Remove a label from the first line. If words are masked, also remove an introduction before the edit and what
+    follows it in the last line, because masking adds no words.
+    """
+    tokens = _tokens(text)
+
+    def between(start: int, end: int) -> list[_Token]:
+        return [token for token in tokens if start <= token.at < end]
+
+    masks = sum(token.word is None for token in tokens)
+    line_end = text.find("\n") if "\n" in text else len(text)
+    places = islice(RE.prefix.finditer(text, 0, line_end), _MOST_PLACES)
+    starts = [0]
+    for place in places:
+        is_own = place["label"] == ":" and text.count(":", place.end()) < original.colons
+        rest = between(place.end(), len(text))
+        if not is_own and (masks or (place["label"] and original.shared(rest) >= original.shared(tokens))):
+            starts.append(place.end())
+    start = max(starts, key=lambda at: (original.likeness(between(at, len(text))), -at))
+    ends = [len(text)]
+    if masks:
+        found = list(RE.edit_sentence_end.finditer(text, text.rfind("\n") + 1))[-_MOST_PLACES:]
+        ends += [one.end() for one in found if all(token.word for token in between(one.end(), len(text)))]
+    if not masks:
+        start, ends = _between_remarks(text, start, original, ends)
+    if text[start:].lstrip().startswith(('"', "“")):
+        ends.append(max(text.rfind(mark, start + 1) for mark in '"”') + 1 or len(text))
+    end = max(ends, key=lambda at: (original.likeness(between(start, at)), at))
+    edit = text[start:end].strip()
+    bracket = RE.bracket.search(edit)
+    is_remark = bracket and (begins_remarks(bracket[0]) or RE.remark_aside.fullmatch(bracket[0]))
+    return edit[: bracket.start()].rstrip() if bracket and is_remark else edit
+
+
+def _between_remarks(text: str, start: int, original: _Original, ends: list[int]) -> tuple[int, list[int]]:
+    """Leave out the first sentence if it announces the edit, and the last ones if they are remarks on it."""
+    breaks = [one.end() for one in RE.edit_sentence_end.finditer(text, start)][: _MOST_PLACES * 4]
+    opening = text[start : breaks[0]] if breaks else ""
+    if opening and RE.presents.match(opening) and original.share(_tokens(opening)) < 0.5:
+        start = breaks[0]
+    for at in reversed(breaks):
+        remark = text[at:].strip()
+        if at <= start or not begins_remarks(remark) or original.share(_tokens(remark)) >= 0.5:
+            break
+        if original.is_in(_tokens(text[start:at])):
+            # A sentence that is all the difference from the original is the edit, not a remark on it.
+            break
+        ends = [at]
+    return start, ends
+
+
+# Marks of an edit.
+
+
+def aligned_with_marks(text: str, original: str) -> str | None:
+    """Return the edit in `text`, with its marks, if its struck-out and unmarked words together are exactly the
+    original: then it is the edit, however much was changed. None otherwise. The last such line or paragraph counts.
+    """
+    if "~~" in original or "<" in original or not STRUCK.search(text):
+        return None
+    words = [token.word for token in _tokens(original)]
+    for part in [text, *reversed([*text.split("\n\n"), *text.splitlines()][-_MOST_LINES:])]:
+        old = re.sub(r"<ins\b[^<>\n]{0,100}>[^<>]{0,2000}</ins>", "", RE.edit_bold.sub("", part), flags=re.IGNORECASE)
+        old = re.sub(r"~~|</?(?:del|s|strike)>", "", old, flags=re.IGNORECASE)
+        if [token.word for token in _tokens(old)] == words and STRUCK.search(part):
+            return part
+    return None
+
+
+def without_marks(text: str, original: str) -> str:
+    """Remove from `text` what is struck out (~~old~~, <del>) and the marks around what is new (**new**, <ins>), unless
+    the original has such marks itself.
+    """
+    if not RE.arrow.search(original):
+        text = RE.replaced.sub(r"\2", text)
+    text = RE.old_wording.sub(lambda old: "" if old[1] in original and old[0].strip() not in original else old[0], text)
+    if "[" not in original:
+        text = RE.written_mask.sub(r"[\1]", text)
+    if "~~" not in original and "<" not in original:
+        text = re.sub(r"\*\*(~~[^~\n]{1,2000}~~)\*\*", r"\1", text)
+        text = re.sub(rf"(?:{STRUCK.pattern})[ \t]?(?:(?:→|[-=]>)[ \t])?", "", text, flags=re.IGNORECASE)
+        text = RE.put_in.sub("", text)
+        if RE.block.search(text):
+            text = re.sub(r"\n{3,}", "\n\n", RE.block.sub("\n", text))
+    old = [line[1:].strip() for line in text.splitlines() if line.startswith("-")]
+    if old and "\n+" in text and all(line in original for line in old):
+        text = "\n".join(line.removeprefix("+").strip() for line in text.splitlines() if not line.startswith("-"))
+    put_in = RE.edit_bracketed.findall(text)
+    if "[" not in original and len(set(put_in)) == len(put_in) and all(token.word for token in _tokens(text)):
+        text = RE.edit_bracketed.sub(r"\1", text)
+    for _ in range(2):
+        text = RE.edit_marked.sub(
+            lambda mark: mark[0] if (mark[1] or mark[3])[0] in original else mark[2] or mark[4], text
+        )
+    if ">" not in original:
+        text = re.sub(r"^[ \t]*>[ \t]?", "", text, flags=re.MULTILINE)
+    return text
+
 
 _FIELDS = (
     "paragraph", "edited_paragraph", "redacted_paragraph", "revised_paragraph", "edited_text", "redacted_text",

@@ -7,17 +7,20 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from .cannot_tell import UNKNOWN, cannot_tell, declines, not_guessed
 from .phrases import RE
 from .statements import (
     BOTH,
     FIRM,
     LOOSE,
     STATED,
+    UNKNOWN,
     First,
     Statement,
     begins_with,
     beyond_question,
+    cannot_tell,
+    declines,
+    not_guessed,
     reply,
     sentences,
     settle,

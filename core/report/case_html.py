@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..labs.base.lab import Lab
 from ..package_data import DATA
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript
 from . import evidence, scenes
 from .citations import bibtex

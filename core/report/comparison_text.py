@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..labs.base.declared import FACETS, Judged
 from ..statistics import FEW, Pair
 from ..store.comparing import Compared
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 
 LIKELY = 0.05
 """Differences that chance alone gives less often are called more than chance."""

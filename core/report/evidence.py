@@ -9,13 +9,12 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..call_differences import not_sent
 from ..events import Answered, Asked, Frozen, Message, Scored, Thinking, ToolCall
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES
 from ..scene import Drop, FigureLine, Part
-from ..text.plurals import count_noun
-from ..transcript import Call, CaseLog, Transcript
+from ..text.display import count_noun
+from ..transcript import Call, CaseLog, Transcript, not_sent
 from .run_scene import in_words
 from .scenes import dropped, figure
 

@@ -11,7 +11,7 @@ from ..store import label_agreement
 from ..store.filters import OWN_LABELS, STATUS
 from ..store.listing import Selection
 from ..store.schema import quoted_names, table_of
-from ..text.cells import csv
+from ..text.display import csv
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,7 +35,7 @@ FORMATS: dict[Kind, Format] = {
 
 def table(frame: DataFrame, kind: Kind) -> bytes:
     """A file of that kind with the rows of `frame`, without its index. In CSV no cell can act as a formula
-    (`core.text.cells`); the other kinds leave texts unchanged.
+    (`core.text.display`); the other kinds leave texts unchanged.
     """
     if kind == "csv":
         return csv(frame)

@@ -97,7 +97,7 @@ def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     begun = run.cases[case]
     model = str(log.spec.get("model") or "none/none")
     failed = [drop.detail for drop in log.drops if not drop.item and drop.reason == "error"]
-    turn = {"role": "assistant", "content": _said(claim), "source": "generate", "model": model}
+    turn = {"role": "assistant", "content": said(claim), "source": "generate", "model": model}
     choices = [{"message": turn, "stop_reason": "stop"}] if turn["content"] else []
     sample = {
         "id": f"{log.started.run if log.started else ''}/{case}",
@@ -131,8 +131,8 @@ def _asked(scene: Scene) -> str:
     return "\n\n".join([*title, *(part.text for part in scene.parts)])
 
 
-def _said(claim: Claim) -> str:
-    """The explanation, which ends with the answer, as a reader of such logs expects."""
+def said(claim: Claim) -> str:
+    """Return the explanation, which ends with the answer, as a reader of such logs expects."""
     text = "\n\n".join(part.text for part in claim.parts)
     answer = f"So the answer is {claim.answer}." if claim.answer else ""
     return text if text.endswith(answer) else f"{text} {answer}".strip()

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..call_differences import Difference, differences
 from ..datasets.items import Loaded
 from ..datasets.own import without_folder
 from ..events import Sampling, Served
@@ -21,14 +20,18 @@ from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics
 from ..store.store import Store
-from ..text.plurals import count_noun
-from ..transcript import name_of
+from ..text.display import count_noun
+from ..text.paper_prompts import PREFIX
+from ..transcript import Difference, differences, name_of
 from . import request_notes
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 _OURS = "('', 'repaired')"
+
+_LONGEST_QUOTE = 500
+"""Most characters of a system prompt that are quoted."""
 
 
 def sentences(store: Store, runs: Sequence[str], figures: bool = True) -> list[str]:
@@ -118,7 +121,20 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     used = {prompt for (prompt,) in ask("select distinct prompt from calls where run = any(?)")}
     hashes = {pair for run in began for pair in json.loads(run[5] or "{}").items() if pair[0] in used}
     if hashes:
+        yield f"Prompts: {whose_prompts(name for name, _ in hashes)}."
         yield f"Prompt templates, with their hashes: {_listed(f'{name} {hash}' for name, hash in sorted(hashes))}."
+    specs = (json.loads(spec or "{}") for (spec,) in ask("select spec from runs where run = any(?)"))
+    if systems := list(dict.fromkeys(str(spec["system"]) for spec in specs if spec.get("system"))):
+        quoted = _listed(f"“{' '.join(text.replace('*', '').split())[:_LONGEST_QUOTE]}”" for text in systems)
+        yield f"System prompt of the model under test: {quoted}."
+
+
+def whose_prompts(ids: Iterable[str]) -> str:
+    """Return in words whose prompts the templates with these ids are: "the paper's prompts", "our prompts", or both."""
+    of_paper = [id.startswith(PREFIX) for id in ids]
+    if not any(of_paper):
+        return "our prompts"
+    return "the paper's prompts" if all(of_paper) else "the paper's prompts, and ours where the paper has none"
 
 
 def _sent(ask: Any) -> Iterator[str]:

@@ -8,7 +8,7 @@ from .. import policy
 from ..events import Frozen
 from ..labs.base.lab import Lab
 from ..server.jobs import JobRunner
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from ..transcript import Transcript
 
 

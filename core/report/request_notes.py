@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ..call_differences import Difference, is_version
-from ..text.plurals import count_noun
-from ..transcript import Transcript
+from ..text.display import count_noun
+from ..transcript import Difference, Transcript, is_version
 
 _LONGEST = 80
 """The most characters of a model's name, which a server may make as long as it likes."""

@@ -10,7 +10,7 @@ from ..events import Scored
 from ..labs.base.declared import Metric
 from ..labs.base.lab import Lab
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
-from ..text.plurals import count_noun as plural
+from ..text.display import count_noun as plural
 from ..transcript import CaseProgress, Transcript
 from . import request_notes
 

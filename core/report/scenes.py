@@ -13,7 +13,7 @@ from ..labs.base.lab import Lab
 from ..labs.base.report import Report
 from ..models.ids import CONTROL, is_control
 from ..scene import ENDING, MOST_SCREENS, Claim, Drop, FigureLine, Part, Scene, Who, screens
-from ..text.plurals import count_noun, numbered, numbers
+from ..text.display import count_noun, numbered, numbers
 from ..transcript import CaseLog, Transcript
 from .run_scene import in_run, with_caution
 

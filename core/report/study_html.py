@@ -178,7 +178,8 @@ def _table(title: str, cells: list[Row]) -> dict[str, Any]:
     return {
         **{"title": title, "columns": columns, "rows": rows, "remark": still},
         **{"is_range": is_range, "picture": None if is_range else lines(cells)},
-        "sources": list(dict.fromkeys(cell["source"] for cell in cells if cell["source"])),
+        "sources": {cell["source"]: cell["reading"] for cell in cells if cell["source"]},
+        "why": " ".join(dict.fromkeys(cell["why"] for cell in cells if cell["why"])),
     }
 
 

@@ -8,7 +8,7 @@ from ..statistics import FEW
 from ..studies.early_stopping import SHIFT
 from ..studies.estimate import StudyEstimate
 from ..studies.progress import StudyProgress
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 from .case_html import template
 
 

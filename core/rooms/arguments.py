@@ -20,7 +20,7 @@ from ..parsers.yes_no import yes_no
 from ..report.game.pack import PackCard
 from ..runs.context import CaseContext, Resolve, RunIO, RunState
 from ..runs.engine import app_version, commit, versions
-from ..text.quote import first_sentence
+from ..text.display import first_sentence
 from ..text.templates import load
 from ..transcript import name_of
 

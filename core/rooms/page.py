@@ -11,7 +11,7 @@ import segno
 
 from ..report import case_html
 from ..report.viewer_assets import drawing_class, drawing_files, in_one_scope
-from ..text.cells import csv
+from ..text.display import csv
 from .room import RATINGS, Room
 from .sketches import SketchCard
 

@@ -133,7 +133,7 @@ Move = CardOpened | VotingClosed | Revealed | RoomEnded
 RECORDS = {name_of(one): one for one in (Joined, CardOpened, Voted, Sketched, Rated, VotingClosed, Revealed, RoomEnded)}
 
 
-class Impossible(Exception):
+class RoomStateError(Exception):
     """What somebody wants is not possible in the room now; the message is fit for them."""
 
 
@@ -189,44 +189,44 @@ class Room:
         """What gave the answers, without its name."""
 
     def check(self, record: Frozen, by: str = "") -> None:
-        """Raises Impossible where that cannot happen now."""
+        """Raises RoomStateError where that cannot happen now."""
         if isinstance(record, Joined):
             if by in self.people:
-                raise Impossible("You are in this class already.")
+                raise RoomStateError("You are in this class already.")
             if len(self.people) >= MOST_PEOPLE:
-                raise Impossible(f"This class is full: {MOST_PEOPLE} people have joined.")
+                raise RoomStateError(f"This class is full: {MOST_PEOPLE} people have joined.")
             if self.phase == "over":
-                raise Impossible("This class is over.")
+                raise RoomStateError("This class is over.")
         elif isinstance(record, Voted | Sketched):
             if by not in self.people:
-                raise Impossible("Join this class first.")
+                raise RoomStateError("Join this class first.")
             if self.phase != "voting" or record.place != self.place:
-                raise Impossible("The vote on this card is closed.")
+                raise RoomStateError("The vote on this card is closed.")
             card = self.cards[self.place]
             if isinstance(record, Voted) and record.value not in card.card.options:
-                raise Impossible("That is none of the answers.")
+                raise RoomStateError("That is none of the answers.")
             if isinstance(record, Sketched) and not isinstance(card, SketchCard):
-                raise Impossible("There is nothing to draw on this card.")
+                raise RoomStateError("There is nothing to draw on this card.")
             if self._changes[type(record), self.place, by] >= MOST_CHANGES:
-                raise Impossible("You changed your vote too often on this card. Your last vote counts.")
+                raise RoomStateError("You changed your vote too often on this card. Your last vote counts.")
         elif isinstance(record, Rated):
             if by not in self.people:
-                raise Impossible("Join this class first.")
+                raise RoomStateError("Join this class first.")
             if self.phase not in ("voting", "closed") or record.place != self.place:
-                raise Impossible("This explanation can no longer be rated.")
+                raise RoomStateError("This explanation can no longer be rated.")
             if not self.can_rate(by):
-                raise Impossible("On this card you have no explanation to rate.")
+                raise RoomStateError("On this card you have no explanation to rate.")
             if self._changes[Rated, self.place, by] >= MOST_CHANGES:
-                raise Impossible("You changed your rating too often. Your last one counts.")
+                raise RoomStateError("You changed your rating too often. Your last one counts.")
         elif record != self.next_move() and not (isinstance(record, RoomEnded) and self.phase == "revealed"):
-            raise Impossible("The class has moved on.")
+            raise RoomStateError("The class has moved on.")
 
     def apply(self, event: Recorded) -> None:
         """Take in an event of the room's journal; one that is not possible, or not known, changes nothing."""
         try:
             record = RECORDS[event.record].model_validate(event.data)
             self.check(record, event.by)
-        except (KeyError, ValidationError, Impossible):
+        except (KeyError, ValidationError, RoomStateError):
             return
         if isinstance(record, Joined):
             self.people[event.by] = _Person(len(self.people), record.nickname)
@@ -307,7 +307,7 @@ class Room:
         return range(self.place + (self.phase in ("revealed", "over")))
 
     def counts(self, place: int) -> dict[str, list[int]]:
-        """Of a card the votes by answer, for each of `arms`. Raises Impossible where the card is not revealed."""
+        """Of a card the votes by answer, for each of `arms`. Raises RoomStateError where the card is not revealed."""
         self._must_be_turned(place)
         found = {value: [0] * len(self.arms) for value in self.cards[place].card.options}
         for person, value in self._votes[place].items():
@@ -315,8 +315,8 @@ class Room:
         return found
 
     def sketches(self, place: int) -> list[tuple[int, ...]]:
-        """The curves that were drawn on a card, in an order that says nothing of who drew them. Raises Impossible where
-        the card is not revealed.
+        """The curves that were drawn on a card, in an order that says nothing of who drew them. Raises RoomStateError
+        where the card is not revealed.
         """
         self._must_be_turned(place)
         return sorted(self._sketches[place].values())
@@ -333,14 +333,14 @@ class Room:
 
     def _must_be_turned(self, place: int) -> None:
         if place not in self.turned:
-            raise Impossible("This card is not revealed yet.")
+            raise RoomStateError("This card is not revealed yet.")
 
     def ratings(self, place: int) -> list[int]:
-        """How many people gave the explanation of that card each of RATINGS. Raises Impossible before the card is
+        """How many people gave the explanation of that card each of RATINGS. Raises RoomStateError before the card is
         revealed and everybody may see the explanation.
         """
         if place not in self.turned or not self.is_reason_out(place):
-            raise Impossible("This explanation is not revealed yet.")
+            raise RoomStateError("This explanation is not revealed yet.")
         given = Counter(self._ratings[self._first[place]].values())
         return [given[value] for value in RATINGS]
 
@@ -448,9 +448,9 @@ class Room:
         return now
 
     def phone(self, person: str) -> dict[str, Any]:
-        """What that person's phone shows now. Raises Impossible for who has not joined."""
+        """What that person's phone shows now. Raises RoomStateError for who has not joined."""
         if person not in self.people:
-            raise Impossible("Join this class first.")
+            raise RoomStateError("Join this class first.")
         now = self._now() | {"nickname": self.people[person].nickname}
         if self.phase in ("voting", "closed", "revealed"):
             arm = self.arm(person, self.place)

@@ -37,7 +37,7 @@ MOST_LIVE = 100
 """Rooms that are kept in memory; the others are read again when somebody asks for them."""
 
 
-class RoomNotFound(Exception):
+class RoomNotFoundError(Exception):
     """No room has that code, or not for this person: both are said alike."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class LiveRoom:
         return home.signature(f"room {self.path.stem} {visitor}")[:16]
 
     def write(self, record: Frozen, by: str = "") -> None:
-        """Let something happen, once the journal has it. Raises Impossible, JournalInUseError and JournalFullError."""
+        """Let something happen, once the journal has it. Raises RoomStateError, JournalInUseError, JournalFullError."""
         self.room.check(record, by)
         if self._journal is None:
             self._journal = Journal(self.path)
@@ -72,35 +72,35 @@ class LiveRoom:
             self.close()
 
     def join(self, visitor: str, nickname: str) -> None:
-        """Let a visitor in; who is in stays in. Raises Impossible, RoomNotFound where it was opened long ago,
+        """Let a visitor in; who is in stays in. Raises RoomStateError, RoomNotFoundError where it was opened long ago,
         JournalInUseError and JournalFullError.
         """
         person = self.person(visitor)
         if person in self.room.people:
             return
         if time.time() - self.opened_at > JOIN_SECONDS:
-            raise RoomNotFound
+            raise RoomNotFoundError
         self.write(Joined(nickname=nickname), person)
 
     def vote(self, visitor: str, place: int, value: str) -> None:
-        """Keep a visitor's vote. Raises Impossible, JournalInUseError and JournalFullError."""
+        """Keep a visitor's vote. Raises RoomStateError, JournalInUseError and JournalFullError."""
         self.write(Voted(place=place, value=value), self.person(visitor))
 
     def sketch(self, visitor: str, place: int, ys: tuple[int, ...]) -> None:
-        """Keep a visitor's curve. Raises ValidationError for what is no curve, Impossible, JournalInUseError and
+        """Keep a visitor's curve. Raises ValidationError for what is no curve, RoomStateError, JournalInUseError and
         JournalFullError.
         """
         self.write(Sketched(place=place, ys=ys), self.person(visitor))
 
     def rate(self, visitor: str, place: int, value: int) -> None:
         """Keep how convincing a visitor finds the explanation. Raises ValidationError for a value that is none of
-        RATINGS, Impossible, JournalInUseError and JournalFullError.
+        RATINGS, RoomStateError, JournalInUseError and JournalFullError.
         """
         self.write(Rated(place=place, value=value), self.person(visitor))
 
     def move(self, phase: str, place: int, is_end: bool = False) -> bool:
         """Go on from that phase of that card, to the result where it `is_end`. Whether the room was there: a key
-        pressed twice counts once. Raises Impossible, JournalInUseError and JournalFullError.
+        pressed twice counts once. Raises RoomStateError, JournalInUseError and JournalFullError.
         """
         step = RoomEnded() if is_end else self.room.next_move()
         if (phase, place) != (self.room.phase, self.room.place) or step is None:
@@ -181,12 +181,12 @@ class Rooms:
         return {place: known[about] for about, place in sorted(first.items()) if about in known}
 
     def find(self, code: str) -> LiveRoom:
-        """The room with that code. Raises RoomNotFound, and GamePackError where its cards are gone."""
+        """The room with that code. Raises RoomNotFoundError, and GamePackError where its cards are gone."""
         if live := self.in_memory(code):
             return live
         code = code.strip().upper()
         if code not in self._paths:
-            raise RoomNotFound
+            raise RoomNotFoundError
         return self._keep(code, self._read(self._paths[code]))
 
     def in_memory(self, code: str) -> LiveRoom | None:
@@ -214,7 +214,7 @@ class Rooms:
     def _read(self, path: Path) -> LiveRoom:
         first, begun, *events = [*journal.read(path).events, None, None]
         if not isinstance(first, Started) or not isinstance(begun, Recorded) or begun.record != name_of(RoomOpened):
-            raise RoomNotFound
+            raise RoomNotFoundError
         opened = RoomOpened.model_validate(begun.data)
         room = Room(opened, cards.found_again(self.source(opened.run, opened.pack), opened.cards))
         for event in events:

@@ -38,6 +38,7 @@ from ..events import (
 )
 from ..parsers import fields
 from ..score import Score
+from ..text.system_prompts import with_system
 from ..transcript import Transcript, ancestors, name_of
 
 # Whether two results are the same, up to rounding.
@@ -98,7 +99,7 @@ class RunIO:
     stored.
 
     `live`: also publish a `token` event for each piece of an answer as it arrives. `stand_on` returns the results of
-    the run's prerequisites (`core.runs.prerequisites`) by item, which may have to be made first. Once `enough` is true,
+    the run's prerequisites (`core.runs.driver`) by item, which may have to be made first. Once `enough` is true,
     no further case is begun, and the run ends as cancelled.
     """
 
@@ -116,6 +117,8 @@ class RunState:
     def __init__(self, id: str, ports: RunIO, history: Iterable[Event] = ()) -> None:
         self.id = id
         self.ports = ports
+        self.system: Mapping[str, str] = {}
+        """The system prompt that a person set, by role."""
         self.state = Transcript()
         """All that was published, also before a stop."""
         self.answers: dict[str, dict[str, Answered]] = {}
@@ -238,7 +241,7 @@ class CaseContext:
         request = Request(
             role=role,
             model=model,
-            messages=prompt.messages,
+            messages=with_system(prompt, self.session.system.get(role, "")).messages,
             sampling=sampling,
             slots=prompt.slots,
             prompt=prompt.id,

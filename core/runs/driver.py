@@ -4,20 +4,90 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from .. import journal
-from ..events import Event, Frozen
+from .. import home, journal
+from ..events import Event, Finished, Frozen, Recorded
 from ..journal import Journal
-from ..labs.base.lab import Lab, Prerequisite
+from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
 from ..transcript import Transcript, transcript
-from . import prerequisites
 from .context import Publish, Resolve
-from .engine import RunIO, RunRequest, execute, new_id, user_inputs
+from .engine import PRIOR, RunIO, RunRequest, execute, new_id, user_inputs
 from .fork import fork_of, narrowed
+
+# The runs that another run needs (`core.labs.base.lab.Prerequisite`). Each was made here already, came with the app
+# (`home.priors`), or is made first.
+
+
+Sees = Callable[[str], bool]
+"""Whether a run, given by its id, may be viewed."""
+
+
+def earlier_runs(lab: Lab, spec: Spec, folder: Path, sees: Sees) -> Iterator[tuple[str, Transcript]]:
+    """The runs with exactly this specification and the current prompts, as id and transcript: the newest first, and
+    last those that came with the app.
+    """
+    for path, begun in _begun(lab, folder, sees):
+        if begun == spec:
+            # A run that was deleted meanwhile, is of another version, or is damaged is skipped.
+            with suppress(OSError, ValueError):
+                yield path.stem, transcript(journal.read(path).events)
+
+
+def _begun(lab: Lab, folder: Path, sees: Sees) -> Iterator[tuple[Path, Spec]]:
+    shipped = home.priors()
+    for place in (folder, shipped):
+        for path in reversed(journal.list_journals(place, f"*-{lab.name}-*")):
+            with suppress(OSError, ValueError):
+                begun = journal.first_event(path)
+                if begun is None or begun.about or begun.forked_from or begun.lab != lab.name:
+                    continue
+                spec = lab.spec.model_validate(begun.spec)
+                if begun.prompts == lab.prompts(spec) and (place == shipped or sees(path.stem)):
+                    yield path, spec
+
+
+def record_of(prior: Prerequisite, folder: Path, sees: Sees) -> Frozen | None:
+    """The result of the newest run of a prerequisite that has one; None if there is none."""
+    return next(
+        (found for _, state in earlier_runs(prior.lab, prior.spec, folder, sees) if (found := prior.read(state))), None
+    )
+
+
+def records(lab: Lab, read: Reads, folder: Path, sees: Sees) -> Iterator[tuple[Spec, Frozen]]:
+    """The result of each of the lab's specifications that ran here or came with the app; see `Prerequisite.read`."""
+    for spec in dict.fromkeys(spec for _, spec in _begun(lab, folder, sees)):
+        if (found := record_of(Prerequisite(lab, spec, read, wanted=False), folder, sees)) is not None:
+            yield spec, found
+
+
+def prerequisites_of(lab: Lab, spec: Spec) -> dict[str, Prerequisite | Frozen]:
+    """The prerequisites of a run with that specification, by the item of their record."""
+    every = enumerate(lab.prerequisites(spec), start=1)
+    return {PRIOR if number == 1 else f"{PRIOR}-{number}": one for number, one in every if one is not None}
+
+
+def missing_prerequisites(lab: Lab, spec: Spec, history: Iterable[Event]) -> dict[str, Prerequisite | Frozen]:
+    """The prerequisites that a run still needs, by item. A resumed run keeps those that it has recorded; one that
+    completed needs none.
+    """
+    history = list(history)
+    if not history:
+        return prerequisites_of(lab, spec)
+    over = any(isinstance(event, Finished) and event.status == "completed" for event in history)
+    if over:
+        return {}
+    has = {event.item for event in history if isinstance(event, Recorded) and not event.case}
+    return {
+        item: one
+        for item, one in prerequisites_of(lab, spec).items()
+        if isinstance(one, Prerequisite) and one.wanted and item not in has
+    }
+
 
 Make = Callable[[RunRequest], Awaitable[object]]
 """Makes a run from start to finish, with its journal."""
@@ -50,7 +120,7 @@ class Driver:
     folder: Path
     owner: str = ""
     study: str = ""
-    sees: prerequisites.Sees = lambda run: True
+    sees: Sees = lambda run: True
     making: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
     """A lock by specification: a prerequisite of several runs is made only once."""
 
@@ -79,7 +149,7 @@ class Driver:
         """
         fork = going.forked_from or fork_of(going.history)
         lab = narrowed(going.lab, fork) if fork else going.lab
-        due = {} if fork or going.reread_from else prerequisites.missing_prerequisites(lab, going.spec, going.history)
+        due = {} if fork or going.reread_from else missing_prerequisites(lab, going.spec, going.history)
 
         async def stand_on() -> dict[str, Frozen]:
             if ready is not None:
@@ -113,7 +183,7 @@ class Driver:
         if not isinstance(first, Prerequisite):
             return first
         async with self.making[first.spec.model_dump_json()]:
-            known = await asyncio.to_thread(prerequisites.record_of, first, self.folder, self.sees)
+            known = await asyncio.to_thread(record_of, first, self.folder, self.sees)
             if known is not None or not first.wanted:
                 return known
             going = RunRequest(first.lab, first.spec, new_id(first.lab.name))

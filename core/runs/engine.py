@@ -26,7 +26,7 @@ from ..events import CallError, Event, Failed, Finished, Fork, Frozen, OutOfReac
 from ..journal import JournalFullError, JournalInUseError
 from ..labs.base.cases import Begun, Case, Result, Trial, View
 from ..labs.base.lab import Lab
-from ..labs.base.spec import MOST_CASES, BadInput, Spec
+from ..labs.base.spec import MOST_CASES, BadInputError, Spec
 from ..package_data import ROOT
 from ..policy import child_environment
 from ..rulesets import PerRuleset
@@ -153,6 +153,7 @@ def _add(addition: UserInput, session: RunState) -> None:
 
 async def _measure(going: RunRequest, session: RunState) -> bool:
     """Record the prerequisites' results, then measure all cases; False if there was enough before the last case."""
+    session.system = going.spec.system_prompts
     # Before anything that takes time, such as reading a data set or a qualification test.
     asyncio.get_running_loop().run_in_executor(None, going.lab.preload, going.spec)
     if session.ports.stand_on is not None:
@@ -196,7 +197,7 @@ class _Cases:
     async def measure(self) -> bool:
         """Measure all cases, then the figures of the run; False if there was enough before the last case.
 
-        Raises BadInput, and CallError if every case failed.
+        Raises BadInputError, and CallError if every case failed.
         """
         # Reading or downloading a data set may take minutes.
         cases, held = await run_in_thread(self._planned)
@@ -247,11 +248,11 @@ class _Cases:
             cases = list(islice(self.lab.cases(self.spec), MOST_CASES + 1))
             held = self.lab.dataset_record(self.spec)
         except ValueError as error:
-            raise BadInput(str(error)) from error
+            raise BadInputError(str(error)) from error
         if not cases:
-            raise BadInput("There is nothing to measure: these settings give no case.")
+            raise BadInputError("There is nothing to measure: these settings give no case.")
         if len(cases) > MOST_CASES:
-            raise BadInput(
+            raise BadInputError(
                 f"A run has at most {MOST_CASES:,} cases. Set a limit, or make it a study, which has no maximum."
             )
         return cases, held
@@ -332,7 +333,7 @@ def _soon(figures: Iterator[Figure]) -> tuple[list[Figure], bool]:
 
 @cache
 def app_version() -> str:
-    """This program's version."""
+    """The version of this program."""
     import tomllib
     from importlib import metadata
 

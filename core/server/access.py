@@ -139,17 +139,17 @@ class RunAccess:
         if not self.visitor.takes_part:
             raise QuotaExceededError(COOKIES_NEEDED)
 
-    def came_to(self, first: Prerequisite) -> Frozen | None:
+    def result_of(self, first: Prerequisite) -> Frozen | None:
         """The result that a run of the visitor's would use for that prerequisite; None if no run has produced one."""
-        return self._jobs.came_to(first, self.visitor.name)
+        return self._jobs.result_of(first, self.visitor.name)
 
-    def lacks(self, first: Prerequisite) -> bool:
+    def is_missing(self, first: Prerequisite) -> bool:
         """Whether the prerequisite is wanted, and no run that the visitor may use has produced it yet."""
-        return self._jobs.lacks(first, self.visitor.name)
+        return self._jobs.is_missing(first, self.visitor.name)
 
-    def made(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
+    def results(self, lab: Lab, read: Reads) -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the visitor may view."""
-        return self._jobs.made(lab, read, self.visitor.name)
+        return self._jobs.results(lab, read, self.visitor.name)
 
     def repredict(self, run_id: str, simulator: str, resolve: Resolve | None = None) -> str:
         """Let another model predict in a completed run, as a new run of the visitor's (`JobRunner.repredict`). Raises
@@ -159,9 +159,9 @@ class RunAccess:
         self.must_be_known()
         return self._jobs.repredict(run_id, simulator, resolve, self.visitor.name)
 
-    def like(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
+    def runs_of_spec(self, lab: Lab, spec: Spec) -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the visitor may view, the newest first."""
-        return self._jobs.like(lab, spec, self.visitor.name)
+        return self._jobs.runs_of_spec(lab, spec, self.visitor.name)
 
     def play(self, lab: str, case: str, trial: str, guess: Played) -> bool:
         """Store a guess in the game (`Annotations.add_guess`). Raises QuotaExceededError."""

@@ -17,7 +17,7 @@ from ..events import Event, Fork, Frozen, Model, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError, NewerSchemaError
 from ..labs.base.lab import Lab, Prerequisite, Reads
 from ..labs.base.spec import Spec
-from ..runs import fairness, prerequisites
+from ..runs import driver, fairness
 from ..runs.context import Resolve
 from ..runs.driver import Driver, new_predictions, new_reading
 from ..runs.engine import RunRequest, UserInput, new_id
@@ -26,9 +26,54 @@ from ..runs.fork import ForkPlan, fork_of, fork_resolve, inputs, narrowed, plann
 from ..runs.library import RunLibrary, RunNotFoundError, Watch, of_today
 from ..transcript import Transcript
 from .annotations import Annotations
-from .quotas import Charge, Quotas, free_of_charge, planned_calls
-from .run_queue import RunQueue
+from .quotas import Charge, Quotas, free_of_charge, is_counted, planned_calls
 from .usage import CallUsage
+
+# The queue in which runs wait for a place.
+
+
+class RunQueue:
+    """Runs that wait on `loop`, by number (`Quotas.begin`); a run without a number needs no place."""
+
+    def __init__(self, allowance: Quotas, loop: asyncio.AbstractEventLoop) -> None:
+        self._allowance = allowance
+        self._loop = loop
+        self._turn = threading.Lock()
+        self._waiting: dict[int, asyncio.Event] = {}
+
+    async def wait(self, number: int | None) -> None:
+        """Wait until the run has a place; to be called on the loop."""
+        if number is None:
+            return
+        placed = asyncio.Event()
+        with self._turn:
+            self._waiting[number] = placed
+        try:
+            self._hand_out()
+            await placed.wait()
+        finally:
+            with self._turn:
+                del self._waiting[number]
+
+    def leave(self, number: int | None) -> None:
+        """Release the place of a run that is over, whether it ran or was still in the queue. May be called from any
+        thread.
+        """
+        if number is not None:
+            self._allowance.ledger.over(number)
+            self._hand_out()
+
+    def people_ahead(self, run: str) -> int | None:
+        """How many other people come before the run; None if it is not in the queue. May be called from any thread."""
+        return self._allowance.ledger.people_ahead(run) if is_counted() else None
+
+    def _hand_out(self) -> None:
+        """Assign the free places, and wake the runs that got one."""
+        in_line = self._allowance.allocate_slots()
+        with self._turn:
+            for number in self._waiting.keys() - in_line:
+                self._loop.call_soon_threadsafe(self._waiting[number].set)
+
 
 Replaying = Callable[[str, Iterable[Event]], Model]
 """Makes a model that answers only what a run's journal holds, from the run's id and events."""
@@ -141,8 +186,8 @@ class JobRunner(RunLibrary):
         QuotaExceededError.
         """
         calls = self._calls(self.labs[lab], spec)
-        for first in prerequisites.prerequisites_of(self.labs[lab], spec).values():
-            if isinstance(first, Prerequisite) and self.lacks(first, owner):
+        for first in driver.prerequisites_of(self.labs[lab], spec).values():
+            if isinstance(first, Prerequisite) and self.is_missing(first, owner):
                 more = self._calls(first.lab, first.spec)
                 calls = more if calls is None else calls + (more or 0)
         going = RunRequest(self.labs[lab], spec, new_id(lab), additions=additions)
@@ -288,23 +333,23 @@ class JobRunner(RunLibrary):
             watch.refresh()
         return watch
 
-    def came_to(self, first: Prerequisite, owner: str = "") -> Frozen | None:
+    def result_of(self, first: Prerequisite, owner: str = "") -> Frozen | None:
         """The result that a run of the owner's would use for that prerequisite; None if no run has produced one."""
-        return prerequisites.record_of(first, self.folder, self._seen_by(owner))
+        return driver.record_of(first, self.folder, self._seen_by(owner))
 
-    def lacks(self, first: Prerequisite, owner: str = "") -> bool:
+    def is_missing(self, first: Prerequisite, owner: str = "") -> bool:
         """Whether the prerequisite is wanted, and no run that the owner may use has produced it yet."""
-        return first.wanted and self.came_to(first, owner) is None
+        return first.wanted and self.result_of(first, owner) is None
 
-    def made(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
+    def results(self, lab: Lab, read: Reads, owner: str = "") -> Iterator[tuple[Spec, Frozen]]:
         """Each specification of that lab with its result, from the runs that the owner may view
         (`Prerequisite.read`).
         """
-        return prerequisites.records(lab, read, self.folder, self._seen_by(owner))
+        return driver.records(lab, read, self.folder, self._seen_by(owner))
 
-    def like(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
+    def runs_of_spec(self, lab: Lab, spec: Spec, owner: str = "") -> Iterator[tuple[str, Transcript]]:
         """The runs with exactly this specification that the owner may view, the newest first."""
-        return prerequisites.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
+        return driver.earlier_runs(lab, spec, self.folder, self._seen_by(owner))
 
     def _calls(self, lab: Lab, spec: Spec) -> int | None:
         """The most calls that count towards limits that a run can make; None if it asks only robots and replays. Raises

@@ -21,7 +21,7 @@ from pathlib import Path
 from .. import home, policy
 from ..errors import ExplainError
 from . import usage
-from .rate_limits import network_of
+from .usage import network_of
 
 HOST, TEACHER, PARTICIPANT = policy.ROLES
 

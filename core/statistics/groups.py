@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .means import Kind, Range, interval_of_items
-from .shares import FEW, is_thin
+from .intervals import FEW, Kind, Range, interval_of_items, is_thin
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 COLUMNS = (
     *("macro", "micro", "low", "high", "how", "items", "items_of", "undefined"),
@@ -87,3 +88,103 @@ def _figures(rows: pd.DataFrame, item: str, kind: Kind, ends: Range | None) -> d
         "thin": is_thin(items, items_of) or is_thin(trials, trials_of),
         "faint": items < FEW,
     }
+
+
+# What a figure would have been under every other analysis choice that could have been made just as well.
+
+
+class AnalysisChoice(NamedTuple):
+    """A choice (rules, simulator, votes), the options that were tried, and by how much the figure `moves` on average if
+    only this choice changes: largest minus smallest. None if it never changes alone.
+    """
+
+    name: str
+    tried: tuple[Any, ...]
+    moves: float | None
+
+
+@dataclass(frozen=True)
+class Multiverse:
+    """One figure under every combination of choices that was tried.
+
+    `universes`: a row per combination, with a column per choice, `value` (NaN if undefined), `n` items of `of`. `low`,
+    `high`: the smallest and largest value. `missing`: the number of combinations that were not tried. `choices`: the
+    choices, starting with the one that moves the figure most. `items`: columns `item`, `choice` and `changes`, the
+    share of the settings of the other choices in which the item's outcome changes with this choice, with undefined
+    counted as an outcome; largest first, without items that never change.
+    """
+
+    universes: pd.DataFrame
+    low: float | None
+    high: float | None
+    missing: int
+    choices: tuple[AnalysisChoice, ...]
+    items: pd.DataFrame
+
+
+def multiverse(frame: pd.DataFrame, choices: Sequence[str], item: str = "item", outcome: str = "outcome") -> Multiverse:
+    """Return the range of a mean over items under all combinations of choices (Steegen, Tuerlinckx, Gelman and
+    Vanpaemel 2016, Perspectives on Psychological Science 11, 702-712).
+
+    `frame` has a row for each item (or several, which are averaged) under each combination: the columns `choices`,
+    `item`, and `outcome`, a number, None if undefined. Items without a row for a combination count in `of`. The range
+    is not a confidence interval: it shows what depends on choices, an interval what depends on which items were
+    sampled. Identical outcomes under all choices: low equals high, nothing moves. Guesses under each choice: the range
+    grows with the number of choices, about as far as chance goes. Empty: low and high are None. Raises ValueError
+    without choices, and for a row that lacks an item or a choice.
+    """
+    import pandas as pd
+
+    names = list(choices)
+    if not names:
+        raise ValueError("a multiverse needs a choice")
+    if frame[[item, *names]].isna().any(axis=None):
+        raise ValueError("a row lacks its item or one of the choices")
+    numbers = frame.assign(**{outcome: pd.to_numeric(frame[outcome])})
+    table = numbers.pivot_table(outcome, item, names, aggfunc="mean", dropna=False, observed=True, sort=True)
+    tried = numbers[names].drop_duplicates()
+    columns = pd.MultiIndex.from_frame(tried)
+    table.columns = pd.MultiIndex.from_tuples([_tuple(key) for key in table.columns], names=names)
+    table = table.reindex(columns=columns)
+    universes = tried.reset_index(drop=True)
+    universes = universes.assign(value=table.mean().to_numpy(), n=table.count().to_numpy(), of=len(table))
+    moved, found = [], []
+    for name in names:
+        gaps, changes = _alone(name, names, universes, table)
+        moved.append(AnalysisChoice(name, tuple(tried[name].unique()), sum(gaps) / len(gaps) if gaps else None))
+        found.append(changes)
+    moved.sort(key=lambda choice: -1 if choice.moves is None else choice.moves, reverse=True)
+    items = pd.concat(found, ignore_index=True)
+    items = items[items["changes"] > 0].sort_values(["changes", "item", "choice"], ascending=[False, True, True])
+    possible = 1
+    for name in names:
+        possible *= int(tried[name].nunique())
+    values = universes["value"].dropna()
+    low, high = (float(values.min()), float(values.max())) if len(values) else (None, None)
+    return Multiverse(universes, low, high, possible - len(tried), tuple(moved), items.reset_index(drop=True))
+
+
+def _tuple(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _alone(
+    name: str, names: list[str], universes: pd.DataFrame, table: pd.DataFrame
+) -> tuple[list[float], pd.DataFrame]:
+    """Return, for changes of `name` alone, how far the value moves each time, and how often each item's outcome
+    changes.
+    """
+    import pandas as pd
+
+    others = [other for other in names if other != name]
+    groups = universes.groupby(others, dropna=False, sort=False) if others else [((), universes)]
+    gaps: list[float] = []
+    changed: list[pd.Series[Any]] = []
+    for _, group in groups:
+        if len(group) < 2:
+            continue
+        if group["value"].notna().sum() > 1:
+            gaps.append(float(group["value"].max() - group["value"].min()))
+        changed.append(table.iloc[:, list(group.index)].nunique(axis=1, dropna=False) > 1)
+    share = pd.concat(changed, axis=1).mean(axis=1) if changed else pd.Series(0.0, index=table.index)
+    return gaps, pd.DataFrame({"item": share.index, "choice": name, "changes": share.to_numpy(dtype=float)})

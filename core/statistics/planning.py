@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .interval import ROOM
-from .shares import wilson
+from .intervals import ROOM, wilson
 
 
 def items_for_width(width: float, share: float = 0.5) -> int:

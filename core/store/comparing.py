@@ -14,7 +14,7 @@ from urllib.parse import parse_qs
 from ..labs.base.declared import FACETS
 from ..rulesets import PARSER_NAMES, RULES
 from ..statistics import Pair
-from ..statistics.subjects import MOST, compare_cells, compare_pairs, corrected
+from ..statistics.comparisons import MOST, compare_cells, compare_pairs, corrected
 from .filters import Filter, from_query
 from .listing import Selection
 from .matching import (

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..labs.base.declared import Judgement
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, RULES
-from ..runs.label_schemes import Scheme
+from ..runs.labels import Scheme
 from ..statistics import Interval, alpha, kappa_interval
 from .audits import UNREAD as UNREAD
 from .queries import SEEN

@@ -8,8 +8,8 @@ import time
 from collections import defaultdict
 
 from ..events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
-from ..models.errors import NothingListens, RateLimited, WrongKey
-from ..models.prices import price_of
+from ..models.errors import AuthenticationError, RateLimitError, UnreachableServerError
+from ..models.settings import price_of
 from ..runs.fairness import CallsPausedError, Leave, gated
 from .run_status import Tokens
 
@@ -167,8 +167,10 @@ class _Metered:
             try:
                 answer = await self._model.answer(request, on_text)
             except CallError as failure:
-                is_down = isinstance(failure, NothingListens)
-                is_shut = isinstance(failure, WrongKey) or (isinstance(failure, RateLimited) and not failure.may_pass)
+                is_down = isinstance(failure, UnreachableServerError)
+                is_shut = isinstance(failure, AuthenticationError) or (
+                    isinstance(failure, RateLimitError) and not failure.may_pass
+                )
                 if is_shut or (is_down and not self._reach.answers):
                     raise OutOfReachError(failure) from None
                 if not (is_down or failure.may_pass):
@@ -180,7 +182,7 @@ class _Metered:
                 # Once the endpoint is given up, a call that waited with others is not the cause just because it fails
                 # last.
                 is_alone = is_alone and self._reach.lost_for <= PATIENCE
-                is_refused = isinstance(failure, RateLimited)
+                is_refused = isinstance(failure, RateLimitError)
                 if faults >= (REFUSALS if is_refused else FAULTS) or (is_alone and not is_down and not is_refused):
                     raise
                 await self._reach.wait(failure, self._gate.leave)

@@ -26,7 +26,7 @@ from .. import home, journal, lease
 from ..events import CallError
 from ..labs.base.lab import Lab, Prerequisite
 from ..models.ids import is_free
-from ..runs import prerequisites
+from ..runs import driver
 from ..runs.context import Resolve
 from ..transcript import Transcript, transcript
 from .desired_state import wanted
@@ -227,7 +227,7 @@ class Cluster:
 
     async def _in_turn(self, run: Planned) -> Planned | None:
         """Make one run, after its prerequisites were made. Returns the run if it has to be made again."""
-        priors = prerequisites.prerequisites_of(run.lab, run.spec).values()
+        priors = driver.prerequisites_of(run.lab, run.spec).values()
         before = {
             first.spec.model_dump_json(): first for first in priors if isinstance(first, Prerequisite) and first.wanted
         }
@@ -236,7 +236,7 @@ class Cluster:
             for name in sorted(before):
                 await locks.enter_async_context(self._first[name])
             for first in before.values():
-                if await asyncio.to_thread(prerequisites.record_of, first, self.folder, lambda run: True) is None:
+                if await asyncio.to_thread(driver.record_of, first, self.folder, lambda run: True) is None:
                     return await self._once(run)
         return await self._once(run)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from .. import journal
 from ..events import Rules
 from ..labs.base.lab import Lab
-from ..statistics.interval import anytime
+from ..statistics.intervals import anytime
 from ..transcript import Transcript, transcript
 from .plan import MOST_RUNS, Planned, Study
 from .run_status import is_completed

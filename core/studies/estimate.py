@@ -22,8 +22,8 @@ from ..labs.base.lab import Lab, Prerequisite
 from ..labs.base.spec import MOST_CASES, Spec
 from ..models.cache import Cached
 from ..models.ids import is_free
-from ..models.prices import price_of
-from ..runs import prerequisites
+from ..models.settings import price_of
+from ..runs import driver
 from ..runs.context import Resolve
 from ..runs.engine import RunIO, RunRequest, execute
 from ..statistics import FEW, items_for_difference, items_for_power, items_for_width, wilson
@@ -193,10 +193,10 @@ def _calls(run: Planned, cases: int, now: RunStatus, plan: StudyEstimate, cached
 def _of_priors(runs: Iterable[Planned], folder: Path) -> Wanted:
     """The calls of prerequisites of these runs that are not made yet, each counted once."""
     wanted: Wanted = Counter()
-    pairs = ((run, first) for run in runs for first in prerequisites.prerequisites_of(run.lab, run.spec).values())
+    pairs = ((run, first) for run in runs for first in driver.prerequisites_of(run.lab, run.spec).values())
     priors = {first.spec: (run, first) for run, first in pairs if isinstance(first, Prerequisite) and first.wanted}
     for run, first in priors.values():
-        if prerequisites.record_of(first, folder, lambda run: True) is None:
+        if driver.record_of(first, folder, lambda run: True) is None:
             # They use the same prompt as the runs, so their tokens are estimated from the runs'.
             for role, calls in (first.lab.count_calls(first.spec, 1) or {}).items():
                 wanted[run.lab.name, role, first.spec.roles[role][0]] += calls

@@ -99,7 +99,7 @@ LABEL = name_of(Label)
 _GUESSED = ("", "not simulatable")
 """Why a trial that does not count may have been guessed all the same: "cannot be predicted" is a guess too."""
 
-_SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "applies": True}
+_SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "other": None, "applies": True}
 
 
 def _exams(folder: Path) -> dict[str, str]:

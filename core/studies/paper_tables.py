@@ -4,14 +4,16 @@ paper printed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from .. import paper_figures
+from ..events import Rules
 from ..labs.base.declared import Table
 from ..labs.base.lab import Lab
+from ..rulesets import PARSER_NAMES, other_parser
 from ..statistics import Kind, compare, holm
 from .table_cells import BLANK, Row, cells, label, number
 
@@ -22,12 +24,53 @@ TOGETHER = "all columns together"
 """The column for comparing rows in which each item has the mean of its columns."""
 
 
-def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> list[Row]:
+def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "", rules: Rules | None = None) -> list[Row]:
     """The table's cells over the cases of `frame` (`tables.measured`), under `title` or else its own. If no case
     belongs in it, one cell without a value that says so.
+
+    With `rules`, the parser of the values in `frame`, the title says which parser and whose prompts, and each cell also
+    has the value by the other parser.
     """
+    if rules is None:
+        return _cells(table, lab, frame, title or table.title)
+    heading = ", ".join(filter(None, (title or table.title, *_made_with(table, frame, rules))))
+    made = _cells(table, lab, frame, heading)
+    if table.by_parser and not table.of_people and "other" in frame:
+        beside = {_place_of(cell): cell for cell in _cells(table, lab, frame.assign(value=frame["other"]), heading)}
+        for cell in made:
+            if (other := beside.get(_place_of(cell))) is not None and cell["of"]:
+                name = PARSER_NAMES[other_parser(rules)]
+                cell |= {"other": other["value"], "other_n": other["n"], "other_parser": name}
+    for cell in made:
+        if cell["published"] is not None and cell["value"] is not None:
+            cell["why"] = _why(table, frame, rules)
+    return made
+
+
+def _made_with(table: Table, frame: DataFrame, rules: Rules) -> tuple[str, str]:
+    """The parser of a table's values, '' if none parses them, and whose prompts were sent, '' if that is not known."""
+    return PARSER_NAMES[rules] if table.by_parser else "", " and ".join(_prompts(frame))
+
+
+def _prompts(frame: DataFrame) -> list[str]:
+    known = frame["prompts"].dropna() if "prompts" in frame else ()
+    return sorted({str(one) for one in known if one})
+
+
+def _place_of(cell: Row) -> tuple[str, str, str]:
+    return cell["table"], cell["row"], cell["column"]
+
+
+def _why(table: Table, frame: DataFrame, rules: Rules) -> str:
+    """What may make a printed figure and ours differ, in a sentence."""
+    ours = _prompts(frame) != ["the paper's prompts"]
+    parts = ["" if "model" in table.their_rows else "the models", "the prompts (here ours)" if ours else ""]
+    parts += ["the parser (here the updated one)" if table.by_parser and rules == "repaired" else ""]
+    return f"Ours and theirs may differ by {', '.join(filter(None, [*parts, 'the items and their number']))}."
+
+
+def _cells(table: Table, lab: Lab, frame: DataFrame, title: str) -> list[Row]:
     chosen = table.cases(frame)
-    title = title or table.title
     if not len(chosen):
         return [{**BLANK, "table": title, "row": "–", "column": "–", "note": table.nothing}]
     made: list[Row] = []
@@ -46,7 +89,7 @@ def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "") -> li
         made += [{**cell, "table": named, "mixed": mixed} for cell in whole]
         if table.differences:
             gains = [f"{name}_gain" for name in table.metrics]
-            found = _differences(table, part, lab.metric(table.metrics[0]).kind)
+            found = _differences(table, lab, part)
             compared = _beside(found, table, lab, where, gains, rows)
             made += [{**cell, "table": f"{named}, differences"} for cell in compared]
     return made
@@ -84,30 +127,37 @@ def _shared(frame: DataFrame, by: Sequence[str]) -> DataFrame:
     return kept if len(kept) else frame.assign(value=float("nan"))
 
 
-def _differences(table: Table, frame: DataFrame, kind: Kind) -> list[Row]:
+def _differences(table: Table, lab: Lab, frame: DataFrame) -> list[Row]:
     """Compare rows in each column and over all columns together, and columns in each row, two by two over the items
     that both have: a paired t test, as in the papers, and its p corrected by Holm for all tests of the table.
     """
-    rows = frame[frame["metric"] == table.metrics[0]].copy()
-    rows["row"], rows["column"] = _labels(rows, table.rows), _labels(rows, table.columns)
-    columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
     cells: list[Row] = []
+    for name in table.metrics:
+        title = lab.metric(name).title_of_several if len(table.metrics) > 1 else ""
+        for cell in _differences_of(table, frame[frame["metric"] == name], lab.metric(name).kind):
+            cells.append({**cell, "column": " · ".join(filter(None, (cell["column"], title)))})
+    for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
+        cell["p_holm"] = p
+    return cells
+
+
+def _differences_of(table: Table, frame: DataFrame, kind: Kind) -> Iterator[Row]:
+    """Yield the comparisons of one figure, whose cases `frame` has."""
+    rows = frame.assign(row=_labels(frame, table.rows), column=_labels(frame, table.columns))
+    columns, names = list(dict.fromkeys(rows["column"])), list(dict.fromkeys(rows["row"]))
     compared = partial(_compared, kind=kind)
     if "columns" in table.differences:
         for name in names:
             parts = dict(list(rows[rows["row"] == name].groupby("column", sort=False)))
-            cells += [compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2)]
+            yield from (compared(parts[a], parts[b], name, f"{a} over {b}") for a, b in combinations(parts, 2))
     if "rows" in table.differences:
         for a, b in combinations(names, 2):
             first, second = rows[rows["row"] == a], rows[rows["row"] == b]
             for column in columns:
                 of_column = first[first["column"] == column], second[second["column"] == column]
-                cells.append(compared(*of_column, f"{a} over {b}", column))
+                yield compared(*of_column, f"{a} over {b}", column)
             if len(columns) > 1:
-                cells.append(compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER))
-    for cell, p in zip(cells, holm([cell["p"] for cell in cells]), strict=True):
-        cell["p_holm"] = p
-    return cells
+                yield compared(_in_all(first, columns), _in_all(second, columns), f"{a} over {b}", TOGETHER)
 
 
 def _compared(first: DataFrame, second: DataFrame, row: str, column: str, kind: Kind) -> Row:
@@ -161,9 +211,11 @@ def _beside(
             column = label(about, [key for key in table.their_columns if key in about])
             column = _place(table, lab, name, row, column)["column"] if name in table.metrics else column or TOGETHER
             printed = {"published": figure.value, "published_n": figure.n, "source": figure.source}
+            printed["reading"] = paper_figures.address(lab.name, figure.source)
             same = [cell for cell in ours if cell["column"] == column and row in ("", cell["row"])]
             for cell in same:
                 cell.update(printed)
+                cell["difference"] = None if cell["value"] is None else cell["value"] - figure.value
             if not same:
                 cited = f"{row or 'as printed'} ({paper['authors']} {paper['year']})"
                 left.append({**BLANK, "row": cited, "column": column, **printed})

@@ -29,8 +29,7 @@ from ..events import CallError, Rules
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import Spec
-from ..models.prices import price_of
-from ..models.settings import MOST_THINKING_ROOM
+from ..models.settings import MOST_THINKING_ROOM, price_of
 from ..runs.context import complaints
 from .desired_state import MOST_AT_ONCE
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from .. import journal
 from ..models.ids import is_free
-from ..models.prices import price_of
+from ..models.settings import price_of
 from .plan import MOST_RUNS, Planned
 
 Status = Literal["absent", "running", "interrupted", "completed", "cancelled", "failed"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..labs.base.declared import Metric
 from ..statistics import Kind, group_statistics, of_items
-from ..text.plurals import count_noun
+from ..text.display import count_noun
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -18,15 +18,18 @@ Row = dict[str, Any]
 (over items), `trials`, `truth` if the correct value is known, `thin` if less than 70 % counts, `complete`, whether
 all of its runs are, and `stopped_early`, whether one of them ended at the study's `stop_width`.
 
-`published`, `published_n`, `source`: the value that a paper printed there, its n, and where; a cell that only the paper
-has lacks a value. `p`, `p_holm`: p of a paired test, and corrected for all tests of the table. `note` says what else to
-know. `mixed`: its table has several figures, which must not be compared with one another. `behind`: the (run, case)
-pairs of its cases, which are not printed.
+`published`, `published_n`, `source`: the value that a paper printed there, its n, and where; a cell that only the
+paper has lacks a value. `difference` is ours minus theirs, `reading` an address where the paper has it, and `why`
+what may make them differ. `other` and `other_n` are the value and its items by the parser `other_parser`. `p`,
+`p_holm`: p of a paired test, and corrected for all tests of the table. `note` says what else to know. `mixed`: its
+table has several figures, which must not be compared with one another. `behind`: the (run, case) pairs of its cases,
+which are not printed.
 """
 
 BLANK: Row = {
     **{"value": None, "n": 0, "low": None, "high": None, "of": 0, "trials": 0, "thin": False, "truth": None},
     **{"complete": True, "published": None, "published_n": None, "source": None, "p": None, "p_holm": None},
+    **{"difference": None, "reading": None, "why": "", "other": None, "other_n": 0, "other_parser": ""},
     **{"stopped_early": False, "mixed": False, "note": "", "behind": ()},
 }
 

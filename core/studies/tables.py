@@ -15,12 +15,14 @@ from ..events import Scored
 from ..labs.base.declared import FACETS
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
+from ..rulesets import other_parser
 from ..runs import verify
 from ..runs.engine import PRIOR
 from ..score import Score
 from ..statistics import FEW, Kind, Pair, of_items, power_of_pairs
-from ..statistics.subjects import compare_where_equal
+from ..statistics.comparisons import compare_where_equal
 from ..store.matching import ITSELF
+from ..text import paper_prompts
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
@@ -131,13 +133,14 @@ def measured(
     """A row for each case of each run that has begun and each figure of the case, by the study's parser.
 
     run, case, lab, item, control (whether the run is one of the study's controls), complete, early (whether its cell
-    stopped at the study's `stop_width`), imported (from whom, in words; empty if it was made here), damaged (number of
-    damaged lines of its journal), metric, value (NaN if undefined), n, of, truth (of the figure that decides; NaN if it
-    is not known), and a column for each setting, facet and trait, as text. A case without the figure, such as a failed
-    one, has a row too. Rows of the metrics `multiverse.NAMED` hold what a figure would have been under other choices,
-    also with another predictor of the same answers (`predicted_again`); those of `human` what people said, if a table
-    of the study needs it. `kept` holds what an earlier call read of completed runs, by name; this call adds to it.
-    `said` is the folder of what people said, if it is a different one.
+    stopped at the study's `stop_width`), imported (from whom, in words; empty if it was made here), damaged (number
+    of damaged lines of its journal), metric, value (NaN if undefined), n, of, truth (of the figure that decides; NaN
+    if it is not known), other (the value by the other parser), and a column for each setting, facet and trait, as
+    text. A case without the figure, such as a failed one, has a row too. Rows of the metrics `multiverse.NAMED` hold
+    what a figure would have been under other choices, also with another predictor of the same answers
+    (`predicted_again`); those of `human` what people said, if a table of the study needs it. `kept` holds what an
+    earlier call read of completed runs, by name; this call adds to it. `said` is the folder of what people said, if
+    it is a different one.
     """
     import pandas as pd
 
@@ -177,7 +180,7 @@ def measured(
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
-    for name in ("value", "truth"):
+    for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
 
@@ -222,7 +225,7 @@ def imported(study: Study, folder: Path) -> dict[str, str]:
     return {run: one.words for run, one in origins.items() if one is not None}
 
 
-_OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", "n", "of", "truth")
+_OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", "n", "of", "truth", "other")
 
 
 def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> Iterator[Row]:
@@ -232,9 +235,12 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
     found = journal.read(path)
     state = transcript(found.events)
     rules = study.rules
+    other_rules = other_parser(rules)
     # A field that is left out of the JSON because it has its default is a setting too.
     settings = {name: value for name, value in run.spec if isinstance(value, str)}
     settings |= {name: setting_text(value) for name, value in run.spec.model_dump(mode="json").items()}
+    if "prompts" in type(run.spec).model_fields:
+        settings["prompts"] = paper_prompts.in_words(settings.get("prompts") or None)
     for case, progress in state.cases.items():
         # Cases that ended after the early stop do not count: which ones did may depend on their results.
         if early is not None and case not in early.cases:
@@ -258,6 +264,8 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         }
         scores: dict[str, Scored | Score | None] = {m.name: log.score(m.name, rules) for m in run.lab.metrics}
         scores |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view.by(rules))}
+        others: dict[str, Scored | Score | None] = {m.name: log.score(m.name, other_rules) for m in run.lab.metrics}
+        others |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view.by(other_rules))}
         begun = any(scores.values())
         for metric, score in scores.items():
             yield {
@@ -266,13 +274,22 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
                 **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric == decides else None,
+                "other": other.value if (other := others.get(metric)) else None,
             }
-        for other in multiverse.otherwise(run.lab, view):
-            metric = f"{multiverse.NAMED}{other.metric}"
+        for choice in multiverse.otherwise(run.lab, view):
+            metric = f"{multiverse.NAMED}{choice.metric}"
             yield {
                 **about,
-                **other.made,
-                **{"metric": metric, "value": other.value, "n": 1, "of": 1, "truth": None, "applies": True},
+                **choice.made,
+                **{
+                    "metric": metric,
+                    "value": choice.value,
+                    "other": None,
+                    "n": 1,
+                    "of": 1,
+                    "truth": None,
+                    "applies": True,
+                },
             }
 
 
@@ -306,7 +323,7 @@ def all_cells(study: Study, labs: Mapping[str, Lab], frame: DataFrame) -> list[R
                 made += _table(table, labs[lab], of_lab)
             for declared in labs[lab].studies.tables:
                 if declared.kind == table.kind:
-                    made += paper_tables.table_cells(declared, labs[lab], of_lab, table.title)
+                    made += paper_tables.table_cells(declared, labs[lab], of_lab, table.title, study.rules)
     surely = power(made)
     for lab in dict.fromkeys(own["lab"]):
         made += multiverse.rows(labs[lab], own[own["lab"] == lab])

@@ -298,7 +298,8 @@ function Wall() {
     say(status === 200 ? "" : why);
   };
   useEffect(() => { if (!code) open(false); }, []);
-  useEffect(() => {
+  // Before the page is painted: a key that is pressed as soon as a button is there means that button.
+  useLayoutEffect(() => {
     const press = (event) => {
       if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.target.closest?.("a")) return;
       const does = { " ": go, ArrowRight: go, h: () => hide(!areHidden), t: () => count(SECONDS) }[event.key];

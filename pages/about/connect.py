@@ -7,13 +7,13 @@ from pydantic import SecretStr, ValidationError
 
 from core import entry, policy
 from core.events import CallError
-from core.models.client import list_models
-from core.models.errors import NothingListens
+from core.models.connection import list_models
+from core.models.errors import UnreachableServerError
 from core.models.settings import MOST_THINKING_ROOM, PRESETS, EndpointConfig, parse_headers, parse_query
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages.components import session
-from pages.components.models import TRIED, choose
 from pages.components.run import problems
+from pages.components.session import TRIED, choose
 from pages.components.text import plain
 from pages.components.throttle import waits
 
@@ -160,7 +160,7 @@ def add(config: EndpointConfig, model: str = "") -> None:
     try:
         with waits("Asking for its models …"):
             listed = list_models(config)
-    except NothingListens as error:
+    except UnreachableServerError as error:
         problems(error)
         return
     except CallError as error:

@@ -12,10 +12,10 @@ from core.home import DataDirError
 from core.labs.base.lab import Lab
 from core.server import admin
 from core.server.admin import ActiveRun
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import PACE

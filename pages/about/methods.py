@@ -7,7 +7,7 @@ import streamlit as st
 
 from core import entry
 from core.datasets import registry
-from core.text import glossary
+from core.text import display
 from pages.components import lab_page
 from pages.components.tables import table
 
@@ -21,7 +21,7 @@ st.header("Words", anchor=False)
 st.markdown("Our words, and the field's words for the same things.")
 table(
     pd.DataFrame(
-        [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in glossary.entries().items()]
+        [{"Here": name, "In the field": one.term, "Meaning": one.meaning} for name, one in display.entries().items()]
     ),
     "glossary",
     "Glossary: our words, the field's terms, and what they mean",

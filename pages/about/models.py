@@ -12,7 +12,7 @@ from core import entry, home, optional, policy
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import Spec
-from core.models import capabilities, gguf, local
+from core.models import capabilities, local
 from core.models.capabilities import Capabilities
 from core.models.catalog import ModelInfo
 from core.models.download import HubModel, downloadable
@@ -22,12 +22,12 @@ from core.sandbox import sandbox
 from core.server.quotas import QuotaExceededError
 from core.store import queries
 from core.store.store import Store, StoreError
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
-from pages.components.models import choose, chosen_models
 from pages.components.run import problems
+from pages.components.session import choose, chosen_models
 from pages.components.text import plain
 
 FEW = 8
@@ -140,7 +140,7 @@ def tests() -> None:
             continue
         st.header(lab.title, anchor=False)
         st.markdown(lab.about)
-        st.markdown(lab.say_who_passed(session.catalog().is_at_hand, session.runs().made))
+        st.markdown(lab.say_who_passed(session.catalog().is_at_hand, session.runs().results))
         for model, spec in fit:
             with st.container(horizontal=True, vertical_alignment="center", key=f"{lab.path}-{model}"):
                 run_id, said = _taken(lab, spec)
@@ -154,7 +154,7 @@ def tests() -> None:
 def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
     """Return the newest run that has a result or is in progress, and its verdict; both empty if there is none."""
     visit = session.runs()
-    for run_id, state in visit.like(lab, spec):
+    for run_id, state in visit.runs_of_spec(lab, spec):
         view = lab.view(state.case(state.only))
         if visit.run(run_id).active() or view.outcome not in ("waiting", "failed"):
             return run_id, " ".join(lab.verdict(view))
@@ -262,7 +262,7 @@ def own_file() -> None:
     if path.strip():
         file = Path(path.strip()).expanduser()
         try:
-            gguf.context(file)
+            local.context(file)
         except CallError as error:
             problems(error)
             return

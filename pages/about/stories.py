@@ -5,11 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from core.report.scenes import of_case
-from core.runs.recordings import Recording
+from core.runs.library import Recording
 from core.scene import Scene, in_short
-from pages.components import recording_note, session
+from pages.components import recordings, session
+from pages.components.recordings import STORIES, address, story_cards
 from pages.components.run_view import screen_number
-from pages.components.story_cards import STORIES, address, story_cards
 from pages.viewer.component import Together, Where, stage
 
 
@@ -17,7 +17,7 @@ def scene(one: Recording) -> Scene:
     """Return the scene of a recording for the presentation. From the description of a function, it leaves out domain,
     code and note.
     """
-    lab, state = recording_note.lab_of(one), session.run(one.run).watch().transcript
+    lab, state = recordings.lab_of(one), session.run(one.run).watch().transcript
     whole = of_case(lab, state, state.only)
     untold = {"domain": "", "code": "", **({"note": ""} if whole.claim and whole.claim.code else {})}
     claim = whole.claim and whole.claim.model_copy(update=untold)
@@ -27,8 +27,8 @@ def scene(one: Recording) -> Scene:
 
 def draw_recording(one: Recording) -> None:
     """Present one story, and at its end what it shows and links to go on."""
-    number, lab = STORIES.index(one), recording_note.lab_of(one)
-    links = [(f"Next: {recording_note.title(after)}", address(after)) for after in STORIES[number + 1 : number + 2]]
+    number, lab = STORIES.index(one), recordings.lab_of(one)
+    links = [(f"Next: {recordings.title(after)}", address(after)) for after in STORIES[number + 1 : number + 2]]
     links += [
         ("All its prompts and answers", f"/case?run={one.run}"),
         ("Step by step", f"/case?run={one.run}&replay=1"),
@@ -38,12 +38,12 @@ def draw_recording(one: Recording) -> None:
     ]
     series = {
         "whole": [f"/{lab.path}?run={one.run}"],
-        "head": recording_note.title(one),
+        "head": recordings.title(one),
         "headline": one.twist,
         "words": "A good explanation lets you predict the model. This does not say whether an answer is right, or "
         "what goes on inside a model.",
         "links": links,
-        "foot": recording_note.about_all(),
+        "foot": recordings.about_all(),
         "leave": "/stories",
     }
     stage("tell", [scene(one)], f"story-{number}", where=Where(place=screen_number()), together=Together(series=series))
@@ -54,6 +54,6 @@ if chosen is None:
     st.title("Stories", anchor=False)
     st.markdown("A small language model answered and said why. Then we tested it.")
     story_cards(STORIES)
-    st.caption(recording_note.about_all())
+    st.caption(recordings.about_all())
 else:
     draw_recording(chosen)

@@ -13,7 +13,7 @@ from core.report.game.page import FIRST
 from pages import addresses
 from pages.components import lab_page
 from pages.components.link_cards import LinkCard, link_cards
-from pages.components.story_cards import STORIES, story_cards
+from pages.components.recordings import STORIES, story_cards
 from pages.viewer.component import game
 
 

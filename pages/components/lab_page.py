@@ -2,26 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
-from core import entry
+from core import entry, package_data
 from core.datasets.on_data import OnData
 from core.events import CallError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Spec, knobs
-from core.text.plurals import count_noun
-from core.transcript import Transcript
-from pages.components import plain_case, plain_methods
-from pages.components.datasets import from_dataset, of_dataset
-from pages.components.models import SHIPPED, short
-from pages.components.widgets import filled, one_of, widget
+from core.paper_figures import source
+from core.text.display import count_noun
+from core.text.templates import TemplateError, load
+from core.transcript import CaseProgress, Transcript
+from pages.components import tables
+from pages.components.session import SHIPPED, short
+from pages.components.tables import table
+from pages.components.text import plain
+from pages.components.widgets import filled, from_dataset, of_dataset, one_of, widget
+
+# A lab's section of the Methods page, drawn from what the lab declares, and parts for labs that say more.
+
+
+RULES = "Original parser and updated parser"
+
+
+def method_texts(lab: Lab) -> dict[str, str]:
+    """Draw title, paper, procedure and figures of the lab from `data/methods.toml`, and return all its texts by
+    name.
+    """
+    texts: dict[str, str] = package_data.table("methods")[lab.name]
+    paper = source(lab.name)
+    authors = plain(texts.get("authors", paper["authors"]))
+    st.header(texts["title"], anchor=False)
+    after = f"After {authors} {paper['year']}, *{plain(paper['title'])}* (arXiv {plain(paper['arxiv'])})."
+    st.markdown(f"{after}\n\n{texts['procedure']}")
+    st.markdown(texts["figures"])
+    return texts
+
+
+def folded(title: str, icon: str, key: str, text: str, lines: Iterable[str] = ()) -> None:
+    """Draw a text that unfolds on a click, with a list below it."""
+    with st.expander(title, icon=f":material/{icon}:", key=key):
+        st.markdown("\n\n".join(filter(None, (text, "\n".join(f"- {line}" for line in lines)))))
+
+
+def draw(lab: Lab) -> None:
+    """Draw the lab's question, its figures, and its prompts."""
+    st.header(lab.title, anchor=False)
+    st.markdown(f"{plain(lab.question)}\n\n{lab.about}")
+    for metric in lab.metrics:
+        st.markdown(f"**{plain(metric.title)}**: {plain(metric.help)}")
+    st.subheader(f"Prompts of {lab.title}", anchor=False)
+    if lab.templates is not None:
+        prompts(lab.templates, f"{lab.name}-template")
+    else:
+        _listed(lab)
+
+
+def prompts(folder: Path, key: str, **more: Any) -> None:
+    """Let the reader choose a template of a folder, and show it turn by turn with its demonstrations. `more` goes to
+    the selectbox.
+    """
+    names = sorted(path.stem for path in folder.glob("*.toml"))
+    if chosen := st.selectbox("Template", names, key=key, **more):
+        try:
+            template = load(chosen, folder)
+        except TemplateError as error:
+            st.error(plain(str(error)), icon=":material/error:")
+            return
+        count = len(template.demonstrations)
+        st.caption(
+            f"{plain(template.role)} · version {template.version} · hash {template.hash} · {count} demonstrations"
+        )
+        turns = {"system": template.system, "user": template.user}
+        turns |= {"assistant, as a demonstration": template.assistant, "user, at last": template.ask}
+        text = "\n\n".join(f"[{role}]\n{turn}" for role, turn in turns.items() if turn)
+        st.code(text, language=None, wrap_lines=True)
+        if count:
+            table(pd.DataFrame(template.demonstrations), f"{key}-demonstrations", "The template's demonstrations")
+
+
+def _listed(lab: Lab) -> None:
+    """List the prompts of a run with default settings, with their hashes."""
+    try:
+        hashes = lab.prompts(lab.spec())
+    except ValidationError:
+        hashes = {}
+    if not hashes:
+        st.caption("Each run says which prompts it sent, by their hashes; each call shows its own.")
+        return
+    rows = pd.DataFrame(hashes.items(), columns=["Prompt", "Hash"])
+    table(rows, f"{lab.name}-prompts", "The prompts of a run as it is by default, with their hashes")
+
+
+# The list of a run's cases, the same for every lab.
+
+
+def case_label(progress: CaseProgress) -> str:
+    """Return a case's name in a list: its number and title. It never changes, because a browser would mistake a changed
+    name for another choice.
+    """
+    title = " ".join(progress.title.split())
+    return f"{progress.number} · {title[:80]}{'…' if len(title) > 80 else ''}"
+
+
+def choose(transcript: Transcript) -> str:
+    """Let the reader choose a case."""
+    names = {case: case_label(progress) for case, progress in by_number(transcript).items()}
+    if not names:
+        return ""
+    known = st.query_params.get("case", "")
+    key = f"chosen-case-{transcript.started.run if transcript.started else ''}"
+    # The address says which case is shown, whether it was chosen here, in the table, or by a link.
+    st.session_state[key] = known if known in names else next(iter(names))
+
+    def chosen() -> None:
+        st.query_params["case"] = st.session_state[key]
+
+    return str(
+        st.selectbox(
+            "Case",
+            list(names),
+            format_func=lambda case: names[case],
+            key=key,
+            on_change=chosen,
+            label_visibility="collapsed",
+        )
+    )
+
+
+def by_number(transcript: Transcript) -> dict[str, CaseProgress]:
+    """The cases of a run in the order in which they were begun."""
+    return dict(sorted(transcript.cases.items(), key=lambda item: item[1].number))
+
+
+def case_table(transcript: Transcript, run_id: str) -> None:
+    """Draw a table of all cases; a click on one shows it above."""
+    cases = by_number(transcript)
+    rows: list[dict[str, Any]] = [
+        {
+            "": progress.number,
+            "About": progress.title,
+            "Outcome": (progress.result or {}).get("outcome_repaired", "not reached"),
+            "Counted": f"{progress.result['counted']} of {progress.result['trials']}" if progress.result else "",
+            "Verdict": str((progress.result or {}).get("verdict") or "").replace("*", ""),
+            "Explanation": (progress.result or {}).get("explanation") or "",
+            "With the original parser": (progress.result or {}).get("outcome_paper") or "",
+        }
+        for progress in cases.values()
+    ]
+
+    st.caption("Select a case to see it whole, above.")
+    key, columns = f"cases-{run_id}", {"About": st.column_config.TextColumn(width="medium")}
+    about = "Table of the run's cases with their outcomes"
+    tables.table(pd.DataFrame(rows), key, about, column_config=columns, **tables.opens(list(cases), key))
+
 
 Offer = Literal["question", "input", "draw"]
 
@@ -255,11 +399,11 @@ class LabPage:
 
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose one of several cases, and return its id."""
-        return plain_case.choose(transcript)
+        return choose(transcript)
 
     def run_table(self, transcript: Transcript, run_id: str) -> None:
         """Draw what only a run of several cases has."""
-        plain_case.table(transcript, run_id)
+        case_table(transcript, run_id)
 
     def sealed(self, view: Any, active: bool) -> bool:
         """Whether the reader has yet to guess, so that nothing that reveals the answers may be shown."""
@@ -313,7 +457,7 @@ class LabPage:
     def methods(self) -> None:
         """Draw the lab's section of the Methods page."""
         if not self.lab.hidden:
-            plain_methods.draw(self.lab)
+            draw(self.lab)
 
 
 @st.cache_data(max_entries=16, ttl=30, show_spinner=False)

@@ -14,10 +14,10 @@ from core.store import audits, label_agreement, queries
 from core.store.audits import AuditDraw, ReaderAccuracy
 from core.store.label_agreement import LabelledRight
 from core.store.store import Store, StoreError
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.text import plain
 
 

@@ -25,7 +25,7 @@ from core.store.listing import RowPlace
 from core.store.store import Store, StoreError
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import begin_side_by_side, game_links, recording_note, session
+from pages.components import link_cards, recordings, session, side_by_side
 from pages.components.tables import download
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
@@ -264,8 +264,8 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
         st.page_link(
             addresses.CASE, label="Step by step", icon=":material/step:", query_params={**named, "replay": "step"}
         )
-        begin_side_by_side.button(run_id, transcript)
-        game_links.to_a_class(run=run_id)
+        side_by_side.button(run_id, transcript)
+        link_cards.to_a_class(run=run_id)
         link(run_id)
         _seal(run_id)
         download(
@@ -280,8 +280,8 @@ def actions(run_id: str, transcript: Transcript, here: str, place: DeltaGenerato
         for_a_paper(None, lambda: [run_id], "About this run, with all its cases.", "for-this-run")
         _cite(transcript)
         menu(run_id, transcript.started.study if transcript.started else "")
-    recording_note.note(run_id, transcript)
-    recording_note.ask_it_yourself(run_id, transcript)
+    recordings.note(run_id, transcript)
+    recordings.ask_it_yourself(run_id, transcript)
 
 
 def _seal(run_id: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from core.scene import Part
-from core.text.whitespace_marks import directed
+from core.text.display import directed
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Emoji codes, bare links and e-mail addresses are recognised after Markdown's escapes are undone. A word joiner, which

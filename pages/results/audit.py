@@ -17,9 +17,9 @@ from core.store import audits
 from core.store.audits import UNREAD, AuditDraw, AuditEntry
 from core.store.listing import RowPlace
 from core.store.store import Store
-from core.text.whitespace_marks import directed
+from core.text.display import directed
 from pages.components import lab_page, reader_accuracy, session, throttle
-from pages.components.own_labels import warns_when_full
+from pages.components.labels import warns_when_full
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 from pages.results import address, facets, runs_list

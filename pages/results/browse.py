@@ -15,7 +15,7 @@ from core.store import listing
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
 from pages import addresses
-from pages.components import recording_note, run, session, throttle
+from pages.components import recordings, run, session, throttle
 from pages.components.tables import download
 from pages.components.text import plain
 from pages.components.throttle import PACE
@@ -229,7 +229,7 @@ def main() -> None:
     if wanted.hidden:
         st.caption("Only hidden runs.")
     if wanted.recordings and not example.is_example(wanted):
-        st.caption(recording_note.about_all())
+        st.caption(recordings.about_all())
     if not wanted.is_everything and wanted != EXAMPLE:
         st.markdown(plain(facets.filter_line(wanted)))
     if address.shown_list() == "pictures":

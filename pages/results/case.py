@@ -22,10 +22,10 @@ from core.server.access import RunSealedError
 from core.server.quotas import QuotaExceededError
 from core.store import rereadings
 from core.store.store import StoreError
-from core.text.plurals import numbers
+from core.text.display import numbers
 from core.transcript import Transcript, name_of, transcript
 from pages import addresses
-from pages.components import fork, lab_page, labels, predictors, recording_note, run_view, session
+from pages.components import fork, lab_page, labels, recordings, run_view, session
 from pages.components.calls import inspector
 from pages.components.run import actions, damage, go_on, link, named_in_address, problems, size, title
 from pages.components.tables import as_csv
@@ -182,7 +182,7 @@ def main(run_id: str) -> None:
         if replayed == "step":
             step_through(run_id, lab)
         else:
-            recording_note.note(run_id, state)
+            recordings.note(run_id, state)
             st.fragment(replay, run_every=PACE.seconds(0.25))(run_id, lab)
         return
     fork.note(state)
@@ -195,7 +195,7 @@ def main(run_id: str) -> None:
     actions(run_id, state, here="case", place=menu)
     _read_again(run_id, state)
     _versions(run_id, lab)
-    predictors.draw(lab, run_id, state)
+    fork.draw_predictors(lab, run_id, state)
     if not active:
         labels.draw(lab, run_id, state, shown.case)
         every_call(shown)

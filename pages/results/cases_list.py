@@ -13,8 +13,9 @@ from streamlit.delta_generator import DeltaGenerator
 from core import entry
 from core.store import ranking
 from core.store.listing import Listed, RowPlace, Selection
-from pages.components import own_labels, tables
-from pages.components.models import short
+from pages.components import tables
+from pages.components.labels import labellers
+from pages.components.session import short
 from pages.components.text import shortened
 from pages.results import address, meaning, opened_case
 from pages.results.columns import choose_columns
@@ -149,7 +150,7 @@ def table(looked: Selection, found: Listed, at: RowPlace | None, line: DeltaGene
         own = pd.DataFrame(looked.extra_values(places), index=shown.index)
         shown = shown.join(own.rename(columns={name: f"{name} (your column)" for name in own if name in shown}))
         labels = looked.own_labels(places)
-        for one in own_labels.labellers():
+        for one in labellers():
             values = [here.get((one.scheme, one.who), "") for here in labels]
             if any(values) and one.title not in shown:
                 shown[one.title] = values

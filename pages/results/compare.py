@@ -16,7 +16,7 @@ from core.labs.base.declared import Judged
 from core.models.ids import is_control
 from core.report import comparison_text
 from core.statistics import Pair
-from core.statistics.subjects import MOST
+from core.statistics.comparisons import MOST
 from core.store import comparing, listing, matching
 from core.store.comparing import By, Compared
 from core.store.filters import TITLES, Filter, from_query
@@ -25,7 +25,7 @@ from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotCompara
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from core import home
-from core.runs.recordings import EXAMPLE_STUDY
+from core.runs.library import EXAMPLE_STUDY
 from core.store.filters import Filter
 from core.store.listing import Selection
 from pages import addresses

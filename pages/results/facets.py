@@ -15,8 +15,8 @@ from core.charts.marks import EXTRA
 from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
-from pages.components import lab_page, own_labels, reader_accuracy
-from pages.components.models import short
+from pages.components import lab_page, labels, reader_accuracy
+from pages.components.session import short
 from pages.components.text import plain, shortened
 from pages.results import address
 
@@ -49,7 +49,7 @@ def draw(looked: Selection) -> None:
                 _facet(looked, name, TITLES[name])
             for column in looked.extra_columns():
                 _facet(looked, f"{EXTRA}{column}", column)
-            for labeller in own_labels.labellers():
+            for labeller in labels.labellers():
                 _facet(looked, labeller.facet, labeller.title)
             for role in listing.roles(looked.store):
                 _facet(looked, f"as:{role}", f"Model as {role}")
@@ -110,7 +110,7 @@ def filter_line(wanted: Filter) -> str:
 def _title(name: str) -> str:
     """Return the title of a facet that is not in TITLES."""
     if name.startswith(LABEL):
-        known = {one.facet: one.title for one in own_labels.labellers()}
+        known = {one.facet: one.title for one in labels.labellers()}
         return known.get(name, name.removeprefix(LABEL).partition("@")[0])
     if name.startswith(KIND):
         return "Kind"

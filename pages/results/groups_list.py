@@ -14,7 +14,7 @@ from core.labs.base.lab import Lab
 from core.store.filters import KIND, TITLES
 from core.store.groups import groups
 from core.store.listing import Selection
-from pages.components import own_labels, tables
+from pages.components import labels, tables
 from pages.components.text import plain
 from pages.results import address, kinds_list
 from pages.results.facets import words
@@ -27,7 +27,7 @@ def draw(looked: Selection) -> None:
     """Draw the choice of groups, and a table for each lab with selected rows."""
     titles = {name: title for name, title in TITLES.items() if name not in ALIKE}
     titles |= {f"{EXTRA}{column}": column for column in looked.extra_columns()}
-    titles |= {one.facet: one.title for one in own_labels.labellers()}
+    titles |= {one.facet: one.title for one in labels.labellers()}
     titles[KIND] = "Kind, by meaning"
     facet = st.query_params.get("group", "")
     st.session_state["group"] = by = KIND if facet.startswith(KIND) else address.group(list(titles))

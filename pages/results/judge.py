@@ -10,14 +10,14 @@ from core import entry
 from core.events import CallError
 from core.judging.cases import ToAsk, to_ask
 from core.judging.lab import CASE, LAB, METRIC
-from core.runs.label_schemes import Scheme
+from core.runs.labels import Scheme
 from core.runs.library import RunNotFoundError
 from core.server.quotas import QuotaExceededError
 from core.store.listing import Selection
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from core.transcript import Transcript, transcript
 from pages import addresses
-from pages.components import models, own_labels, session
+from pages.components import labels, session
 from pages.components.run import named_in_address, problems
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -31,7 +31,7 @@ def draw(looked: Selection) -> None:
 
 
 def _form(looked: Selection) -> None:
-    known = [one for one in own_labels.schemes() if not one.several]
+    known = [one for one in labels.schemes() if not one.several]
     st.markdown("**Let a model label these cases**")
     if not known:
         st.caption("First make a label scheme with one label a case (beside a case), and label at least 20 cases.")
@@ -40,7 +40,7 @@ def _form(looked: Selection) -> None:
     question = st.text_input(
         "Question about each explanation", value=scheme.shown, max_chars=1_000, key="judge-question"
     ).strip()
-    model = models.pick("Judge", "judge-model", LAB)
+    model = session.pick("Judge", "judge-model", LAB)
     if not question or not model:
         return
     if (test := _counted(looked, scheme, model, question, is_test=True)) is None:
@@ -75,7 +75,7 @@ def _read(run_id: str) -> Transcript:
 
 def _test(test: ToAsk) -> bool | None:
     """Draw the judge's test, and return whether it passed; None while there is no result."""
-    made = list(session.runs().like(LAB, test.spec))
+    made = list(session.runs().runs_of_spec(LAB, test.spec))
     judged = [(run, state, score) for run, state in made if (score := state.score(METRIC, "repaired")) and score.n]
     if not judged:
         st.markdown(f"**Test on your own labels:** {_calls(test)}")
@@ -95,7 +95,7 @@ def _test(test: ToAsk) -> bool | None:
 def _calls(asked: ToAsk) -> str:
     """Say how many calls there are, and what they cost."""
     price = asked.price
-    said = f"{count_noun(len(asked.cases), 'call')} of {plain(models.short(asked.spec.model))}."
+    said = f"{count_noun(len(asked.cases), 'call')} of {plain(session.short(asked.spec.model))}."
     if price is None:
         return f"{said} The price is not known."
     return f"{said} About ${price[0]:,.2f} (prices of {price[1]:%d %B %Y})." if price[1] else f"{said} No cost."

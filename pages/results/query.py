@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.charts import board as rows_of
+from core.charts import forest as rows_of
 from core.store import sql
 from core.store.listing import Selection
 from core.store.sql import QueryResult

@@ -11,14 +11,14 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from core import entry
 from core.runs.library import RunNotFoundError
-from core.statistics.subjects import MOST
+from core.statistics.comparisons import MOST
 from core.store import listing, queries
 from core.store.filters import Filter
 from core.store.listing import Listed, RowPlace, Selection
 from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
 from pages.results.columns import choose_columns

@@ -12,7 +12,7 @@ from core.studies import estimate, required_data
 from core.studies.early_stopping import SHIFT
 from core.studies.estimate import StudyEstimate
 from core.studies.plan import Study, unpriced
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages.components import session
 from pages.components.text import plain
 from pages.components.throttle import waits

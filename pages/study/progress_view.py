@@ -15,7 +15,7 @@ from core.studies.background import StudyRunningError
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.plan import Study, StudyError
 from core.studies.progress import CONTROLS, StudyProgress
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages.components import session
 from pages.components.run import problems
 from pages.components.text import plain

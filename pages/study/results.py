@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from core import entry, home
-from core.charts import dial
+from core.charts import scatter
 from core.labs.base.declared import FACETS
 from core.report import methods, study_html
 from core.store.filters import MOST_VALUES, Filter
@@ -21,10 +21,10 @@ from core.studies.plan import Planned, Study
 from core.studies.state import StudyState
 from core.studies.table_cells import Row, has_figures, pivot
 from core.studies.tables import DIFFERENCES
-from core.text.glossary import on_hover
+from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.models import short
+from pages.components.session import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw
@@ -141,7 +141,7 @@ def draw(study: Study, found: StudyResults) -> None:
             "Each point is a robot built to act on its explanations on a known share of its items. On "
             "the dotted line the measured share equals the true one."
         )
-        figure = dial.draw(found.cells)
+        figure = scatter.draw(found.cells)
         st.plotly_chart(
             figure,
             key="study-dial",
@@ -215,6 +215,10 @@ def _table(cells: Sequence[Row], title: str) -> None:
         for name, row in rows.items()
     ]
     st.table(drawn, border="horizontal", hide_index=True, alt=title)
+    printed = dict.fromkeys((cell["source"], cell["reading"]) for cell in cells if cell["reading"])
+    if printed:
+        why = " ".join(dict.fromkeys(cell["why"] for cell in cells if cell["why"]))
+        st.caption(f"Printed: {'; '.join(f'[{plain(source)}]({address})' for source, address in printed)}. {why}")
     if any(cell["thin"] for cell in cells):
         st.caption(
             "\\* Of what was tried on these items, question by question or test by test, less than 70 % counts; the "
@@ -241,12 +245,16 @@ def _cell(cell: Row) -> str:
         parts.append(f"{cell['low']:.2f} to {cell['high']:.2f}")
     if cell["of"]:
         parts.append(f"{_items(cell)} items" + (" \\*" if cell["thin"] else ""))
+    if cell["other_parser"]:
+        other = "undefined" if cell["other"] is None else f"{cell['other']:.2f}"
+        parts.append(f"{cell['other_parser']}: {other}")
     if cell["truth"] is not None:
         parts.append(f"the truth is {cell['truth']:.2f}")
     if cell["p_holm"] is not None:
         parts.append(f"p {cell['p_holm']:.3f}")
     if cell["published"] is not None:
-        parts.append(f"paper: {cell['published']:.2f}")
+        apart = "" if cell["difference"] is None else f", ours {cell['difference']:+.2f}"
+        parts.append(f"paper: {cell['published']:.2f}{apart}")
     if cell["note"]:
         parts.append(plain(str(cell["note"])))
     return " · ".join(parts) + ("" if cell["complete"] else " · so far")

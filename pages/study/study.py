@@ -16,7 +16,7 @@ from core.studies.plan import LARGEST, Study, StudyError
 from core.studies.progress import StudyProgress, progress
 from core.studies.run_status import is_completed
 from core.studies.state import StudyState
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from pages.components import session
 from pages.components.tables import download
 from pages.components.text import plain

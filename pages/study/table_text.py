@@ -10,7 +10,7 @@ from core.studies.background import UnderWay
 from core.studies.plan import Study
 from core.studies.progress import CONTROLS, StudyProgress
 from core.studies.tables import DIFFERENCES
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 
 State = Literal["new", "running", "pausing", "paused", "interrupted", "spent", "off", "failed", "done"]
 

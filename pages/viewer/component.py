@@ -7,14 +7,15 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
 from core.report.game.pack import Pack, other_packs
 from core.report.progress import HowFar
-from core.report.viewer_assets import stage_files
-from core.scene import RunScene, Scene
+from core.report.viewer_assets import drawing_files, stage_files
+from core.report.viewer_assets import style as viewer_style
+from core.scene import Curve, Point, RunScene, Scene
 
 Mode = Literal["read", "tell", "guess", "beside", "tried", "all", "far"]
 
@@ -146,3 +147,50 @@ def game(pack: Pack, key: str) -> None:
         },
     }
     _component("")(data=data, key=key)
+
+
+# The chart to draw on, as a Streamlit component (draw.js).
+
+
+class SketchInput(NamedTuple):
+    """What a person did, reported once: the x they query, or the values of the curve they submit."""
+
+    asked: float | None
+    curve: list[float] | None
+
+
+@cache
+def _chart() -> Any:
+    style, script = drawing_files()
+    style = viewer_style("base.css", "stage.css") + style
+    return st.components.v2.component("draw", html='<div class="stage draw"></div>', css=style, js=script)
+
+
+def drawing(
+    run: str,
+    points: Sequence[Point],
+    *,
+    calls: int,
+    left: int,
+    many: int,
+    x_ends: tuple[float, float],
+    y_ends: tuple[float, float] | None = None,
+    curves: Sequence[Curve] = (),
+) -> SketchInput:
+    """Draw the chart of a run. `points` are the values queried so far, `calls` is the number of queries allowed, of
+    which `left` remain. A submitted curve has `many` values, evenly spaced over `x_ends`. If there are `curves` the
+    round is over: they are drawn one after another.
+    """
+    data = {
+        "run": run,
+        "points": [point.model_dump(mode="json") for point in points],
+        "calls": calls,
+        "left": left,
+        "points_of_a_curve": many,
+        "x_ends": x_ends,
+        "y_ends": y_ends,
+        "is_over": bool(curves),
+        "curves": [curve.model_dump(mode="json") for curve in curves],
+    }
+    given = _chart()(data=data, key=f"draw-{run}", on_asked_change=lambda: None, on_drawn_change=lambda: None)
+    return SketchInput(given.asked, given.drawn)

@@ -6,33 +6,140 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+import os
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
+import uvicorn
 from pydantic import Field, ValidationError
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from core import entry, home, policy
+from core.errors import ExplainError
 from core.events import Frozen
 from core.home import DataDirError
 from core.journal import JournalFullError, JournalInUseError
 from core.report.game.pack import GamePackError
 from core.rooms import page
-from core.rooms.room import Impossible, Room, nickname
-from core.rooms.rooms import LiveRoom, RoomNotFound
+from core.rooms.room import Room, RoomStateError, nickname
+from core.rooms.rooms import LiveRoom, RoomNotFoundError
 from core.runs.library import RunNotFoundError
 from core.server.access import CookiesNeededError, code_in, name_of_visitor
 from core.server.quotas import QuotaExceededError, check_stored
-from core.server.rate_limits import Rate
-from pages.middleware import COOKIE
-from pages.viewer import phones
+from core.server.usage import Rate
+from pages import connections
+from pages.middleware import COOKIE, Door
 from pages.viewer.routes import OF_ADDRESS, OF_VISITOR, visit
+
+# The listener for the phones of a class on a person's own machine: on the local network it serves what a phone
+# needs, and nothing else. The app itself stays on loopback and is not hosted.
+
+
+class NotOpenedError(ExplainError):
+    """Phones cannot be let in; the message says why, and what to do."""
+
+
+class _Server(uvicorn.Server):
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leave signals to the app's server."""
+        yield
+
+
+_shutdown = uvicorn.Server.shutdown
+
+
+async def _stopped(server: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
+    """Close the listener as soon as the app's server begins to stop, which may then wait for open pages."""
+    if not isinstance(server, _Server):
+        await close()
+    await _shutdown(server, sockets)
+
+
+_listening: dict[str, tuple[_Server, asyncio.Task[None]]] = {}
+"""The listener by its address; at most one."""
+
+
+def phone_address(port: int) -> str:
+    """Return where phones may reach a class, as `host:port`: on the port after the app's own `port`. An empty string if
+    the app is hosted, or if this machine is in no network.
+    """
+    if policy.is_hosted():
+        return ""
+    host = policy.class_address()
+    if not host:
+        # Connecting a UDP socket sends nothing: the system only chooses the address from which it would send.
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unsent, suppress(OSError):
+            unsent.connect(("192.0.2.1", 9))
+            host = unsent.getsockname()[0]
+    return f"{host}:{port + 1}" if host and host not in policy.LOOPBACK else ""
+
+
+def is_open(place: str) -> bool:
+    """Whether phones reach a class at that `host:port`."""
+    return place in _listening
+
+
+async def let_in(place: str, routes: Sequence[BaseRoute]) -> None:
+    """Serve `routes` at that `host:port`, and nowhere else from now on. Raises NotOpenedError."""
+    if is_open(place):
+        return
+    host, _, port = place.rpartition(":")
+    if not host:
+        raise NotOpenedError(
+            "This computer is in no network. Connect it to the one that the phones are in, then try again."
+        )
+    listener = socket.socket(socket.AF_INET)
+    try:
+        if os.name == "posix":
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, int(port)))
+        listener.listen()
+    except (OSError, OverflowError):
+        listener.close()
+        raise NotOpenedError(
+            f"Phones cannot be let in at {place}: another program uses it, or this computer does not have this "
+            "address. Close the other program, or start the app on another port, then try again."
+        ) from None
+    connections.bound()
+    app = Starlette(routes=[*routes], middleware=[Middleware(Door, phones_at=host)])
+    app.router.redirect_slashes = False
+    server = _Server(
+        uvicorn.Config(
+            app,
+            lifespan="off",
+            ws="none",
+            proxy_headers=False,
+            server_header=False,
+            access_log=False,
+            log_config=None,
+        )
+    )
+    uvicorn.Server.shutdown = _stopped  # type: ignore[method-assign, assignment]
+    _listening[place] = server, asyncio.create_task(server.serve([listener]))
+    await close(but=place)
+
+
+async def close(but: str = "") -> None:
+    """Close the listener, unless it is the one at that place."""
+    for place in {*_listening} - {but}:
+        server, serving = _listening.pop(place)
+        # Phones hold streams that end only with their connection.
+        server.should_exit = server.force_exit = True
+        await asyncio.wait([serving])
+        for one in [*server.server_state.connections]:
+            one.transport.abort()
+
 
 LONGEST = 2_000
 """Bytes of a request."""
@@ -63,14 +170,14 @@ _FRESH = {"cache-control": "private, no-store"}
 _STATUS: dict[type[Exception], int] = {
     CookiesNeededError: 403,
     RunNotFoundError: 404,
-    RoomNotFound: 404,
+    RoomNotFoundError: 404,
     GamePackError: 404,
-    Impossible: 409,
+    RoomStateError: 409,
     QuotaExceededError: 429,
     JournalInUseError: 503,
     JournalFullError: 503,
     DataDirError: 503,
-    phones.NotOpenedError: 503,
+    NotOpenedError: 503,
 }
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -183,7 +290,7 @@ async def _in_turn(does: Callable[[], T]) -> T:
 
 
 async def _room(request: Request, code: str) -> LiveRoom:
-    """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFound,
+    """The room with that code, which is looked at only while few wrong ones came from there. Raises RoomNotFoundError,
     QuotaExceededError and GamePackError.
     """
     visitor, address = _visitor(request), _from(request)
@@ -191,7 +298,7 @@ async def _room(request: Request, code: str) -> LiveRoom:
     if not all(limit.take(who) for limit, who in limits):
         raise QuotaExceededError("Too many wrong codes came from here. Wait a minute, then try again.")
     if not entry.rooms().knows(code):
-        raise RoomNotFound
+        raise RoomNotFoundError
     # At once: a whole class may come from one address at the same moment.
     for limit, who in limits:
         limit.take(who, -1)
@@ -207,10 +314,10 @@ async def _for_a_vote(request: Request, code: str) -> LiveRoom:
 
 
 async def _own_room(request: Request, code: str) -> LiveRoom:
-    """The same where the visitor opened it. Raises RoomNotFound for others, and what `_room` raises."""
+    """The same where the visitor opened it. Raises RoomNotFoundError for others, and what `_room` raises."""
     live = await _room(request, code)
     if live.owner != _visitor(request):
-        raise RoomNotFound
+        raise RoomNotFoundError
     return live
 
 
@@ -283,8 +390,8 @@ async def _go(request: Request) -> Response:
 async def _let_in(request: Request) -> Response:
     live = await _own_room(request, (await _body(request, LettingIn)).code)
     if policy.is_hosted():
-        raise Impossible("Phones reach this app already.")
-    await phones.let_in(phones.address(_port(request)), PHONE_ROUTES)
+        raise RoomStateError("Phones reach this app already.")
+    await let_in(phone_address(_port(request)), PHONE_ROUTES)
     live.notify()
     return JSONResponse(_wall(live, request), headers=_FRESH)
 
@@ -303,7 +410,7 @@ async def _events(request: Request) -> Response:
 
 async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]], bool]:
     """The room that the address names, what makes the visitor's picture of it, and whether that is the wall. Raises
-    RoomNotFound for who may not see it, and what `_room` raises.
+    RoomNotFoundError for who may not see it, and what `_room` raises.
     """
     code, visitor = request.path_params["code"], _visitor(request)
     if request.url.path.split("/")[3] == "wall":
@@ -311,7 +418,7 @@ async def _view(request: Request) -> tuple[LiveRoom, Callable[[], dict[str, Any]
         return live, lambda: _wall(live, request), True
     live = await _room(request, code)
     if live.person(visitor) not in live.room.people:
-        raise RoomNotFound
+        raise RoomNotFoundError
     return live, lambda: _phone(live, visitor), False
 
 
@@ -348,7 +455,7 @@ def _wall(live: LiveRoom, request: Request) -> dict[str, Any]:
     """The wall, with where people join."""
     now = live.view(Room.wall)
     address, is_reached = _address(request)
-    offer = "" if is_reached else phones.address(_port(request))
+    offer = "" if is_reached else phone_address(_port(request))
     now |= {"address": address.partition("://")[2], "is_reached": is_reached, "offer": offer}
     return now | {"qr": page.qr(f"{address}#{now['code']}")} if now["phase"] == "lobby" else now
 
@@ -362,7 +469,7 @@ def _address(request: Request) -> tuple[str, bool]:
     """Where people join, and whether other machines reach that address. Somebody who opened the app under a name of
     loopback is given the name under which others reach it.
     """
-    if phones.is_open(place := phones.address(_port(request))):
+    if is_open(place := phone_address(_port(request))):
         return f"http://{place}/join", True
     asked = urlsplit(f"//{request.headers.get('host', '')}")
     name, port = asked.hostname or "localhost", f":{asked.port}" if asked.port else ""
@@ -402,7 +509,7 @@ PHONE_ROUTES: list[BaseRoute] = [
     Route("/room/now/phone/{code:str}", _now),
     Route("/room/events/phone/{code:str}", _events),
 ]
-"""What a phone needs; the listener for phones (`pages.viewer.phones`) has nothing else."""
+"""What a phone needs; the listener for phones (`pages.viewer.room_routes`) has nothing else."""
 
 ROOM_ROUTES: list[BaseRoute] = [
     *PHONE_ROUTES,

@@ -11,8 +11,7 @@ from pydantic import SecretStr
 
 from core.events import CallError, Message, ModelAnswer, Request
 from core.models import safe_http
-from core.models.client import list_models
-from core.models.connection import Connection
+from core.models.connection import Connection, list_models
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.attacks.addresses import HOSTS_OF_HERE, NOT_PUBLIC, PUBLIC

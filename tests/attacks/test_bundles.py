@@ -17,7 +17,7 @@ import pytest
 
 from core import home
 from core.journal import to_line
-from core.runs import bundle, signing
+from core.runs import bundle
 from core.runs.bundle import BundleError
 
 RECORDED = sorted(home.recordings().glob("*.jsonl"))[0]
@@ -147,7 +147,7 @@ def sshsig(*parts: bytes, version: int = 1) -> bytes:
 
 KEY = b"\0\0\0\x0bssh-ed25519\0\0\0 " + bytes(range(32))
 SIGNED = b"\0\0\0\x0bssh-ed25519\0\0\0@" + bytes(64)
-OURS = signing.NAMESPACE.encode()
+OURS = bundle.NAMESPACE.encode()
 
 SIGNATURES: dict[str, bytes] = {
     "nothing": b"",
@@ -190,7 +190,7 @@ def zeroed(data: bytes) -> bytes:
 
 
 def begun(**changed: object) -> bytes:
-    first = next(iter(bundle.journal.read(RECORDED).events))
+    first = next(iter(bundle.journal.read(RECORDED).events))  # type: ignore[attr-defined]
     return to_line(first.model_copy(update=changed), 1)
 
 
@@ -228,7 +228,7 @@ def test_a_bundle_is_kept_as_it_was_with_whose_it_is(folder: Path, tmp_path: Pat
     assert (folder / RECORDED.name).read_bytes() == RECORDED.read_bytes()
     [mark] = [
         event
-        for event in bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events
+        for event in bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events  # type: ignore[attr-defined]
         if event.kind == "recorded"
     ]
     assert mark.data == {"sender": "Ann"}
@@ -258,5 +258,5 @@ def test_a_folder_and_a_single_journal_are_named_by_what_they_hold(folder: Path,
     (folder / RECORDED.name).unlink()
     bundle.from_path(folder / RECORDED.name).unlink()
     assert bundle.import_path(other / "download (1).jsonl", [folder], "Bob\n<b>").runs == [RUN]
-    mark = bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events[-1]
+    mark = bundle.journal.read(bundle.from_path(folder / RECORDED.name)).events[-1]  # type: ignore[attr-defined]
     assert mark.data == {"sender": "Bob <b>"}

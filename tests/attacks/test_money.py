@@ -14,9 +14,9 @@ from core import entry, policy
 from core.entry import catalog
 from core.events import Model, ModelAnswer, OnText, Request, Usage
 from core.labs.base.lab import Prerequisite
-from core.models import prices
+from core.models import settings
 from core.models.catalog import Catalog
-from core.models.errors import NoSuchModel
+from core.models.errors import ModelNotFoundError
 from core.models.settings import EndpointConfig
 from core.server import roles
 from core.server.access import RunAccess, Visitor, name_of_visitor
@@ -50,10 +50,10 @@ def hosted(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     own_home.mkdir()
     (own_home / "prices.toml").write_text(PRICES)
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
-    for made in (prices.prices, prices.price_of, entry.jobs, entry.answers):
+    for made in (settings.prices, settings.price_of, entry.jobs, entry.answers):
         made.cache_clear()
     yield
-    for made in (prices.prices, prices.price_of, entry.jobs, entry.answers):
+    for made in (settings.prices, settings.price_of, entry.jobs, entry.answers):
         made.cache_clear()
 
 
@@ -71,11 +71,11 @@ class Paid(Echoing):
 
 
 def jobs_of(folder: Path, model: Model) -> JobRunner:
-    return JobRunner(folder, {"echo": LAB}, lambda id: model, charge=prices.charge)
+    return JobRunner(folder, {"echo": LAB}, lambda id: model, charge=settings.charge)
 
 
 def told_by_journals(folder: Path, owner: str = "ann") -> CallUsage:
-    return of_journals(folder, f"{datetime.now(UTC):%Y-%m-%d}", prices.charge).of[owner]
+    return of_journals(folder, f"{datetime.now(UTC):%Y-%m-%d}", settings.charge).of[owner]
 
 
 def of(visitor: Visitor, *endpoints: EndpointConfig) -> Catalog:
@@ -89,7 +89,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-host")
     host = EndpointConfig(name="lab", base_url="http://127.0.0.1:9/v1", models=("small",))
     for id in ("openai/o1-pro-2025-03-19", "openai/gpt-4.1", "lab/large"):
-        with pytest.raises(NoSuchModel, match="not among the models that the host of this app lists"):
+        with pytest.raises(ModelNotFoundError, match="not among the models that the host of this app lists"):
             of(ANN, host).get(id)
         assert not of(ANN, host).is_at_hand(id)
         assert of(Visitor("host", is_host=True), host).get(id).id == catalog((host,)).get(id).id == id
@@ -98,7 +98,7 @@ def test_a_visitor_names_only_models_that_the_host_lists(monkeypatch: pytest.Mon
     assert of(ANN, host).get("openai/gpt-4.1").id == "openai/gpt-4.1"
     assert [info.id for info in of(ANN, host).offered() if info.kind == "endpoint"] == ["openai/gpt-4.1"]
     for id in ("lab/small", "lab/unheard-of"):
-        with pytest.raises(NoSuchModel, match=f"What {id} charges is not known here"):
+        with pytest.raises(ModelNotFoundError, match=f"What {id} charges is not known here"):
             of(ANN, host).get(id)
     own = host.model_copy(update={"of_visitor": True})
     assert of(ANN, own).get("lab/large").id == "lab/large", "their own server, their own money"
@@ -229,7 +229,7 @@ def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypat
     lab = LAB.with_changes(
         prerequisites=lambda spec: [Prerequisite(first, EchoSpec(words=("a",)), lambda state: spec, wanted=True)]
     )
-    jobs = JobRunner(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=prices.charge)
+    jobs = JobRunner(tmp_path, {"echo": lab, "first": first}, lambda id: Echoing(), charge=settings.charge)
     run = jobs.start("echo", EchoSpec(words=("b",)), owner="ann")
     assert jobs.wait(run, 60) and transcript(jobs.events(run)).status == "completed"
     assert len(list(tmp_path.glob("*-first-*.jsonl"))) == 1
@@ -238,7 +238,7 @@ def test_what_a_run_stands_on_is_made_in_its_own_place(tmp_path: Path, monkeypat
 def test_of_a_hundred_visitors_at_once_everybody_gets_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EXPLAIN_RUNS_OF_ALL", raising=False)
     model = Echoing(wait=0.05)
-    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model, charge=prices.charge)
+    jobs = JobRunner(tmp_path, {"echo": LAB}, lambda id: model, charge=settings.charge)
     assert policy.limit("runs_of_all") == 60
     spec = EchoSpec(words=("a",), times=1)
     runs = [jobs.start("echo", spec, owner=f"visitor-{number}") for number in range(100)]

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from core.events import LONGEST_ANSWER, Answered, CallError, Message, ModelAnswer, Request, from_json, to_json
 from core.models import safe_http
-from core.models.client import LONGEST_NAME, list_models
-from core.models.connection import connect
+from core.models.connection import LONGEST_NAME, connect, list_models
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.attacks.replies import REPLIES, Bytes, delta, head, raw_server, streamed, whole
@@ -22,7 +21,7 @@ REQUEST = Request(role="x", model="m", messages=(Message(role="user", content="I
 
 
 def config(port: int, seconds: float = 120.0) -> EndpointConfig:
-    return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)
+    return EndpointConfig(name="x", base_url=f"http://127.0.0.1:{port}/v1", timeout=seconds, retries=0, secret="k" * 20)  # type: ignore[call-arg]
 
 
 def asked(reply: Bytes, seconds: float = 120.0) -> ModelAnswer | CallError:

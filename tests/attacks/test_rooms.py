@@ -24,12 +24,12 @@ from core.rooms import room
 from core.rooms.cards import CardSource
 from core.rooms.rooms import LETTERS, Rooms
 from core.rooms.sketches import SketchCard
-from core.server import access_token
+from core.server import instance
 from core.server.access import cookie_of, name_of_visitor
-from core.server.rate_limits import NoFreePlaceError, Rate
+from core.server.usage import NoFreePlaceError, Rate
 from pages import connections, middleware
 from pages.middleware import ACCESS, COOKIE, Door
-from pages.viewer import phones, room_routes
+from pages.viewer import room_routes
 from pages.viewer.room_routes import PHONE_ROUTES, ROOM_ROUTES
 from pages.viewer.routes import ROUTES as OTHER_ROUTES
 from tests.support.sealed_runs import laid
@@ -166,7 +166,7 @@ async def first_event(code: str, visitor: str, screen: str) -> str:
     try:
         return await anext(stream)
     finally:
-        await stream.aclose()
+        await stream.aclose()  # type: ignore[attr-defined]
 
 
 def marked(found: CardSource) -> CardSource:
@@ -294,7 +294,7 @@ def test_a_flood_from_one_address_waits(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_ten_thousand_nicknames_are_each_cleaned_in_little_time() -> None:
     for number in range(10_000):
-        made = room_routes.nickname(f"\u202e<b>{number}\u0301\u0301\u0301\u0301</b>\u2067" * 2)
+        made = room_routes.nickname(f"\u202e<b>{number}\u0301\u0301\u0301\u0301</b>\u2067" * 2)  # type: ignore[attr-defined]
         assert len(made) <= 24 and "\u202e" not in made
 
 
@@ -427,11 +427,11 @@ def own(monkeypatch: pytest.MonkeyPatch) -> Iterator[Own]:
         free.bind((OWN, 0))
         port = free.getsockname()[1]
     app = Starlette(routes=[*OTHER_ROUTES, *ROOM_ROUTES], middleware=[Middleware(Door)])
-    cookies = {COOKIE: cookie_of("teacher"), f"{ACCESS}_{port - 1}": access_token.cookie()}
+    cookies = {COOKIE: cookie_of("teacher"), f"{ACCESS}_{port - 1}": instance.cookie()}
     with TestClient(app, f"http://127.0.0.1:{port - 1}", cookies=cookies, client=("127.0.0.1", 5000)) as teacher:
         yield Own(port, teacher)
         assert teacher.portal is not None
-        teacher.portal.call(phones.close)
+        teacher.portal.call(room_routes.close)
 
 
 def test_phones_join_a_class_on_ones_own_machine_once_they_are_let_in(own: Own) -> None:
@@ -497,7 +497,7 @@ def test_the_listener_for_phones_answers_to_its_own_name_and_pages_alone(own: Ow
 
 def test_the_listener_for_phones_takes_no_token_and_gives_no_right_in_the_app(own: Own) -> None:
     own.let_in()
-    token = access_token.address("").partition("=")[2]
+    token = instance.address("").partition("=")[2]
     status, _, headers = own.phone("GET", f"/join?token={token}")
     assert status == 200 and ACCESS not in headers["set-cookie"] and "location" not in headers
     name, _, value = headers["set-cookie"].partition(";")[0].partition("=")
@@ -615,5 +615,5 @@ def test_the_listener_for_phones_stops_with_the_app(own: Own) -> None:
 
 def test_the_address_of_a_class_is_found_without_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("EXPLAIN_CLASS_ADDRESS", raising=False)
-    found = phones.address(8501)
+    found = room_routes.phone_address(8501)
     assert (found == "" or found.endswith(":8502")) and not found.startswith(("127.", "0."))

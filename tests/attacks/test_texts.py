@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, get_args
 
@@ -18,10 +19,10 @@ from core.labs.ask import parse as ask
 from core.labs.ask.parse_answers.parts import is_yes_or_no
 from core.labs.ask.tasks import Method, Task
 from core.labs.ask.trial import invented_premises
-from core.labs.check import lexicon, mask
+from core.labs.check import controls, mask, paper_prompts
 from core.labs.check import parse as check
-from core.labs.plant import cues, naming, reader
-from core.labs.plant import parse as plant
+from core.labs.plant import measure as plant
+from core.labs.plant import naming, reader, tasks
 from core.labs.plant.tasks import PlantSpec, shipped
 from core.labs.probe import claim_extraction, component_mentions
 from core.labs.probe import parse as probe
@@ -30,7 +31,7 @@ from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
 from core.parsers import fields
 from core.sandbox import sandbox
-from core.text import quote, reply, shared_words
+from core.text import display, python_strings, reply, shared_words
 from tests.attacks.texts import SIZES, ladders
 
 RULES = ("paper", "repaired")
@@ -83,16 +84,16 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "probe noise told": component_mentions.noise_told,
         "probe quoted pairs": claim_extraction.quoted_pairs,
         "ask made-up premises": lambda text: invented_premises(text, text, "All birds can fly."),
-        "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *cues.template("key").telling]),
-        "plant reply": lambda text: plant.reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
+        "plant cue named": lambda text: naming.by_words(text, ["a", "a b", *tasks.template("key").telling]),
+        "plant reply": lambda text: plant.parse_reply(PLANTED, shipped("multi_choice")[0], text, lettered=True),
         "plant read": lambda text: reader.read(text, text),
         "answers by fields": lambda text: fields.read(text, fields.schema(answer="text", choice=("a", "b"))),
         "ask yes or no": is_yes_or_no,
-        "check lexicon": lexicon.words,
+        "check lexicon": controls.words,
         "check edit of a known paragraph": lambda text: check.paragraph(text, "repaired", KNOWN),
         "check edit of a hostile paragraph": lambda text: check.paragraph(text, "repaired", text[:20_000]),
         "check rest of a redaction": lambda text: mask.leaves_the_rest(text, text, "[REDACTED]"),
-        "text first sentence": quote.first_sentence,
+        "text first sentence": display.first_sentence,
         "text spoken": reply.spoken,
         "text own turn": reply.own_turn,
         "text markup": reply.without_markup,
@@ -100,6 +101,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "text words": shared_words.words,
         "text content words": shared_words.content_words,
         "stop sequences": stopped,
+        "authors' code": authors_code,
         "server's words": lambda text: error_mapping.of_error(ValueError(text), CONFIG),
     }
 
@@ -107,6 +109,14 @@ def readers() -> dict[str, Callable[[str], Any]]:
 KNOWN = "A superb film, dull at the end, and wonderful.\n\nWe stayed."
 PLANTED = PlantSpec(model="control/admits", task="multi_choice")
 CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
+
+
+def authors_code(text: str) -> None:
+    """Read prompts from an author's code, as `prompts read` does: the text itself, and the text within a prompt."""
+    for source in (text, f"def a():\n    b_prompt = ''\n    b_prompt += f{text!r}\n"):
+        with suppress(python_strings.NoTextError):
+            for method in python_strings.functions(python_strings.parse(source)).values():
+                paper_prompts.prompt_of(method, paper_prompts.Variant((), frozenset()))
 
 
 def stopped(text: str) -> str:

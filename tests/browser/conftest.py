@@ -243,7 +243,7 @@ _FAILED = pytest.StashKey[bool]()
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     report = yield
-    item.stash[_FAILED] = item.stash.get(_FAILED, False) or report.failed
+    item.stash[_FAILED] = item.stash.get(_FAILED, False) or report.failed  # type: ignore[attr-defined]
     return report
 
 

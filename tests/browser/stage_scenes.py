@@ -98,35 +98,35 @@ def ask(cards: Sequence[Card] | None = None, **changed: object) -> Scene:
         ),
         meaning="It does not say that the answers are wrong: an ostrich cannot fly.",
     )
-    fields: dict[str, object] = dict(
-        lab="simulatability",
-        run="r1",
-        case="q1",
-        title="Can a penguin fly?",
-        question="Does its reason foretell it?",
-        who=Who(shown="a robot", name="the robot that breaks its own rule", is_robot=True),
-        method="It answered first and was then asked why. Who saw the explanation said what it would answer next.",
-        status="done",
-        one="question",
-        parts=(Part(text="Can a penguin fly?"),),
-        words={"kept": "as predicted", "broken": "not as predicted", "not settled": "left open"},
-        claim=Claim(
+    fields: dict[str, object] = {
+        "lab": "simulatability",
+        "run": "r1",
+        "case": "q1",
+        "title": "Can a penguin fly?",
+        "question": "Does its reason foretell it?",
+        "who": Who(shown="a robot", name="the robot that breaks its own rule", is_robot=True),
+        "method": "It answered first and was then asked why. Who saw the explanation said what it would answer next.",
+        "status": "done",
+        "one": "question",
+        "parts": (Part(text="Can a penguin fly?"),),
+        "words": {"kept": "as predicted", "broken": "not as predicted", "not settled": "left open"},
+        "claim": Claim(
             answer="yes",
             gold="no",
             parts=(with_spans((("All birds can fly.", "shared"), (" A penguin is a bird.", None))),),
             calls=("c1",),
         ),
-        cards=tuple(cards),
-        verdict=verdict,
-        ledger=(Drop(about="question 10", reason="asks the same again", rules="repaired"),),
-        figures=(
+        "cards": tuple(cards),
+        "verdict": verdict,
+        "ledger": (Drop(about="question 10", reason="asks the same again", rules="repaired"),),
+        "figures": (
             FigureLine(
                 title="Precision", value="0.43", help="How often it did what its explanation led to expect.", n=7, of=10
             ),
         ),
-        actions=(Action(name="question"), Action(name="fork"), Action(name="label")),
-        differs="Nothing depends on whose rules read the answers.",
-    )
+        "actions": (Action(name="question"), Action(name="fork"), Action(name="label")),
+        "differs": "Nothing depends on whose rules read the answers.",
+    }
     return tell(Scene.model_validate(fields | changed))
 
 

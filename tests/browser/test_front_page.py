@@ -49,7 +49,7 @@ def doors(page: Page) -> Locator:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("width, height", [(1280, 720), (390, 844)])
+@pytest.mark.parametrize(("width", "height"), [(1280, 720), (390, 844)])
 def test_it_has_few_words_and_few_ways_in_and_tells_no_end(
     app: Server, browser: Browser, width: int, height: int
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from core import home
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from tests.browser.conftest import Server, settle
 
 pytestmark = pytest.mark.browser

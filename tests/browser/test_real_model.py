@@ -30,7 +30,7 @@ def connect(page: Page, app: Server, server: StubServer) -> None:
     page.get_by_label("Address").press("Enter")
     settle(page)
     page.get_by_role("button", name="Connect", exact=True).click()
-    expect(page.get_by_text("1 model")).to_be_visible()
+    expect(page.get_by_text("is connected: 1 model")).to_be_visible()
     page.get_by_test_id("stTopNavLink").first.click()
     settle(page)
 

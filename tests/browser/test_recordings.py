@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, ProxySettings, expect
 
 from core import home
 from core.entry import LABS
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from tests.browser.conftest import ICONS, ROOT, Server
 from tests.support.chance import ALL
 

@@ -92,7 +92,7 @@ def test_all_examples_work_as_files_beside_a_broken_one(tmp_path: Path):
     uses = "".join(parts).lstrip() + "    found = {" + ", ".join(f"'{name}': {name}()" for name in USES) + "}"
     found, faults = run(SCRIPT.replace("{uses}", uses), tmp_path)
     assert found == FOUND
-    assert [fault.split(":")[0] for fault in faults] == [
+    assert [fault.split(":")[0] for fault in faults] == [  # type: ignore[attr-defined]
         "The extension a_broken.py was not loaded, line 5",
         "The extension b_unread.py was not loaded, line 1",
     ]

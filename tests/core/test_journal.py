@@ -197,7 +197,7 @@ def test_threads_that_append_at_once_never_mix_their_lines(tmp_path: Path) -> No
             thread.start()
         for thread in threads:
             thread.join()
-        journal._file = journal._file.file
+        journal._file = journal._file.file  # type: ignore[attr-defined]
     contents = read(path)
     assert not contents.faults and len({event.call for event in contents.events}) == 120
 

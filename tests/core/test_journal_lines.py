@@ -166,7 +166,7 @@ def test_a_line_that_found_no_room_leaves_nothing_and_the_next_one_can_be_writte
         with pytest.raises(JournalFullError, match=r"a.jsonl could not be written \(No space left on device\)"):
             journal.append(answered("c2"))
         assert path.read_bytes() == before
-        journal._file = journal._file.file
+        journal._file = journal._file.file  # type: ignore[attr-defined]
         journal.append(answered("c3"))
     assert both(path) == [] and calls(path) == ["c3"]
 

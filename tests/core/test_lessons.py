@@ -205,7 +205,7 @@ def test_a_room_of_the_game_is_as_balanced_as_the_lessons_say() -> None:
 def test_what_the_lessons_tell_of_the_canoe_and_the_hints_is_so() -> None:
     [story] = [step for step in ALL["45-minutes"].steps if any(link.to.startswith("/stories") for link in step.links)]
     run = story.links[0].to.partition("run=")[2]
-    [card] = cards.source(run, "", LABS, (lessons.home.recordings(),)).cards
+    [card] = cards.source(run, "", LABS, (lessons.home.recordings(),)).cards  # type: ignore[attr-defined]
     assert card.card.parts[0].label == "Once it said yes and once no." and card.title == "Can a canoe float?"
     assert "answer key that shows no" in card.after[0].text and "key" not in card.card.parts[1].text.lower()
     hints = facts_of(CardChoice(pack="whispered"), LABS)

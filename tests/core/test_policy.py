@@ -20,7 +20,7 @@ from core.entry import catalog, labs
 from core.events import CallError
 from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.tasks import AskSpec
-from core.labs.probe.functions.benchmark import BenchmarkError
+from core.labs.probe.functions.base import BenchmarkError
 from core.labs.probe.functions.source import published
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
@@ -37,7 +37,7 @@ SECRET = "sk-of-the-environment-0123456789"
 def nothing_served(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "_served", set())
     for one in (*policy.SETTINGS, *policy.LIMITS):
-        monkeypatch.delenv(one.variable, raising=False)
+        monkeypatch.delenv(one.variable, raising=False)  # type: ignore[attr-defined]
     monkeypatch.delenv("EXPLAIN_HOSTS", raising=False)
 
 

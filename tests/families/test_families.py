@@ -121,7 +121,7 @@ def test_probe(server: FamilyServer, catalog: Catalog, kind: str, native: bool) 
     state, events = probe.run(ProbeSpec(own="2*x", model=f"family/{kind}", tools=native), catalog)
     nothing_lost(server, state, events, native)
     assert (value(state, "nmse") == 0) is (kind == "honest")
-    view = probe.LAB.view(state.case(state.only))
+    view = probe.LAB.view(state.case(state.only))  # type: ignore[attr-defined]
     assert len(view.probes) == 4
 
 

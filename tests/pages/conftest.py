@@ -136,7 +136,7 @@ def take_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[AppTest, str], None]
 
     def taken(app: AppTest, step: str) -> None:
         assert offered_steps(app) == [step]
-        draw, take, pressed = run_view.stage, run_view._take, [step]
+        draw, take, pressed = run_view.stage, run_view._take, [step]  # type: ignore[attr-defined]
         with monkeypatch.context() as patched:
             patched.setattr(run_view, "stage", lambda *args, **more: draw(*args, **more) or "".join(pressed))
             patched.setattr(run_view, "_take", lambda shown, went: pressed.clear() or take(shown, went))

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from core import home, policy
-from core.server import access_token
-from pages import opening
+from core.server import instance
+from pages import addresses
 from pages.middleware import ACCESS, Door
 from pages.viewer.routes import ROUTES
 
@@ -51,7 +51,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def with_token(query: str = "") -> str:
-    return f"?{urlsplit(access_token.address(URL)).query}{query}"
+    return f"?{urlsplit(instance.address(URL)).query}{query}"
 
 
 PATHS = [
@@ -85,21 +85,21 @@ def test_the_token_gives_a_cookie_that_lasts_and_leaves_the_address(monkeypatch:
     with browser.websocket_connect(STREAM) as socket:
         assert socket.receive_text() == "let in"
     assert browser.post("/said", json={"said": []}).status_code == 200
-    monkeypatch.setattr(access_token, "_TOKEN", "the token of the next start")
+    monkeypatch.setattr(instance, "_TOKEN", "the token of the next start")
     assert browser.get("/ask").text == "let in ", "after the app was started again"
     old = browser.get("/ask" + with_token().replace("next", "first"))
     assert old.status_code == 303 and old.headers["location"] == "/ask" and "set-cookie" not in old.headers
 
 
 def test_a_cookie_of_another_home_or_one_that_was_changed_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    cookie = access_token.cookie()
-    for wrong in ("", cookie[:-1], cookie + "0", cookie.upper(), "é", access_token.address(URL).partition("=")[2]):
-        assert not access_token.is_cookie(wrong), wrong
+    cookie = instance.cookie()
+    for wrong in ("", cookie[:-1], cookie + "0", cookie.upper(), "é", instance.address(URL).partition("=")[2]):
+        assert not instance.is_cookie(wrong), wrong
     assert client(**{f"{ACCESS}_8501": cookie}).get("/ask").status_code == 200
     assert client(**{f"{ACCESS}_8502": cookie}).get("/ask").status_code == 403
     monkeypatch.setattr(home, "key", lambda: b"another home's key")
     assert client(**{f"{ACCESS}_8501": cookie}).get("/ask").status_code == 403
-    assert not access_token.is_token("") and not access_token.is_token("\ud800")
+    assert not instance.is_token("") and not instance.is_token("\ud800")
 
 
 def test_the_redirect_stays_on_this_machine() -> None:
@@ -113,13 +113,13 @@ def test_a_browser_without_the_token_is_told_where_the_address_is() -> None:
     assert told.status_code == 403 and "frame-ancestors 'none'" in told.headers["content-security-policy"]
     for words in ("terminal where the app was started", "address-8501.html", "EXPLAIN_TOKEN=no"):
         assert words in told.text
-    assert access_token.address(URL).partition("token=")[2] not in told.text
+    assert instance.address(URL).partition("token=")[2] not in told.text
     assert "printed where this app was started" in client().get("/said").text
 
 
 def test_one_setting_turns_it_off_and_where_others_are_served_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPLAIN_TOKEN", "no")
-    assert client().get("/ask").text == "let in " and access_token.address(URL) == URL
+    assert client().get("/ask").text == "let in " and instance.address(URL) == URL
     monkeypatch.delenv("EXPLAIN_TOKEN")
     monkeypatch.setattr(policy, "_served", {"0.0.0.0"})
     assert client().get("/ask").text == "let in "
@@ -135,14 +135,14 @@ def test_the_address_is_printed_in_a_terminal_and_else_kept_in_a_file(
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: in_terminal)
     monkeypatch.setenv("BROWSER", "any")
-    opening.announce(URL, 8501, opens=True, page=page)
-    printed, file = capsys.readouterr().out, opening.file_for(8501)
-    assert (access_token.address(URL, page) in printed) is in_terminal and URL in printed
+    addresses.announce(URL, 8501, opens=True, page=page)
+    printed, file = capsys.readouterr().out, addresses.file_for(8501)
+    assert (instance.address(URL, page) in printed) is in_terminal and URL in printed
     assert ("token=" in printed) is in_terminal and (str(file) in printed) is not in_terminal
     [link] = re.findall(r'href="([^"]+)"', file.read_text(encoding="utf-8"))
-    assert access_token.is_token(parse_qs(urlsplit(link).query)["token"][0]) and urlsplit(link).path == f"/{page}"
+    assert instance.is_token(parse_qs(urlsplit(link).query)["token"][0]) and urlsplit(link).path == f"/{page}"
     assert opened == [file.as_uri()], "everybody on the machine can read the command line that starts a browser"
-    opening.forget(8501)
+    addresses.forget(8501)
     assert not file.exists()
 
 
@@ -153,16 +153,16 @@ def test_without_a_token_the_plain_address_is_printed_and_opened(
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setenv("EXPLAIN_TOKEN", "no")
     monkeypatch.setenv("BROWSER", "any")
-    opening.announce(URL, 8501, opens=True)
+    addresses.announce(URL, 8501, opens=True)
     assert opened == [URL] and capsys.readouterr().out == f"\n  Explain Yourself: {URL}\n\n"
-    opening.announce(URL, 8501, opens=False)
+    addresses.announce(URL, 8501, opens=False)
     monkeypatch.setattr(sys, "platform", "linux")
     for name in ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY"):
         monkeypatch.delenv(name, raising=False)
-    opening.announce(URL, 8501, opens=True)
+    addresses.announce(URL, 8501, opens=True)
     assert opened == [URL], "there is no screen"
     monkeypatch.setenv("BROWSER", "any")
-    opening.announce(URL, 8501, opens=True, page="lessons")
+    addresses.announce(URL, 8501, opens=True, page="lessons")
     assert opened[1:] == [f"{URL}/lessons"]
     assert not [*own_home.glob("address*")]
 
@@ -177,6 +177,6 @@ def test_in_a_home_that_cannot_be_written_to_the_token_is_printed_in_a_terminal_
     monkeypatch.setattr(home, "write", unwritable)
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setenv("BROWSER", "any")
-    opening.announce(URL, 8501, opens=True)
+    addresses.announce(URL, 8501, opens=True)
     told = capsys.readouterr().out
     assert "printed in a terminal only" in told and "token=" not in told and opened == [URL]

@@ -202,7 +202,7 @@ def test_where_too_many_are_open_the_longest_idle_is_ended_and_none_with_a_reque
                 assert await asyncio.wait_for(idle[0][0].read(), 20) == b""
             assert not idle[-1][0].at_eof()
             for _, one in (*idle, held, (newcomer, writer)):
-                one.close()
+                one.close()  # type: ignore[attr-defined]
 
     asyncio.run(main())
 

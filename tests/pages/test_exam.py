@@ -67,7 +67,7 @@ def test_models_offers_the_exam_and_shows_what_came_of_it(page: Page) -> None:
 
 
 def test_the_exam_opens_as_a_case(page: Page) -> None:
-    run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))
+    run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="control/vague"))  # type: ignore[call-arg]
     assert entry.jobs().wait(run, 120)
     told = words(page("results/case.py", run=run))
     assert "Exam of a predictor" in told and "It passed the qualification test: 11 of 11" in told
@@ -211,7 +211,7 @@ def test_who_passed_predicts_where_nobody_is_named(page: Page, server: StubServe
     server.reply = some_know
     app = turned(connected(page, server), "ask")
     # The predictor is configured as the endpoint of this session.
-    run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="mine/reader"), reader_at(server))
+    run = entry.jobs().start("exam", entry.labs()["exam"].spec(model="mine/reader"), reader_at(server))  # type: ignore[call-arg]
     assert entry.jobs().wait(run, 120)
     app.selectbox(key="ask-model").set_value("mine/stub-model").run()
     app.button(key="ask").click().run()

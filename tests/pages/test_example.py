@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import archives, entry, home
 from core.labs.ask.tasks import AskSpec
-from core.runs.recordings import EXAMPLE_STUDY
+from core.runs.library import EXAMPLE_STUDY
 from core.server.access import name_of_visitor
 from core.store import queries
 from core.store.listing import Selection

@@ -18,8 +18,8 @@ from core.report.redaction import Opened
 from core.runs.library import RunNotFoundError
 from core.scene import Card, Scene
 from core.server.access import AccessDeniedError
-from pages.viewer import live_updates as module
-from pages.viewer.live_updates import Broadcast, Snapshot, broadcast_of, changed
+from pages.viewer import routes as module
+from pages.viewer.routes import Broadcast, Snapshot, broadcast_of, changed
 from tests.support.plausible import telling
 from tests.support.stub_server import StubServer
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from streamlit.testing.v1 import AppTest
 
 from core import entry
-from core.text import glossary
+from core.text import display
 
 Page = Callable[..., AppTest]
 
@@ -31,18 +31,18 @@ def test_every_term_stands_on_a_control_or_figure_of_that_name(page: Page) -> No
     pages = [words, page("ask"), page("check"), page("plant"), page("ask", run=runs["simulatability"])]
     pages.append(page("check", run=runs["consistency"]))
     shown = {label: help for app in pages for label, help in labelled(app)}
-    missing = {name for name in glossary.entries() if name not in shown}
+    missing = {name for name in display.entries() if name not in shown}
     assert missing <= {metric.title for lab in entry.labs().values() for metric in lab.metrics}, missing
-    for name, one in glossary.entries().items():
+    for name, one in display.entries().items():
         assert name in missing or shown[name].startswith(f"**{one.term}**"), name
 
 
 def test_methods_lists_the_glossary(page: Page) -> None:
     tables = [table.value for table in page("about/methods.py").dataframe]
     words = next(table for table in tables if "In the field" in table)
-    assert words["Here"].tolist() == list(glossary.entries())
+    assert words["Here"].tolist() == list(display.entries())
 
 
 def test_what_the_glossary_does_not_know_keeps_its_own_words() -> None:
-    assert glossary.on_hover("Nothing of the kind", "more") == "more" and glossary.on_hover("Nothing") is None
-    assert (glossary.on_hover("New questions", "more") or "").endswith("\n\nmore")
+    assert display.on_hover("Nothing of the kind", "more") == "more" and display.on_hover("Nothing") is None
+    assert (display.on_hover("New questions", "more") or "").endswith("\n\nmore")

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry
 from core.judging.lab import NamedLabel
 from core.labs.ask.tasks import AskSpec
-from core.runs import label_schemes
+from core.runs import labels
 from core.runs.labels import Label
 from core.server.access import visitor_with_code
 from tests.pages.conftest import words
@@ -23,7 +23,7 @@ def test_a_judge_is_tested_on_the_visitor_s_labels_before_it_labels(
     page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NamedLabel, "listed", True)
-    label_schemes.save("[form]\ntitle = 'Of all, or of none?'\nlabels = {all = 'a', no = 'n'}\n")
+    labels.save("[form]\ntitle = 'Of all, or of none?'\nlabels = {all = 'a', no = 'n'}\n")
     spec = AskSpec(model="control/fickle", dataset="world", limit=30, counterfactuals=1, seed=2)
     run = entry.jobs().start("simulatability", spec)
     assert entry.jobs().wait(run, 60)

@@ -21,7 +21,7 @@ from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.plant.tasks import PlantSpec
 from core.labs.probe.tasks import ProbeSpec
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from core.server.access import RunAccess, name_of_visitor, visitor_with_code
 from core.store import queries
 from tests.pages.conftest import staged, turned, words

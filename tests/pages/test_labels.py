@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core import entry, journal
 from core.labs.ask.tasks import AskSpec
-from core.runs import label_schemes
+from core.runs import labels
 from core.runs.labels import Label
 from pages.components import run_view
 from tests.pages.conftest import in_address, scenes, staged, turned, words
@@ -38,7 +38,7 @@ def indexed() -> None:
     keeper = entry.keeper()
     keeper.looked.wait(30)
     with keeper.store.cursor() as cursor:
-        written = sum(len(said) for path in entry.home.journals().glob("*~labels-*") if (said := path.read_bytes()))
+        written = sum(len(said) for path in entry.home.journals().glob("*~labels-*") if (said := path.read_bytes()))  # type: ignore[attr-defined]
         until(
             lambda: (
                 cursor.execute("select coalesce(sum(bytes), 0) from runs where about <> ''").fetchone()[0] >= written
@@ -143,14 +143,14 @@ def test_a_run_is_renamed_hidden_deleted_and_brought_back(page: Page, run: str) 
     assert app.button(key="delete").disabled, "another person's words are in it"
     app.checkbox(key="sure").set_value(True).run()
     app.button(key="delete").click().run()
-    assert not list(entry.home.journals().glob(f"{run}*"))
+    assert not list(entry.home.journals().glob(f"{run}*"))  # type: ignore[attr-defined]
     app = turned(app, "results/browse.py")
     app.button(key=f"undo-{run}").click().run()
-    assert not app.exception and len(list(entry.home.journals().glob(f"{run}*"))) == 3
+    assert not app.exception and len(list(entry.home.journals().glob(f"{run}*"))) == 3  # type: ignore[attr-defined]
 
 
 def test_own_labels_have_keys_and_hide_other_people_s_until_one_is_done(page: Page, run: str) -> None:
-    label_schemes.save(label_schemes.EXAMPLE)
+    labels.save(labels.EXAMPLE)
     bob = Label(own={"reason": ("vague",)}, note="circular!")
     entry.jobs().keeping.add(run, "labels-bob", "question", bob, "")
     indexed()
@@ -169,7 +169,7 @@ def test_own_labels_have_keys_and_hide_other_people_s_until_one_is_done(page: Pa
     table = browse.run().dataframe[0].value
     own = "What is wrong with the reason? (you)"
     assert set(table[own]) == {"circular"} and set(table["What is wrong with the reason? (person 1)"]) == {"vague"}
-    (entry.home.home() / "labels.toml").write_text("[reason]\nlabels = {fine = 'j', bad = 'b'}\n")
+    (entry.home.home() / "labels.toml").write_text("[reason]\nlabels = {fine = 'j', bad = 'b'}\n")  # type: ignore[attr-defined]
     assert "own-label-f" not in [one.key for one in page(CASE, run=run).button]
 
 

@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.labs.plant.tasks import PlantSpec
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from core.transcript import CaseProgress, Transcript, transcript
 from pages.components import lab_page
-from pages.components.plain_case import by_number, case_label
+from pages.components.lab_page import by_number, case_label
 from pages.components.run_view import Shown
 
 

@@ -16,7 +16,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.probe.tasks import ProbeSpec
 from core.models import local
 from core.report import evidence
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from core.sandbox import sandbox
 from core.sandbox.os_hardening import OSLimits
 from pages.components.text import plain

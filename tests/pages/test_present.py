@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from core import entry, home
 from core.journal import read
 from core.runs import repack
-from core.runs.recordings import Recording, list_recordings
+from core.runs.library import Recording, list_recordings
 from core.transcript import transcript
 from pages.components.run_view import LAST
 from tests.pages.conftest import scenes, staged, words

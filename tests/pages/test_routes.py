@@ -17,7 +17,7 @@ from core.runs.guesses import guesses as guesses_of
 from core.runs.guesses import journals
 from core.runs.labels import Foretold
 from core.server.access import RunAccess, cookie_of, name_of_visitor, visitor_with_code
-from core.server.rate_limits import Rate
+from core.server.usage import Rate
 from pages.middleware import COOKIE
 from pages.viewer import routes
 from pages.viewer.routes import ROUTES, Saying

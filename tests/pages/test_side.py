@@ -19,7 +19,7 @@ from core.labs.base.spec import Spec
 from core.labs.check.tasks import CheckSpec, shipped
 from core.labs.probe.tasks import ProbeSpec
 from core.report.scenes import of_case
-from core.runs.recordings import list_recordings
+from core.runs.library import list_recordings
 from core.scene import AxisInterval, Card, Expect, Mark, Part, Plot, RunScene, Scene, Span, Tile, Verdict
 from core.server.access import name_of_visitor
 from core.store.matching import TestedItem

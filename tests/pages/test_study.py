@@ -224,11 +224,16 @@ def test_what_stops_a_study_is_said(page: Callable[..., AppTest], monkeypatch: p
 
 
 @pytest.mark.parametrize(
-    "standings, off, state, told",
+    ("standings", "off", "state", "told"),
     [
         ([], [], "new", "Nothing was asked yet."),
         ([RunStatus("completed")] * 6, [], "done", "All 6 runs completed."),
-        ([RunStatus("completed", failures=Counter(Refused=2))] * 6, [], "done", "12 calls failed on the way"),
+        (
+            [RunStatus("completed", failures=Counter(RequestRefusedError=2))] * 6,
+            [],
+            "done",
+            "12 calls failed on the way",
+        ),
         ([RunStatus("completed")] * 6, ["It reads 0.2."], "off", "no figure of this study is reliable. It reads 0.2."),
         ([RunStatus("completed")] * 5 + [RunStatus("failed", message="No key.")], [], "failed", "1 run failed; 5 of 6"),
         (

@@ -26,10 +26,10 @@ from core.transcript import CaseLog, RecordReader
 class EchoSpec(Spec):
     """Does a model that says it repeats its input really do so?"""
 
-    words: tuple[str, ...] = Field(("yes", "no"), title="Words", description="a word to say; may be repeated")
-    times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
-    voice: Literal["plain", "loud"] = Field("plain", title="Voice", description="how it is said")
-    model: str = Field("control/echo", title="Model", description="who is spoken to")
+    words: tuple[str, ...] = Field(default=("yes", "no"), title="Words", description="a word to say; may be repeated")
+    times: int = Field(default=2, ge=1, le=7, title="Times", description="how often each is said")
+    voice: Literal["plain", "loud"] = Field(default="plain", title="Voice", description="how it is said")
+    model: str = Field(default="control/echo", title="Model", description="who is spoken to")
 
     @property
     def models(self) -> set[str]:
@@ -189,9 +189,9 @@ class EchoData(OnData):
     """The same for the paragraphs of a data set, whose fields come with a picker."""
 
     task: Literal["sentiment"] = "sentiment"
-    times: int = Field(2, ge=1, le=7, title="Times", description="how often each is said")
-    voice: Literal["plain", "loud"] = Field("plain", title="Voice", description="how it is said")
-    model: str = Field("control/echo", title="Model", description="who is spoken to")
+    times: int = Field(default=2, ge=1, le=7, title="Times", description="how often each is said")
+    voice: Literal["plain", "loud"] = Field(default="plain", title="Voice", description="how it is said")
+    model: str = Field(default="control/echo", title="Model", description="who is spoken to")
 
     @property
     def models(self) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...scene import Scene
-from ...text.quote import first_sentence
+from ...text.display import first_sentence
 from ..base.cases import DIFFERED, Playable
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .stepwise_simulation import reasons

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...charts import plane as on_a_plane
+from ...charts import scatter as on_a_plane
 from ...charts.marks import safe
 from ...charts.scripts import PLANE, script
 from ...paper_figures import Published
@@ -34,7 +34,7 @@ def is_above(table: DataFrame) -> Series[bool]:
 
 
 def plane(table: DataFrame, similarity: str = "cosine", theirs: Sequence[Published] = ()) -> Figure:
-    """Draw precision (x) against generality (y), both 0 to 1, one mark per model and method (`core.charts.plane`).
+    """Draw precision (x) against generality (y), both 0 to 1, one mark per model and method (`core.charts.scatter`).
 
     `table` is from `pictures.compared`. Rows in which either is undefined are not drawn; the axis says how many. The
     dashed line is the strongest baseline over all rows of a task. In `theirs`, the paper's figures, the precision and

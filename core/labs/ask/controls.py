@@ -18,10 +18,9 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ...events import Request
-from ...models.errors import OutsideWorld, Refused
+from ...models.errors import RequestRefusedError, UnknownQuestionError
 from ...models.robot import Graded, Robot, by_id, graded
-from ...text.paraphrases import VAGUE, VAGUE_REASONS
-from ...text.stable_random import unit_number
+from ...text.stable_random import VAGUE, VAGUE_REASONS, unit_number
 from . import control_counterfactuals, world, world_claims
 from .world import CONTROLS, Question, World, WorldError, sentence_case
 
@@ -173,7 +172,7 @@ class AskRobot(Robot):
     # Yes-or-no questions
 
     def read(self, text: str) -> tuple[Question, bool]:
-        """Return the question that `text` asks, and whether yes is its correct answer. Raises OutsideWorld."""
+        """Return the question that `text` asks, and whether yes is its correct answer. Raises UnknownQuestionError."""
         question = self.world.read(text)
         truth = self.world.truth(question) if question else None
         if question and truth is not None:
@@ -185,7 +184,7 @@ class AskRobot(Robot):
             message = (
                 f"{self.id} knows a small world of animals, foods, vehicles, places and tools. This is outside it."
             )
-        raise OutsideWorld(message, f"It can answer these: {' · '.join(suggested)}", suggested)
+        raise UnknownQuestionError(message, f"It can answer these: {' · '.join(suggested)}", suggested)
 
     def _whether(self, question: Question) -> str:
         return world_claims.clause(self.world, question.thing, question.ability, not question.negated)
@@ -351,8 +350,10 @@ class AskDial(Graded, Steadfast, named="dial"):
         return RobotAnswer(f"{sentence_case(clause)}.", not truth)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises Refused, because preferences belong to no rule."""
-        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+        """Raises RequestRefusedError, because preferences belong to no rule."""
+        raise RequestRefusedError(
+            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
+        )
 
 
 def controls() -> dict[str, AskRobot]:

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from ...events import Answered
 from ...models.ids import is_control
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...runs.context import CaseContext
 from ...text.embed import NoEncoderError, encoder, likeness
 from ..base.cases import Result
@@ -189,7 +189,7 @@ def _read_as_authors(
     text = _readable(spec, answered, None)
     same = text is not None and parse.counterfactual(text, task=spec.task, rules="repaired") == usable
     if text is None:
-        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
+        run.drop(item, fields.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
     elif not same:
         run.drop(
             item, "unparsed", "the updated parser finds no question there, or not the one asked", "repaired", trial=item
@@ -199,7 +199,7 @@ def _read_as_authors(
 
 def _readable(spec: AskSpec, answered: Answered, asked: json_answers.Schema) -> str | None:
     """Return the part of a generator's answer that the updated parser may use. Its question has a line of its own."""
-    return cut.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
+    return fields.readable(answered, "repaired", asked, lines=spec.task == "strategyqa")
 
 
 def _foretold(reply: str, question: str) -> str:
@@ -241,7 +241,7 @@ def _read(
     # Without a line break after it, a question may have been cut off in the middle.
     is_cut = readings["repaired"] is None and bool(answered.cut_note)
     if is_cut:
-        run.drop(item, cut.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
+        run.drop(item, fields.REASON, f"the question was {answered.cut_note}", "repaired", trial=item)
     if usable is None:
         if not is_cut:
             run.drop(item, "unparsed", "no counterfactual could be read in the generator's answer", trial=item)

@@ -73,7 +73,7 @@ class Lettered(WorthlessAsk, named="honest-letters"):
 
     def read(self, text: str) -> tuple[Question, bool]:
         """Return the question that `text` asks, with True for any known question: its answers ignore the facts. Raises
-        OutsideWorld.
+        UnknownQuestionError.
         """
         question = self.world.read(text)
         return (question, True) if question else super().read(text)

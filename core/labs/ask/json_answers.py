@@ -2,7 +2,7 @@
 
 An answer that has the fields is parsed exactly. An answer without them is parsed as prose, and the call records that.
 The original parser reads only prose, so it cannot read any answer of such a run. A `text` of None is an answer that was
-cut off before anything in it was complete (`core.parsers.cut`): nothing is parsed from it.
+cut off before anything in it was complete (`core.parsers.fields`): nothing is parsed from it.
 """
 
 from __future__ import annotations

@@ -7,18 +7,20 @@ from typing import Any
 
 import click
 
-from ...datasets.items import Task
+from ...datasets import logs
+from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
 from ...rulesets import RULES, HasRulesets
 from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...text import embed
+from ...text.paper_prompts import is_paper
 from ...text.shared_words import stem
 from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
-from ..base.spec import BadInput
+from ..base.spec import BadInputError
 from . import human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
@@ -28,6 +30,7 @@ from .measure import measure
 from .null_controls import NoisyAsk, noisy, worthless
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
+from .prompts import PAPER_PROMPTS
 from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
 from .scene import scene
 from .tasks import AskSpec, asks, loaded
@@ -91,8 +94,8 @@ WORLD = "world"
 
 
 def cases(spec: AskSpec) -> Iterator[Case]:
-    """Return the cases of a run, as in `tasks.cases`. Raises DatasetError, and BadInput before anything is asked if a
-    robot that explains or writes questions knows none of them. If it knows only some, each of the others fails by
+    """Return the cases of a run, as in `tasks.cases`. Raises DatasetError, and BadInputError before anything is asked
+    if a robot that explains or writes questions knows none of them. If it knows only some, each of the others fails by
     itself.
     """
     named = tasks.cases(spec)
@@ -101,7 +104,7 @@ def cases(spec: AskSpec) -> Iterator[Case]:
     there = list(named)
     for robot in robots:
         if not any(_knows(robot, spec.task, case) for case in there):
-            raise BadInput(_refusal(robot, spec, len(there)), "For this data set choose another model.")
+            raise BadInputError(_refusal(robot, spec, len(there)), "For this data set choose another model.")
     return iter(there)
 
 
@@ -264,6 +267,30 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return given | ({slot: question} if question is not None else {})
 
 
+class AskCommand(Command):
+    """The command of Ask."""
+
+    item_parameters = (
+        *("question", "context", "response_1", "response_2", "gold", "explanation", "answer"),
+        *("extra", "given", "given_from"),
+    )
+
+    def from_item(self, item: Item) -> dict[str, Any]:
+        """Return the fields of a specification with this one question."""
+        slots = dict(zip(("context", "response_1", "response_2"), (item.paragraph, *item.choices), strict=False))
+        asked = slots if item.task == "shp" else {"question": item.question}
+        return {**asked, "gold": item.label, "explanation": item.explanation, "answer": item.said}
+
+    def with_output(self, item: Item, output: str) -> Item:
+        """Return the question with the answer and the reasons that a model wrote. Raises ValueError if they cannot be
+        told apart.
+        """
+        if item.task != "strategyqa":
+            raise ValueError("only answers yes or no can be read in it; use the solver for preferences")
+        answer, explanation = logs.answer_and_reasons(output)
+        return item.model_copy(update={"explanation": explanation, "said": answer})
+
+
 REASONING = ", its reasoning"
 """Suffix of the method if the model's thinking is used as its explanation."""
 
@@ -316,7 +343,7 @@ class AskLab(Lab):
         extra_figures=tables.more,
         alternative_readings=tables.otherwise,
     )
-    command = Command(parameters=(click.Argument(["question"], required=False),), from_options=fields)
+    command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(cards=cards, guess_record=guessed)
 
     cases = staticmethod(cases)
@@ -330,14 +357,15 @@ class AskLab(Lab):
     prompts = staticmethod(prompts.hashes)
     prerequisites = staticmethod(qualification.prerequisites)
     choose_models = staticmethod(qualification.choose_predictor)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
 
     def check(self, spec: AskSpec) -> None:
-        """Raises PromptPackError or DatasetError if a prompt pack or data set cannot be read, BadInput if a robot knows
-        nothing about it.
+        """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,
+        BadInputError if a robot knows nothing about it.
         """
-        if spec.prompts:
+        if spec.prompts and not is_paper(spec.prompts):
             prompts.read_pack(spec.prompts)
         super().check(spec)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...events import Answered, CallError, Message, Prompt
 from ...models.ids import GIVEN
-from ...parsers import cut
+from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ..base.cases import Case
@@ -70,7 +70,7 @@ async def _explain(spec: AskSpec, question: Starter, run: CaseContext) -> Explan
         natural = await ask_tested(spec, run, "explainer", prompt, "natural")
         if spec.explained_by == "answer" and _is_excluded(spec, run, prompt, natural):
             return None
-        text = cut.readable(natural, spec.rules, prompt.json_schema)
+        text = fields.readable(natural, spec.rules, prompt.json_schema)
         chosen = json_answers.answer(text, prompt.json_schema, "posthoc", spec.task, spec.rules)
         if chosen == "neither":
             raise CallError(
@@ -127,9 +127,9 @@ def _is_excluded(spec: AskSpec, run: CaseContext, prompt: Prompt, answered: Answ
     if spec.explained_by == "reasoning" and (hidden := _why_hidden(answered)):
         run.drop("", HIDDEN, hidden)
         return True
-    if cut.readable(answered, "repaired", prompt.json_schema) is not None:
+    if fields.readable(answered, "repaired", prompt.json_schema) is not None:
         return False
-    run.drop("", cut.REASON, f"its first answer was {answered.cut_note}", "repaired")
+    run.drop("", fields.REASON, f"its first answer was {answered.cut_note}", "repaired")
     return spec.rules == "repaired"
 
 
@@ -139,7 +139,7 @@ def _explanation(
     """Return the fields of an explanation; the answer is the forced one, if there is one."""
     # With the method `forced`, the first reply justifies the model's own answer.
     method = "posthoc" if spec.method == "forced" and force is None else spec.method
-    text = PerRuleset.read_by_each(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
     return {
         **{"call": answered.call, "task": spec.task, "method": spec.method, "gold": question.gold},
@@ -187,7 +187,7 @@ async def _explain_another(spec: AskSpec, case: Case, run: CaseContext) -> None:
         return
     other = OtherExplanation(**_explanation(spec, about, prompt, answered))
     if other.explanation[spec.rules] is None and answered.cut_note:
-        run.drop("swapped", cut.REASON, f"its answer to the other question was {answered.cut_note}")
+        run.drop("swapped", fields.REASON, f"its answer to the other question was {answered.cut_note}")
     elif other.explanation[spec.rules] is None:
         run.drop("swapped", "unparsed", "there is no explanation to read in the model's answer")
     else:

@@ -9,10 +9,9 @@ there are several draws of each. The two that fool this measure do not err.
 
 from __future__ import annotations
 
-from ...models.errors import Refused
+from ...models.errors import RequestRefusedError
 from ...models.robot import ERROR, Erring, by_id, erring
-from ...text.paraphrases import ANSWERS, GUESSES, paraphrase
-from ...text.stable_random import unit_number
+from ...text.stable_random import ANSWERS, GUESSES, paraphrase, unit_number
 from . import world_claims
 from .controls import AskDial, AskRobot, PreferenceChoice, RobotAnswer, Steadfast, Vague, without_explanation
 from .world import Question, sentence_case
@@ -104,8 +103,10 @@ class WorthlessAsk(AskRobot):
         return RobotAnswer(self.words(question, truth), yes)
 
     def explain_choice(self, response_1: str, response_2: str) -> PreferenceChoice:
-        """Raises Refused, because these robots only explain answers to yes-or-no questions."""
-        raise Refused(f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences.")
+        """Raises RequestRefusedError, because these robots only explain answers to yes-or-no questions."""
+        raise RequestRefusedError(
+            f"{self.id} answers yes-or-no questions only.", "Choose another model for preferences."
+        )
 
     def _simulate_answer(self, slots: dict[str, str]) -> str:
         question = self.world.read(slots["counterfactual"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import paper_figures
-from ...charts import board, forest
+from ...charts import forest
 from ...charts.marks import link
 from ...paper_figures import Published
 from ...statistics import Kind
@@ -226,11 +226,11 @@ PICTURES = declared(
         },
         "leaderboard": {
             "of": _COUNTED,
-            "caption": board.CAPTION.format("questions", "question"),
-            "table": lambda frame, choice: board.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
+            "caption": forest.CAPTION.format("questions", "question"),
+            "table": lambda frame, choice: forest.board(counted(frame, choice), ("task", "dataset"), _KIND[choice]),
             "draw": lambda table, choice, theirs: forest.forest(table, choice, "questions", kind=_KIND[choice]),
             "code": lambda table, choice, file: forest.code(file, choice, _KIND[choice]),
-            "takeaway": lambda table, choice: board.takeaway(table, choice, "questions"),
+            "takeaway": lambda table, choice: forest.leader_takeaway(table, choice, "questions"),
         },
     },
 )

@@ -1,4 +1,6 @@
-"""The prompt of each stage: the shipped templates, or a prompt pack in the form of the authors' `prompts.json`."""
+"""The prompt of each stage: the shipped templates, the paper's from a folder of the user's (`core.text.paper_prompts`),
+or a prompt pack in the form of the authors' `prompts.json`.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +9,14 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from ... import files
 from ...errors import ExplainError
 from ...events import Prompt
 from ...parsers import fields
 from ...policy import NotAllowedError
+from ...text import paper_prompts, system_prompts
 from ...text.templates import Template, TemplateError, load
 from . import json_answers, stepwise_simulation
 from .tasks import OPERATIONS, Arm, AskSpec
@@ -24,6 +27,9 @@ _HUMAN, _ASSISTANT = "\n\nHuman: ", "\n\nAssistant: here is my response."
 
 
 LARGEST_PACK = 4 * files.MB
+
+REPOSITORY = "https://github.com/yandachen/CounterfactualSimulatability"
+"""Where the paper's authors keep their prompts."""
 
 
 class PromptPackError(ExplainError, ValueError):
@@ -98,7 +104,9 @@ def simulating(spec: AskSpec) -> Template:
 
 
 def hashes(spec: AskSpec) -> dict[str, str]:
-    """Return the hash of every template that this run may send, by the template's id."""
+    """Return the hash of every template that this run may send, by the template's id. Raises PromptPackError, or
+    PaperPromptError if a prompt of the paper's is chosen and missing.
+    """
     stages = [] if spec.is_given else [f"explain-{spec.method}"]
     stages += [] if spec.is_by_person else dict.fromkeys(_simulating(spec, arm) for arm in spec.arms)
     stages += [f"counterfactual-blind-{op}" for op in OPERATIONS] if spec.blind else ["counterfactual"]
@@ -106,6 +114,7 @@ def hashes(spec: AskSpec) -> dict[str, str]:
     templates = [_template(spec, stage) for stage in stages]
     sent = {template.id: template.hash for template in templates}
     sent |= fields.hashes() if spec.answers == "schema" else {}
+    sent |= system_prompts.hashes(spec.system, _folder(spec))
     return sent | (stepwise_simulation.hashes() if spec.reads == "steps" else {})
 
 
@@ -114,13 +123,45 @@ def _render(spec: AskSpec, stage: str, slots: Mapping[str, str]) -> Prompt:
 
 
 def _template(spec: AskSpec, stage: str) -> Template:
-    """Return the stage's template, from the prompt pack if it has one."""
+    """Return the stage's template. The paper and packs lack those of our controls, which are then ours."""
     name = f"{spec.task}-{stage}"
-    if spec.prompts:
+    if spec.prompts and name in _PACK_KEYS:
+        if folder := _folder(spec):
+            return paper_prompts.load(folder, f"simulatability/{name}", REPOSITORY)
         pack = read_pack(spec.prompts)
         if name in pack:
             return pack[name]
     return load(f"simulatability/{name}")
+
+
+def _folder(spec: AskSpec) -> str | None:
+    """Return the setting if it means the paper's prompts; None for ours and for a pack."""
+    return spec.prompts if paper_prompts.is_paper(spec.prompts) else None
+
+
+def read_paper(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return the templates in a copy of the authors' repository, by name; empty if `folder` is no copy of it. Raises
+    PaperPromptError.
+    """
+    path = paper_prompts.find(folder, "prompts/prompts.json")
+    if path is None:
+        return {}
+    try:
+        pack = _read_pack(str(path), path.stat().st_mtime_ns)
+    except (PromptPackError, OSError) as error:
+        raise paper_prompts.PaperPromptError(str(error)) from None
+    return {
+        f"simulatability/{name}": {
+            **template.model_dump(mode="json", exclude_defaults=True),
+            "id": template.id.replace("pack:", paper_prompts.PREFIX),
+        }
+        for name, template in pack.items()
+    }
+
+
+PAPER_PROMPTS = paper_prompts.PaperPrompts(
+    REPOSITORY, {f"simulatability/{name}": key for name, key in _PACK_KEYS.items()}, read_paper
+)
 
 
 def read_pack(path: str) -> dict[str, Template]:

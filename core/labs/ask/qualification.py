@@ -18,7 +18,7 @@ from pydantic import model_validator
 from ...events import Frozen, Model, Rules
 from ...models.ids import is_control, is_free
 from ...package_data import DATA
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...parsers.fields import Answers
 from ...rulesets import RULES
 from ...runs.context import CaseContext
@@ -204,7 +204,7 @@ class PredictorTest(QualificationTest):
             call, cut_note, guesses = await self._predicted(spec, run, item, question)
         run.record(ExamGuess(call=call, **question.model_dump(exclude={"id"}), **guesses), item, item)
         if cut_note:
-            run.drop(item, cut.REASON, f"the guess was {cut_note}", "repaired", trial=item)
+            run.drop(item, fields.REASON, f"the guess was {cut_note}", "repaired", trial=item)
 
     async def _predicted(
         self, spec: AskExamSpec, run: CaseContext, item: str, one: ExamQuestion
@@ -219,7 +219,7 @@ class PredictorTest(QualificationTest):
         )
         sampling = fields.sampling(simulating("strategyqa", 1, 0), prompt)
         answered = await run.ask("simulator", prompt, spec.model, sampling=sampling, item=item, trial=item)
-        texts = {rules: cut.readable(answered, rules, prompt.json_schema) for rules in RULES}
+        texts = {rules: fields.readable(answered, rules, prompt.json_schema) for rules in RULES}
         guesses: dict[str, Any] = {
             rules: json_answers.simulation(text, prompt.json_schema, "strategyqa", rules)
             for rules, text in texts.items()
@@ -283,9 +283,8 @@ class PredictorTest(QualificationTest):
         return ", in three small steps" if in_steps else ""
 
     def check(self, spec: AskExamSpec) -> None:
-        """Raises PromptPackError if the prompt pack cannot be read."""
-        if spec.prompts:
-            prompts.read_pack(spec.prompts)
+        """Raises PromptPackError or PaperPromptError if the prompts cannot be read."""
+        self.prompts(spec)
 
 
 TEST = PredictorTest()
@@ -294,7 +293,7 @@ TEST = PredictorTest()
 # What an Ask run requires of its predictor
 
 
-def sitting_of(spec: AskSpec, model: str) -> AskExamSpec:
+def exam_spec(spec: AskSpec, model: str) -> AskExamSpec:
     """Return the test that `model` must take to predict in that run. For stepwise prediction it is the long form: the
     steps were developed on the short one, so only the further questions measure their quality.
     """
@@ -310,7 +309,7 @@ def prerequisites(spec: AskSpec) -> list[Prerequisite | Frozen | None]:
     """
     found = spec.roles["simulator"]
     tested = spec.task == "strategyqa"
-    return [TEST.required(sitting_of(spec, model), spec.exam) if tested else None for model in found]
+    return [TEST.required(exam_spec(spec, model), spec.exam) if tested else None for model in found]
 
 
 def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[str], bool], made: Made) -> AskSpec:
@@ -327,7 +326,7 @@ def choose_predictor(spec: AskSpec, named: Collection[str], at_hand: Callable[[s
     found = [
         (one.simulator != spec.model, one.right / one.of, sat.reads == "prose", one.simulator)
         for sat, one in TEST.passed(at_hand, made)
-        if sat.reads in ways and sat == sitting_of(spec.model_copy(update={"reads": sat.reads}), one.simulator)
+        if sat.reads in ways and sat == exam_spec(spec.model_copy(update={"reads": sat.reads}), one.simulator)
     ]
     best = max(found, default=None)
     return spec.model_copy(update={"simulator": best[3], "reads": "prose" if best[2] else "steps"}) if best else spec

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ...models.ids import is_control
-from ...parsers import cut
+from ...parsers import fields
 from ...scene import Bar, Card, Claim, Expect, FigureLine, Panel, Part, Scene, Verdict, from_emphasis, with_spans
-from ...text.quote import first_sentence
+from ...text.display import first_sentence
 from ...text.shared_words import content_words, mark
 from ...transcript import Call
 from . import json_answers, words
@@ -243,7 +243,7 @@ class _Telling:
                 named = (self.numbers[word] for word in re.findall(r"[\w-]+", drop.detail) if word in self.numbers)
                 number = next(named, None)
                 return why if number is None else why.replace("an earlier question", f"question {number}")
-            if drop.reason == cut.REASON and drop.detail:
+            if drop.reason == fields.REASON and drop.detail:
                 return drop.detail
             is_told = drop.reason in ("error", "unparsed") and drop.detail
             return f"{why}: {first_sentence(drop.detail, QUOTED)}" if is_told else why

@@ -125,6 +125,7 @@ def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
                     **{"value": one.value, "low": one.low, "high": one.high, "n": one.n},
                     **{"note": one.how.partition(";")[0], "complete": bool(part["complete"].all()), "behind": behind},
                     **{"published": printed[0].value if printed else None, "source": source},
+                    **{"reading": paper_figures.address(LAB, source) if source else None},
                 }
 
 

@@ -13,6 +13,7 @@ from ...datasets.items import Loaded
 from ...datasets.on_data import OnData
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
+from ...text.paper_prompts import PAPER, PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import Sampled
 from . import baselines
@@ -91,7 +92,8 @@ class AskSpec(Sampled, OnData):
     Without a `dataset` there is one question: `question` for strategyqa; `context`, `response_1`, `response_2` for shp.
     `generators` and `simulator` are model ids, by default the explained model's own. `given` holds new questions that
     were written from the explanation of the run `given_from`; then no others are written, so that explanations of one
-    question are compared on the same new questions.
+    question are compared on the same new questions. `explanation`, for `answer`, is one that is given for the one
+    question; then the model is not asked for its own.
     """
 
     LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"explainer": "max_tokens", "answerer": "max_tokens"}
@@ -106,6 +108,8 @@ class AskSpec(Sampled, OnData):
     response_1: str = Field(default="", max_length=LONGEST)
     response_2: str = Field(default="", max_length=LONGEST)
     gold: str | None = None
+    explanation: str = Field(default="", max_length=LONGEST, exclude_if=lambda text: not text)
+    answer: str = Field(default="", exclude_if=lambda text: not text)
     model: str
     generators: tuple[str, ...] = ()
     simulator: str = ""
@@ -163,10 +167,18 @@ class AskSpec(Sampled, OnData):
             raise ValueError("Prediction in steps is for yes-or-no questions, with the updated parser and one vote.")
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
+        if self.answers == "schema" and self.prompts == PAPER:
+            raise ValueError(PROSE_ONLY)
         if self.answers == "schema" and self.reads == "steps":
             raise ValueError("Prediction in steps works in prose only. Choose prose for the answers, or no steps.")
         if self.given and self.dataset:
             raise ValueError("Questions that are given belong to one starter question: do not name a data set as well.")
+        if self.explanation and self.dataset:
+            raise ValueError("An explanation that is given belongs to one question: do not name a data set as well.")
+        if self.answer and not self.explanation:
+            raise ValueError("There is an answer that is given, but no explanation for it.")
+        if self.explanation and self.answer not in (("yes", "no") if self.task == "strategyqa" else ("1", "2")):
+            raise ValueError("Say which answer the explanation is for: yes or no, or for a preference 1 or 2.")
         if PERSON in self.further_simulators or (self.simulators and self.simulator == PERSON):
             raise ValueError("Visitors predict alone: do not name a model as a predictor as well.")
         if self.is_given and (self.method == "forced" or self.explained_by == "reasoning"):
@@ -193,8 +205,8 @@ class AskSpec(Sampled, OnData):
 
     @property
     def is_given(self) -> bool:
-        """Whether the file gives the explanations, so that the model is not asked for its own."""
-        return "explanation" in self.columns
+        """Whether the explanations are given, so that the model is not asked for its own."""
+        return "explanation" in self.columns or bool(self.explanation)
 
     @property
     def further_simulators(self) -> tuple[str, ...]:
@@ -229,7 +241,8 @@ def cases(spec: AskSpec) -> Iterator[Case]:
             if spec.task == "strategyqa"
             else {"context": spec.context, "response_1": spec.response_1, "response_2": spec.response_2}
         )
-        yield Case(ONE, Starter(slots, spec.gold), spec.question or spec.context)
+        own = (spec.explanation, spec.answer) if spec.explanation else None
+        yield Case(ONE, Starter(slots, spec.gold, own), spec.question or spec.context)
         return
     for item in spec.chosen_items()[0]:
         if spec.task == "strategyqa":

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...events import Answered, CallError, Prompt
 from ...models.ids import is_control
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...rulesets import PerRuleset
 from ...runs.context import CaseContext, gather
 from ...runs.fairness import run_in_thread as in_thread
@@ -151,7 +151,7 @@ def _finished(case: UnderTest, item: str, tested: Tested, unanswered: str, unpre
     """Drop a counterfactual for which the answer or the prediction was cut off, and return it with that noted."""
     if note := unanswered or unpredicted:
         who = "answer" if unanswered else "prediction"
-        case.run.drop(item, cut.REASON, f"the {who} was {note}", "repaired", trial=item)
+        case.run.drop(item, fields.REASON, f"the {who} was {note}", "repaired", trial=item)
     return tested._replace(is_cut=bool(note))
 
 
@@ -167,7 +167,7 @@ async def _record(run: CaseContext, place: str, item: str, simulated: Awaitable[
         simulation, note = made
         run.record(simulation, place, trial=item)
         if note:
-            run.drop(place, cut.REASON, f"the prediction was {note}", "repaired", trial=item)
+            run.drop(place, fields.REASON, f"the prediction was {note}", "repaired", trial=item)
 
 
 async def _simulate(case: UnderTest, item: str, counterfactual: Counterfactual) -> tuple[Simulation, str]:
@@ -230,10 +230,10 @@ async def _vote(
         return run.ask("simulator", prompt, simulator, sampling=sampling, item=item, trial=trial, repeat=vote)
 
     answered = await gather(*map(ask, range(spec.votes)))
+    schema = prompt.json_schema
     votes = PerRuleset.read_by_each(
         lambda rules: tuple(
-            json_answers.simulation(cut.readable(one, rules, prompt.json_schema), prompt.json_schema, spec.task, rules)
-            for one in answered
+            json_answers.simulation(fields.readable(one, rules, schema), schema, spec.task, rules) for one in answered
         )
     )
     # Each tie has its own draw: one coin toss for a whole run would decide its precision.
@@ -241,7 +241,7 @@ async def _vote(
     reply = next(one for one, vote in zip(answered, votes[spec.rules], strict=True) if vote == most[spec.rules])
     note = _cut_note(prompt, *answered) if most.repaired == NEITHER else ""
     calls, own = tuple(one.call for one in answered), {"votes": votes.repaired, "votes_paper": votes.paper}
-    text = cut.readable(reply, spec.rules, prompt.json_schema)
+    text = fields.readable(reply, spec.rules, prompt.json_schema)
     words = json_answers.reason(text, prompt.json_schema) if text else ""
     return {"simulator": simulator, "calls": calls, **own, **dict(most)}, words, note
 
@@ -250,7 +250,7 @@ def _cut_note(prompt: Prompt, *answered: Answered) -> str:
     """Return where the first answer that the updated parser cannot use was cut off; an empty string if there is
     none.
     """
-    unread = (one for one in answered if cut.readable(one, "repaired", prompt.json_schema) is None)
+    unread = (one for one in answered if fields.readable(one, "repaired", prompt.json_schema) is None)
     return next((one.cut_note for one in unread), "")
 
 
@@ -275,7 +275,7 @@ async def _answer(case: UnderTest, item: str, counterfactual: Counterfactual) ->
     prompt = prompts.explain(spec, slots(spec, counterfactual))
     answered = await ask_tested(spec, case.run, "answerer", prompt, item, trial=item)
     method: Method = "posthoc" if spec.method == "forced" else spec.method
-    text = PerRuleset.read_by_each(lambda rules: cut.readable(answered, rules, prompt.json_schema))
+    text = PerRuleset.read_by_each(lambda rules: fields.readable(answered, rules, prompt.json_schema))
     how = prompt.json_schema, method, spec.task
     readings = PerRuleset.read_by_each(lambda rules: json_answers.answer(text[rules], *how, rules))
     explanation = json_answers.explanation(text.repaired, *how, "repaired")

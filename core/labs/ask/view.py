@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from ...events import Dropped, Rules
 from ...models.ids import is_control
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...rulesets import RULES
 from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
@@ -48,7 +48,7 @@ COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """The outcomes that precision counts."""
 
 
-EXCLUDING = (cut.REASON, "thinking not shown")
+EXCLUDING = (fields.REASON, "thinking not shown")
 """Reasons for which a whole case is excluded."""
 
 
@@ -118,7 +118,7 @@ class CounterfactualRow:
     @property
     def is_question(self) -> bool:
         """Whether this parser accepts the counterfactual as a separate question."""
-        lost = ("reworded", cut.REASON)
+        lost = ("reworded", fields.REASON)
         is_lost = any(drop.reason in lost and drop.rules in (None, self.rules) for drop in self.drops)
         is_excluded = is_lost or excludes(self.excluded, self.rules)
         return self.counterfactual is not None and self.counterfactual[self.rules] and not is_excluded
@@ -162,7 +162,7 @@ class CounterfactualRow:
     def failed(self) -> bool:
         """Whether the row was lost to a failed call or unreadable text. Repeats do not count as lost."""
         drop = self.dropped
-        lost = ("error", "unparsed", cut.REASON)
+        lost = ("error", "unparsed", fields.REASON)
         return self.outcome == "dropped" and drop is not None and drop.reason in lost
 
     @property
@@ -172,7 +172,7 @@ class CounterfactualRow:
         """
         if self.counterfactual and not self.is_question:
             return "dropped"
-        if (drop := self.dropped) is not None and drop.reason == cut.REASON:
+        if (drop := self.dropped) is not None and drop.reason == fields.REASON:
             return "dropped"
         if self.simulation and self.answer:
             expected, said = self.simulation[self.rules], self.answer[self.rules]

@@ -42,7 +42,7 @@ class ClaimGuess(NamedTuple):
 
 
 def bare_rule(world: World, kind: str, ability: str, can: bool) -> str:
-    """Write the rule without exceptions: "All birds can fly." or "No bird can fly." """
+    """Write the rule without exceptions: "All birds can fly." or "No bird can fly" and its like."""
     return f"All {world.plural_kind(kind)} can {ability}." if can else f"No {kind} can {ability}."
 
 
@@ -61,7 +61,7 @@ def true_rule(world: World, kind: str, ability: str) -> str:
 
 
 def membership(world: World, thing: str) -> str:
-    """Write a thing's kind: "A penguin is a bird." """
+    """Write a thing's kind: "A penguin is a bird" and its like."""
     return sentence_case(f"{world.one(thing)} is {world.one(world.things[thing])}.")
 
 

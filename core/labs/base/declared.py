@@ -106,7 +106,7 @@ class Picture(NamedTuple):
     - `takeaway(table, choice)` returns a sentence that is true of the table.
     - `choices` are the user's options, the first of which is the default; `published(choice)` returns the paper's
       figures that can be drawn behind ours.
-    - `things` are what n counts; `baselines` says by choice what the marks are compared with (`core.charts.caption`).
+    - `things` are what n counts; `baselines` says by choice what the marks are compared with (`core.charts.scripts`).
     """
 
     name: str
@@ -139,6 +139,7 @@ class Table(NamedTuple):
     - `figures(frame)` yields the cells of a table that is built differently: `row`, `column`, `value`, `n`, `of`,
       `low`, `high`, `note`, `behind`. `of_people`: add rows to the frame for what people said about the cases, with the
       metrics GUESS and VERDICT (`core.studies.human`).
+    - `by_parser`: whether its figures depend on a parser.
     - `nothing` is the message if no case belongs in the table.
     """
 
@@ -158,6 +159,7 @@ class Table(NamedTuple):
     published: Callable[[str, str], Sequence[Published]] = published
     figures: Callable[[Any], Iterable[dict[str, Any]]] | None = None
     of_people: bool = False
+    by_parser: bool = True
     nothing: str = "No case of this study belongs here."
 
 

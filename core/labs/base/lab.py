@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Self
 from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
+from ...text.paper_prompts import PaperPrompts
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
@@ -241,6 +242,21 @@ class Command(Declaration):
         """Turn the given options into fields of the specification. By default an option is a field."""
         return given
 
+    item_parameters: tuple[str, ...] = ()
+    """The options and fields that say what a single item is. Empty if the lab cannot ask about a single item."""
+
+    def from_item(self, item: Any) -> dict[str, Any]:
+        """Return the fields of a specification about this item (`core.datasets.items.Item`) alone. Raises
+        NotImplementedError here.
+        """
+        raise NotImplementedError
+
+    def with_output(self, item: Any, output: str) -> Any:
+        """Return the item with the explanation that a model wrote about it, if the lab can test that; by default the
+        item unchanged, so that the model is asked for an explanation. Raises ValueError if there is none in `output`.
+        """
+        return item
+
 
 class Lab(Declaration):
     """A lab. A subclass names its specification, records and metrics, and defines the methods that raise
@@ -278,6 +294,8 @@ class Lab(Declaration):
     """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
     show. It may be anywhere.
     """
+    paper_prompts: PaperPrompts | None = None
+    """The prompts of its paper, which a user may have a copy of; None without any."""
     listing: Listing = Listing()
     """How its results are listed, compared and judged."""
     run_summary: RunSummary = RunSummary()
@@ -296,7 +314,7 @@ class Lab(Declaration):
     # What every lab defines
 
     def cases(self, spec: Any) -> Iterable[Case]:
-        """Yield the cases of a specification lazily. Raises BadInput, or ValueError with a message for the user."""
+        """Yield the cases of a specification lazily. Raises BadInputError, or ValueError with a message for a user."""
         raise NotImplementedError
 
     async def measure(self, spec: Any, case: Case, run: Any) -> None:
@@ -330,9 +348,10 @@ class Lab(Declaration):
         return None
 
     def check(self, spec: Any) -> None:
-        """Check what only reading files can reveal: by default, that there is a first case. Raises ValueError,
-        CallError.
+        """Check what only reading files can reveal: by default, that there are prompts and a first case. Raises
+        ValueError, CallError.
         """
+        self.prompts(spec)
         next(iter(self.cases(spec)), None)
 
     def prerequisites(self, spec: Any) -> Sequence[Prerequisite | Frozen | None]:

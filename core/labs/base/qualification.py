@@ -15,7 +15,7 @@ from pydantic import Field
 
 from ...events import Frozen, Model, Rules
 from ...models.ids import is_control
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...score import Figure, Score
 from ...transcript import CaseLog, RecordReader, Transcript

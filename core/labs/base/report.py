@@ -21,14 +21,17 @@ class Report(View):
     missing; nothing raises for it.
     """
 
-    one: ClassVar[str] = "test"
-    """What a test is called."""
     mark_words: ClassVar[Mapping[Mark, str]] = {}
     """What the marks are called."""
     words: ClassVar[Mapping[str, str]] = {}
     """What values and outcomes are called."""
     outcomes: ClassVar[Mapping[str, Means]] = {}
     """What outcomes of cases and trials mean for the explanation."""
+
+    @property
+    def one(self) -> str:
+        """What a test is called."""
+        return "test"
 
     def sentences(self) -> Sequence[str]:
         """Return the verdict in sentences, the headline first, with answers *between asterisks*. Raises
@@ -123,7 +126,7 @@ class Report(View):
             id=id,
             number=number,
             mark="in doubt" if reading.doubt else self.means(reading.outcome),
-            parts=(Part(text=trial.about),),
+            parts=(Part(text=trial.about),) if trial.about else (),
             options={value: shown(value) for value in (reading.expected, reading.observed) if value},
             expects=(Expect(who="", value=reading.expected),) if reading.expected is not None else (),
             said=reading.observed or "",

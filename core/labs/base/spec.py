@@ -9,19 +9,24 @@ from functools import cache
 from types import UnionType
 from typing import Any, ClassVar, Literal, NamedTuple, Self, Union, get_args, get_origin
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic.fields import FieldInfo
 
 from ...events import CallError, Frozen, Sampling
 from ...package_data import sibling_toml
+from ...text import system_prompts
+
+LONGEST_SYSTEM = 8_000
+"""Maximum number of characters in a system prompt."""
 
 MOST_CASES = 1_000
 """Maximum number of cases in one run. A larger task is split into several runs (`Spec.shards`)."""
 
 
-class BadInput(CallError):
+class BadInputError(CallError):
     """The subject of a run is not available: a data set, a function, or a question outside a control's world."""
 
+    in_journals = "BadInput"
     bad_input = True
 
 
@@ -72,6 +77,11 @@ class Spec(SpecFields):
         return {}
 
     @property
+    def system_prompts(self) -> Mapping[str, str]:
+        """The system prompt that a person set, by role; empty without one."""
+        return {}
+
+    @property
     def models(self) -> set[str]:
         """The ids of all models that the run asks."""
         return {model for models in self.roles.values() for model in models}
@@ -89,11 +99,29 @@ class Spec(SpecFields):
 class Sampled(Spec):
     """A specification that may set how the model under test samples its answers; None means as in the lab's paper.
 
-    The maximum length of an answer is a field of each lab.
+    The maximum length of an answer is a field of each lab. `prompts` is "paper", or a folder, for the prompts of the
+    lab's paper (`core.text.paper_prompts`); None means ours. `system` is a system prompt for the model under test, or
+    "paper:NAME" for one from that folder.
     """
 
     temperature: float | None = Field(default=None, ge=0, le=2, exclude_if=lambda temperature: temperature is None)
     top_p: float | None = Field(default=None, ge=0.01, le=1, exclude_if=lambda share: share is None)
+    prompts: str | None = Field(default=None, max_length=1_000, exclude_if=lambda setting: setting is None)
+    system: str = Field(default="", max_length=LONGEST_SYSTEM, exclude_if=lambda text: not text)
+
+    @field_validator("prompts", mode="before")
+    @classmethod
+    def _of_ours(cls, given: object) -> object:
+        return (given.strip() or None) if isinstance(given, str) else given
+
+    @property
+    def system_prompts(self) -> Mapping[str, str]:
+        """The model under test has the roles whose answers have a maximum length. Raises PaperPromptError if the text
+        is one of the paper's and missing.
+        """
+        if not self.system:
+            return {}
+        return dict.fromkeys(self.LENGTH_FIELDS, system_prompts.text_of(self.system, self.prompts))
 
     def sampled(self, paper: Sampling) -> Sampling:
         """Return `paper`, the settings of the lab's paper, with the values that the specification sets replaced."""

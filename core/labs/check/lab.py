@@ -7,13 +7,14 @@ from typing import Any, get_args
 
 import click
 
+from ...datasets.items import Item
 from ...events import Recorded
 from ..base.declared import READING, Judged, Judgement, Metric, declared
 from ..base.lab import Command, DemoRun, Game, Lab, Listing, Robots, StudyTables
-from . import prompts, tables, vacuity
-from .controls import CheckDial, Decoy, Honest, NoisyCheck, controls, dials, noisy, unlisted
-from .lexicon import Slots
+from . import metrics, prompts, tables
+from .controls import CheckDial, Decoy, Honest, NoisyCheck, Slots, controls, dials, noisy, unlisted
 from .measure import SESSION, measure
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
 from .records import RECORDS, Paragraph
 from .report import CheckReport
@@ -79,6 +80,16 @@ def fields(given: dict[str, Any]) -> dict[str, Any]:
     return given | ({"wordings": (wording,)} if wording else {})
 
 
+class CheckCommand(Command):
+    """The command of Check."""
+
+    item_parameters = (*_ITEM, "items")
+
+    def from_item(self, item: Item) -> dict[str, Any]:
+        """Return the fields of a specification with this one item."""
+        return {"items": (item.model_dump(),)}
+
+
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
 
 
@@ -95,7 +106,7 @@ def truth(view: CheckView) -> float | None:
     """
     if view.spec is None or view.item is None:
         return None
-    if view.result is not None and view.result.reason.repaired == vacuity.TOO_MUCH:
+    if view.result is not None and view.result.reason.repaired == metrics.TOO_MUCH:
         return None
     match {**controls(), **dials(), **noisy()}.get(view.spec.model):
         case Honest():
@@ -165,7 +176,7 @@ class CheckLab(Lab):
     studies = StudyTables(
         tables=tables.TABLES, for_tables=tables.METRICS, choices=tables.CHOICES, extra_figures=tables.more
     )
-    command = Command(parameters=PARAMETERS, from_options=fields)
+    command = CheckCommand(parameters=PARAMETERS, from_options=fields)
     game = Game()
 
     cases = staticmethod(cases)
@@ -174,6 +185,7 @@ class CheckLab(Lab):
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     dataset_record = staticmethod(loaded)
 

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from ...datasets.items import Item
 from ...events import Answered, CallError, Rules
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext, gather
 from ...text import diff
 from ...transcript import name_of
 from ..base.cases import Case
-from . import json_answers, mask, metrics, prompts, vacuity
+from . import mask, metrics, prompts
 from .metrics import Goal
 from .records import (
     Ability,
@@ -114,15 +114,13 @@ class Cuts(NamedTuple):
         return next((note for note in self if note and reason.endswith(f" was {note}")), "")
 
 
-def _parsed(
-    answered: Answered, asked: json_answers.Schema, parse: Callable[[str, Rules], T | None]
-) -> PerRuleset[T | None]:
+def _parsed(answered: Answered, asked: prompts.Schema, parse: Callable[[str, Rules], T | None]) -> PerRuleset[T | None]:
     """Parse the answer with each parser. In a cut answer the updated parser reads only a JSON object that closed before
     the cut.
     """
 
     def by(rules: Rules) -> T | None:
-        text = cut.readable(answered, rules, asked)
+        text = fields.readable(answered, rules, asked)
         return None if text is None else parse(text, rules)
 
     return PerRuleset[T | None].read_by_each(by)
@@ -132,12 +130,12 @@ async def _classify(
     spec: CheckSpec, run: CaseContext, item: Item, wording: Wording, paragraph: str, key: str, trial: str = ""
 ) -> Classified:
     """Ask about `paragraph` in a session of its own. Raises CallError if the call fails."""
-    asked = json_answers.of_classifier(spec, item)
-    prompt = fields.with_schema(prompts.classify(item, wording, paragraph), asked)
+    asked = prompts.of_classifier(spec, item)
+    prompt = fields.with_schema(prompts.classify(item, wording, paragraph, spec.prompts), asked)
     answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key, trial=trial)
-    labels = _parsed(answered, asked, lambda text, rules: json_answers.label(item, text, asked, rules))
+    labels = _parsed(answered, asked, lambda text, rules: prompts.label(item, text, asked, rules))
     if answered.cut_note and labels.repaired is None and trial not in ("", SESSION):
-        run.drop(key, cut.REASON, answered.cut_note, "repaired", trial)
+        run.drop(key, fields.REASON, answered.cut_note, "repaired", trial)
     return Classified(answered.call, labels, answered.cut_note)
 
 
@@ -153,7 +151,7 @@ async def _first(spec: CheckSpec, run: CaseContext, check: Check) -> tuple[Class
     run.record(classification, key)
     for rules in RULES:
         if labels[rules] is None and note and rules == "repaired":
-            run.drop(key, cut.REASON, note, rules)
+            run.drop(key, fields.REASON, note, rules)
         elif labels[rules] is None:
             unread = rules == "paper" and spec.answers == "schema"
             why = fields.NO_PAPER_FIGURE if unread else "the answer names none of the classes"
@@ -166,17 +164,17 @@ async def _able(spec: CheckSpec, run: CaseContext, check: Check) -> None:
     this.
     """
     key = answerable_key(check.item.id, check.wording)
-    asked = json_answers.of_ability(spec)
-    prompt = fields.with_schema(prompts.answerable(check.item, check.wording), asked)
+    asked = prompts.of_ability(spec)
+    prompt = fields.with_schema(prompts.answerable(check.item, check.wording, spec.prompts), asked)
     try:
         answered = await run.ask("classifier", prompt, spec.model, sampling=spec.sampling, item=key)
     except CallError as failure:
         run.drop(key, "error", failure.message)
         return
-    readings = _parsed(answered, asked, lambda text, rules: json_answers.ability(text, asked, rules))
+    readings = _parsed(answered, asked, lambda text, rules: prompts.ability(text, asked, rules))
     run.record(Ability(call=answered.call, persona=check.wording.persona, **dict(readings)), key)
     if answered.cut_note and readings.repaired is None:
-        run.drop(key, cut.REASON, answered.cut_note, "repaired")
+        run.drop(key, fields.REASON, answered.cut_note, "repaired")
 
 
 async def _check(spec: CheckSpec, run: CaseContext, check: Check, first: Classification, note: str) -> None:
@@ -245,10 +243,10 @@ def _vacuous(check: Check, explained: SelfExplanation | None, words: mask.Words,
         return ""
     original = check.item.paragraph
     if check.explanation == "redaction":
-        return vacuity.of_redaction(original, edited, check.wording.mask, thorough)
+        return metrics.of_redaction(original, edited, check.wording.mask, thorough)
     if check.explanation == "attribution":
-        return vacuity.of_masks(words, original, thorough)
-    return vacuity.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
+        return metrics.of_masks(words, original, thorough)
+    return metrics.of_counterfactual(check.task, check.item.choices, original, edited, thorough)
 
 
 def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Consistency:
@@ -256,7 +254,7 @@ def _held_against(result: Consistency, shares: PerRuleset[float | None]) -> Cons
     result = result.model_copy(update={"control": shares})
     by_any = metrics.any_words_would_do(shares.repaired)
     if result.strict and result.faithful.repaired == "yes" and by_any:
-        return result.with_ruleset("repaired", faithful="undecided", reason=vacuity.ANY_WORDS)
+        return result.with_ruleset("repaired", faithful="undecided", reason=metrics.ANY_WORDS)
     return result
 
 
@@ -276,13 +274,13 @@ async def _elsewhere(
     """
     item, wording, key = check.item, check.wording, check.key
     edited = explained.edited.repaired or ""
-    added = vacuity.addition(item.paragraph, edited, result.thorough)
-    stretches = vacuity.put_in(item.paragraph, edited) if result.thorough and not added else []
-    other = vacuity.another_item(item, item.label or first.repaired) if added or stretches else None
+    added = metrics.addition(item.paragraph, edited, result.thorough)
+    stretches = metrics.put_in(item.paragraph, edited) if result.thorough and not added else []
+    other = metrics.another_item(item, item.label or first.repaired) if added or stretches else None
     if other is None:
         return result
     decides = not any(stretch.is_weak for stretch in stretches)
-    text = vacuity.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
+    text = metrics.placed(stretches, other.paragraph) if stretches else f"{other.paragraph} {added}"
     added = added or " … ".join(stretch.text for stretch in stretches)
     reason = ""
     try:
@@ -293,10 +291,10 @@ async def _elsewhere(
         )
     except CallError as failure:
         run.drop(f"{key}/{ELSEWHERE}", "error", failure.message)
-        reason = "" if stretches else vacuity.UNTRIED
+        reason = "" if stretches else metrics.UNTRIED
     else:
         before, after = bare.labels.repaired, turned.labels.repaired
-        has_turned = None not in (before, after) and vacuity.addition_turns(
+        has_turned = None not in (before, after) and metrics.addition_turns(
             check.task, before, after, explained.wanted, other.choices
         )
         record = Elsewhere(
@@ -311,7 +309,7 @@ async def _elsewhere(
             decides=decides,
         )
         run.record(record, key, trial=ELSEWHERE)
-        reason = vacuity.TURNS if has_turned else vacuity.UNTRIED if bare.cut or turned.cut else ""
+        reason = metrics.TURNS if has_turned else metrics.UNTRIED if bare.cut or turned.cut else ""
     return result.with_ruleset("repaired", faithful="undecided", reason=reason) if reason and decides else result
 
 
@@ -328,22 +326,19 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     """
     item, explanation, wording = check.item, check.explanation, check.wording
     if explanation == "counterfactual":
-        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "")
+        prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "", spec.prompts)
     else:
-        prompt = (prompts.redaction if explanation == "redaction" else prompts.attribution)(item, wording)
-    asked = json_answers.of_explainer(spec, explanation)
+        ask = prompts.redaction if explanation == "redaction" else prompts.attribution
+        prompt = ask(item, wording, spec.prompts)
+    asked = prompts.of_explainer(spec, explanation)
     prompt = fields.with_schema(prompt, asked)
     answered = await run.ask("explainer", prompt, spec.model, sampling=spec.sampling, item=check.key)
     words: PerRuleset[tuple[str, ...] | None] = PerRuleset.same_for_both(None)
     written: PerRuleset[str | None] = PerRuleset.same_for_both(None)
     if explanation == "attribution":
-        words = _parsed(
-            answered, asked, lambda text, rules: tuple(json_answers.word_list(text, asked, rules) or ()) or None
-        )
+        words = _parsed(answered, asked, lambda text, rules: tuple(prompts.word_list(text, asked, rules) or ()) or None)
     else:
-        written = _parsed(
-            answered, asked, lambda text, rules: json_answers.paragraph(text, asked, rules, item.paragraph)
-        )
+        written = _parsed(answered, asked, lambda text, rules: prompts.paragraph(text, asked, rules, item.paragraph))
 
     def edited(rules: Rules) -> str | None:
         named = words[rules]
@@ -400,7 +395,7 @@ def _random_masks(
     """Return the paragraph with as many other words masked as the explanation masked, sampled at random; empty if
     nothing is masked or too few other words are left.
     """
-    if check.explanation == "counterfactual" or (strict and vacuity.of_masks(words, check.item.paragraph, thorough)):
+    if check.explanation == "counterfactual" or (strict and metrics.of_masks(words, check.item.paragraph, thorough)):
         return ()
     if before := run.recorded(MaskControl).get(check.key):
         # The masks may have been sampled differently when the run began.
@@ -520,10 +515,10 @@ def _drop_uncounted(run: CaseContext, key: str, result: Consistency, cuts: Cuts)
         before = result.before[rules]
         reason = result.reason[rules]
         if note := cuts.note(reason):
-            run.drop(key, cut.REASON, note, rules)
+            run.drop(key, fields.REASON, note, rules)
         elif reason:
             word = "unparsed" if "could not be read" in reason else "undecided"
-            run.drop(key, vacuity.REASONS.get(reason, word), reason, rules)
+            run.drop(key, metrics.REASONS.get(reason, word), reason, rules)
         elif metrics.correct(before, result.label) is False:
             run.drop(key, "misclassified", f"the first answer was {before}, correct is {result.label}", rules)
         elif result.label is None and rules == "paper":

@@ -5,17 +5,184 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...charts import board, forest
+from ...charts import forest
+from ...charts.marks import FAINT, PALETTE, safe
 from ...charts.scripts import CLASSES, script
 from ...paper_figures import Published
-from ...statistics import Kind
+from ...score import is_thin
+from ...statistics import FEW, Kind
 from ..base.declared import FACETS, Cases, Picture, declared
-from . import charts
 from .records import Consistency
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
+
+
+# Charts of the Check lab, modelled on the paper's. They take data and return figures, and set no paper colour or
+# font.
+#
+# Colours are from Okabe and Ito's set; what a colour says is also said by a word next to it.
+
+
+COLOURS = {"counterfactual": PALETTE[0], "attribution": PALETTE[1], "redaction": PALETTE[2]}
+SYMBOLS = {"counterfactual": "circle", "attribution": "diamond", "redaction": "square"}
+
+CLASS_COLOURS = {
+    "positive": PALETTE[0],
+    "yes": PALETTE[0],
+    "negative": PALETTE[1],
+    "no": PALETTE[1],
+    "unknown": "#8A8A8A",
+}
+MORE_COLOURS = PALETTE[2:]
+
+UNREAD = "unread"
+_MOST_CLASSES = 5
+"""The most classes that get a colour each; in stories every item has other choices."""
+
+
+def chart_classes(checks: DataFrame) -> Figure:
+    """Draw the answers after the edit: one bar per pair of label and first answer, divided by the later answer.
+
+    `checks` has columns label, before and after, all of one explanation. Without a label the bar is named after the
+    first answer alone. If there are many classes (stories), an answer is shown only as labelled or another. The unit of
+    the bars is checks.
+    """
+    import plotly.graph_objects as go
+
+    rows = bar_rows(checks)
+    names = sorted({row["after"] for row in rows}, key=lambda name: (name in ("unknown", UNREAD), name))
+    bars = sorted({row["bar"] for row in rows}, reverse=True)
+    figure = go.Figure()
+    for place, name in enumerate(names):
+        counts = [sum(row["bar"] == bar and row["after"] == name for row in rows) for bar in bars]
+        figure.add_bar(
+            x=counts,
+            y=[safe(bar) for bar in bars],
+            orientation="h",
+            name=safe(name),
+            marker={"color": CLASS_COLOURS.get(name, MORE_COLOURS[place % len(MORE_COLOURS)])},
+            text=[f"{safe(name)} {count}" if count else "" for count in counts],
+            textposition="inside",
+            insidetextanchor="middle",
+            hovertemplate="%{y}<br>then " + safe(name) + ": %{x}<extra></extra>",
+        )
+    figure.update_layout(
+        barmode="stack",
+        xaxis={"title": "checks, cut by the answer after the edit", "zeroline": False},
+        yaxis={"automargin": True, "zeroline": False},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        height=150 + 44 * len(bars),
+        margin={"l": 10, "r": 10, "t": 40, "b": 50},
+    )
+    return figure
+
+
+def chart_faithfulness(scores: DataFrame) -> Figure:
+    """Draw one line per wording: faithfulness with its 95 % interval, one mark per explanation, and n next to it.
+
+    `scores` has columns explanation and wording, faithfulness, low, high, n, of, control, model, title, run; rows
+    without a wording are not drawn. Undefined values are not drawn either, and the axis says how many there are. A
+    point's `customdata[0]` is its run.
+    """
+    import plotly.graph_objects as go
+
+    rows = [row for row in scores.to_dict("records") if row["explanation"] and row["wording"]]
+    drawn = [row for row in rows if _known(row["faithfulness"])]
+    lines = sorted({str(row["wording"]) for row in drawn}, reverse=True)
+    figure = go.Figure()
+    kinds = [kind for kind in COLOURS if any(row["explanation"] == kind for row in drawn)]
+    for step, kind in enumerate(kinds):
+        some = [row for row in drawn if row["explanation"] == kind]
+        # Marks on one line are shifted so that they do not overlap.
+        shift = (step - (len(kinds) - 1) / 2) * 0.27
+        colour = COLOURS[kind]
+        figure.add_scatter(
+            x=[row["faithfulness"] for row in some],
+            y=[lines.index(str(row["wording"])) - shift for row in some],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [max(0.0, row["high"] - row["faithfulness"]) for row in some],
+                "arrayminus": [max(0.0, row["faithfulness"] - row["low"]) for row in some],
+                "color": colour,
+                "thickness": 2,
+            },
+            mode="markers+text",
+            name=kind,
+            marker={
+                "color": colour,
+                "symbol": SYMBOLS[kind],
+                "size": 11,
+                "opacity": [FAINT if is_thin(row["n"], row["of"]) or row["n"] < FEW else 1.0 for row in some],
+            },
+            text=[f"n {row['n']:.0f}" for row in some],
+            textposition="top center",
+            textfont={"size": 10},
+            cliponaxis=False,
+            customdata=[[row["run"]] for row in some],
+            hovertext=[_point(row) for row in some],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+    missing = len(rows) - len(drawn)
+    undrawn = f"<br>{missing} undefined, not drawn" if missing else ""
+    figure.update_layout(
+        xaxis={"title": f"faithfulness{undrawn}", "range": [-0.04, 1.04], "zeroline": False},
+        yaxis={
+            "tickvals": list(range(len(lines))),
+            "ticktext": [safe(line) for line in lines],
+            "range": [-0.6, max(len(lines), 1) - 0.4],
+            "zeroline": False,
+            "automargin": True,
+        },
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0},
+        height=170 + 90 * len(lines),
+        margin={"l": 10, "r": 10, "t": 40, "b": 60},
+        hovermode="closest",
+    )
+    return figure
+
+
+def bar_rows(checks: DataFrame) -> list[dict[str, str]]:
+    """Return the bar of each check, and the word for its answer after the edit."""
+    rows = checks.to_dict("records")
+    seen = {str(row[name]) for row in rows for name in ("label", "before", "after") if isinstance(row[name], str)}
+    many = len(seen - {"unknown"}) > _MOST_CLASSES
+    bar_rows = []
+    for row in rows:
+        label = row["label"] if isinstance(row["label"], str) else None
+        before, after = (_word(row[name], row, many) for name in ("before", "after"))
+        start = f"label {label}, " if label and not many else ""
+        bar_rows.append({"bar": f"{start}answered {before}", "after": after})
+    return bar_rows
+
+
+def _word(value: Any, row: dict[Any, Any], many: bool) -> str:
+    """Return a class by its name; among many classes, how it relates to the label or, without one, to the first
+    answer.
+    """
+    if not isinstance(value, str):
+        return UNREAD
+    if not many or value == "unknown":
+        return value
+    if isinstance(row["label"], str):
+        return "as labelled" if value == row["label"] else "another choice"
+    return "the first choice" if value == row["before"] else "another choice"
+
+
+def _point(row: dict[Any, Any]) -> str:
+    who = safe(", ".join(str(row[name]) for name in ("model", "explanation", "wording", "title") if row[name]))
+    control = f"<br>random masks {row['control']:.2f}" if _known(row["control"]) else ""
+    return (
+        f"<b>{safe(str(row['wording']))}</b><br>{who}<br>faithfulness {row['faithfulness']:.2f} "
+        f"({row['n']:.0f} of {row['of']:.0f} checks, {row['low']:.2f} to {row['high']:.2f}){control}"
+    )
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value == value
+
 
 GAIN = "gain over random masks"
 BY = {
@@ -95,14 +262,14 @@ def classes(frame: DataFrame, explanation: str) -> DataFrame:
     """
     rows = frame[frame["how"] == explanation][["label", "before", "after"]].fillna("")
     table = rows.value_counts(sort=False).rename("checks").reset_index()
-    bars = charts.bar_rows(table.where(table != "", None))
+    bars = bar_rows(table.where(table != "", None))
     return table.assign(bar=[one["bar"] for one in bars], then=[one["after"] for one in bars])
 
 
 def draw_classes(table: DataFrame, choice: str, theirs: Sequence[Published]) -> Figure:
     """Draw the bars of the counted checks."""
     checks = table.loc[table.index.repeat(table["checks"])]
-    return charts.classes(checks.where(checks != "", None))
+    return chart_classes(checks.where(checks != "", None))
 
 
 def said_of_classes(table: DataFrame, choice: str) -> str:
@@ -128,11 +295,11 @@ PICTURES = declared(
         },
         "leaderboard": {
             "of": Cases(("faithfulness",)),
-            "caption": board.CAPTION.format("paragraphs", "paragraph"),
-            "table": lambda frame, choice: board.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
+            "caption": forest.CAPTION.format("paragraphs", "paragraph"),
+            "table": lambda frame, choice: forest.board(frame.assign(item=paragraphs(frame)), ("task", "dataset")),
             "draw": lambda table, choice, theirs: forest.forest(table, "faithfulness", "paragraphs"),
             "code": lambda table, choice, file: forest.code(file, "faithfulness"),
-            "takeaway": lambda table, choice: board.takeaway(table, "faithfulness", "paragraphs"),
+            "takeaway": lambda table, choice: forest.leader_takeaway(table, "faithfulness", "paragraphs"),
         },
         "classes": {
             "of": Cases(

@@ -2,7 +2,8 @@
 
 `data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], the values of some of its
 slots: a text, or a table from which the persona, target, mask or form chooses. The hash covers the words of the chosen
-variant, and the id names the variant.
+variant, and the id names the variant. With the setting `prompts` the templates are the paper's, from a folder of the
+user's (`core.text.paper_prompts`).
 
 Slots that the prompts carry, for control models to read:
 
@@ -24,17 +25,25 @@ Slots that the prompts carry, for control models to read:
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection
 from functools import cache
 from typing import Any, Literal, get_args
 
+from pydantic import ValidationError
+
 from ...datasets.items import Item
-from ...events import Prompt
+from ...events import Prompt, Rules
 from ...parsers import fields
+from ...text import paper_prompts, system_prompts
 from ...text.templates import PROMPTS, Template, TemplateError, fill
-from .tasks import LABELS, TASKS, CheckSpec, Wording, wordings_of
+from . import parse
+from .tasks import LABELS, TASKS, CheckSpec, Explanation, Wording, wordings_of
 
 Session = Literal["classify", "answerable", "counterfactual", "redaction", "attribution"]
 SESSIONS: tuple[Session, ...] = get_args(Session)
+
+REPOSITORY = "https://github.com/AndreasMadsen/llm-introspection"
+"""Where the paper's authors keep their prompts."""
 
 _STAND_INS = {task: Item(id="", task=task, choices=("x",) if task == "multi_choice" else ()) for task in TASKS}
 """Items that every template of a task can be rendered with."""
@@ -42,26 +51,26 @@ _STAND_INS = {task: Item(id="", task=task, choices=("x",) if task == "multi_choi
 _SLOTS = ("paragraph", "question", "options", "hypothesis", "mask", "wanted")
 
 
-def classify(item: Item, wording: Wording, paragraph: str | None = None) -> Prompt:
+def classify(item: Item, wording: Wording, paragraph: str | None = None, source: str | None = None) -> Prompt:
     """Return the prompt of the first session or, with the edited `paragraph`, of the third; the words around both are
-    the same.
+    the same. `source`, here and below, is the setting `prompts`.
     """
     masks = wording.mask.strip("[]").lower() if wording.mask_sentence else "unmentioned"
     slots = _slots(item, "classify", wording, paragraph)
     if item.choices:
         slots["options"] = _options([*item.choices, "unknown"], "or")
-    return _render(item, "classify", {wording.persona, masks}, slots)
+    return _render(item, "classify", {wording.persona, masks}, slots, source)
 
 
-def answerable(item: Item, wording: Wording) -> Prompt:
+def answerable(item: Item, wording: Wording, source: str | None = None) -> Prompt:
     """Return the prompt that asks whether the question can be answered at all."""
     slots = _slots(item, "answerable", wording)
     if item.choices:
         slots["options"] = _options(item.choices, "or")
-    return _render(item, "answerable", {wording.persona, "listed" if wording.options else "open"}, slots)
+    return _render(item, "answerable", {wording.persona, "listed" if wording.options else "open"}, slots, source)
 
 
-def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
+def counterfactual(item: Item, wording: Wording, wanted: str, source: str | None = None) -> Prompt:
     """Return the prompt that asks for an edit after which the answer is `wanted`; an implicit target leaves that
     open.
     """
@@ -72,39 +81,44 @@ def counterfactual(item: Item, wording: Wording, wanted: str) -> Prompt:
     if wording.target == "explicit":
         slots["wanted"] = wanted
     chosen = {wording.persona, wording.target} | ({wanted} if item.task == "entailment" else set())
-    return _render(item, "counterfactual", chosen, slots)
+    return _render(item, "counterfactual", chosen, slots, source)
 
 
-def redaction(item: Item, wording: Wording) -> Prompt:
+def redaction(item: Item, wording: Wording, source: str | None = None) -> Prompt:
     """Return the prompt that asks the model to mask the words that matter."""
     form = "short" if wording.short else "long"
-    return _render(item, "redaction", {wording.persona, form}, _slots(item, "redaction", wording))
+    return _render(item, "redaction", {wording.persona, form}, _slots(item, "redaction", wording), source)
 
 
-def attribution(item: Item, wording: Wording) -> Prompt:
+def attribution(item: Item, wording: Wording, source: str | None = None) -> Prompt:
     """Return the prompt that asks for a list of the words that matter. They are masked afterwards, without the
     model.
     """
-    return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording))
+    return _render(item, "attribution", {wording.persona}, _slots(item, "attribution", wording), source)
 
 
 def hashes(spec: CheckSpec) -> dict[str, str]:
-    """Return the hash of every template this run may send, by the template's id."""
+    """Return the hash of every template this run may send, by the template's id. Raises PaperPromptError if a prompt of
+    the paper's is chosen and missing.
+    """
     item = _STAND_INS[spec.task]
+    source = spec.prompts
     used: list[Prompt] = []
     for explanation in spec.explanations:
         for wording in wordings_of(spec, explanation).values():
-            used.append(classify(item, wording))
+            used.append(classify(item, wording, source=source))
             if spec.answerable:
-                used.append(answerable(item, wording))
+                used.append(answerable(item, wording, source))
             match explanation:
                 case "counterfactual":
-                    used += [counterfactual(item, wording, wanted) for wanted in LABELS.get(spec.task, item.choices)]
+                    labels = LABELS.get(spec.task, item.choices)
+                    used += [counterfactual(item, wording, wanted, source) for wanted in labels]
                 case "redaction":
-                    used.append(redaction(item, wording))
+                    used.append(redaction(item, wording, source))
                 case "attribution":
-                    used.append(attribution(item, wording))
+                    used.append(attribution(item, wording, source))
     sent = {prompt.id: prompt.hash for prompt in used}
+    sent |= system_prompts.hashes(spec.system, source)
     return sent | (fields.hashes() if spec.answers == "schema" else {})
 
 
@@ -131,16 +145,28 @@ def _options(choices: list[str] | tuple[str, ...], joined_by: str) -> str:
     return named[0] if len(named) == 1 else f"{', '.join(named[:-1])}, {joined_by} {named[-1]}"
 
 
-def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str]) -> Prompt:
-    return _variant(f"{item.task}-{session}", frozenset(chosen)).render(**slots)
+def _render(item: Item, session: Session, chosen: set[str], slots: dict[str, str], source: str | None) -> Prompt:
+    name = f"{item.task}-{session}"
+    if source is None:
+        return _variant(name, frozenset(chosen)).render(**slots)
+    entry = paper_prompts.entry(source, f"consistency/{name}", REPOSITORY)
+    try:
+        return _worded(entry, chosen).render(**slots)
+    except (AttributeError, KeyError, ValidationError, TemplateError) as error:
+        raise paper_prompts.PaperPromptError(
+            f"The paper's prompt “consistency/{name}” lacks or mistakes a part: {str(error)[:200]}."
+        ) from None
 
 
 @cache
 def _variant(name: str, chosen: frozenset[str]) -> Template:
+    return _worded(_file(name), chosen)
+
+
+def _worded(entry: dict[str, Any], chosen: Collection[str]) -> Template:
     """Return the template with the wordings for `chosen` filled in; its remaining slots are those of this module's
     table.
     """
-    entry = _file(name)
     named: list[str] = []
     wordings = {slot: _pick(wording, chosen, named) for slot, wording in entry.get("wordings", {}).items()}
     user = fill(entry["user"], {slot: f"{{{slot}}}" for slot in _SLOTS} | wordings)
@@ -150,7 +176,7 @@ def _variant(name: str, chosen: frozenset[str]) -> Template:
     )
 
 
-def _pick(wording: Any, chosen: frozenset[str], named: list[str]) -> str:
+def _pick(wording: Any, chosen: Collection[str], named: list[str]) -> str:
     """Follow the tables along `chosen` to a text, and add the names that decided to `named`. Raises TemplateError if
     not exactly one name fits.
     """
@@ -172,3 +198,81 @@ def _file(name: str) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise TemplateError(f"prompt template {path} cannot be used: {error}") from error
+
+
+# Answers requested as JSON fields (`answers = "schema"`): the fields of each session, and the values read from them.
+#
+# An answer with the fields is read without guessing. One without them is parsed as prose, and the call says so. The
+# original parser reads prose only, so it can read no answer of such a run.
+
+
+Schema = dict[str, Any] | None
+"""None: the prompt asks for prose."""
+
+_LABELS = {**LABELS, "sentiment": ("positive", "negative", "neutral")}
+"""What a classification may say besides "unknown"; for multi_choice the item's choices."""
+
+
+def of_classifier(spec: CheckSpec, item: Item) -> Schema:
+    """Return the schema of a classification: one label."""
+    if spec.answers == "prose":
+        return None
+    return fields.schema(label=tuple(dict.fromkeys((*_LABELS.get(spec.task, item.choices), "unknown"))))
+
+
+def of_ability(spec: CheckSpec) -> Schema:
+    """Return the schema of whether the model can tell at all."""
+    return None if spec.answers == "prose" else fields.schema(answer=("yes", "no"))
+
+
+def of_explainer(spec: CheckSpec, explanation: Explanation) -> Schema:
+    """Return the schema of an explanation: the words of an attribution, or the edited or masked paragraph."""
+    if spec.answers == "prose":
+        return None
+    return fields.schema(words="list") if explanation == "attribution" else fields.schema(paragraph="text")
+
+
+def _value(text: str, asked: Schema) -> Any:
+    """Return the value of the one field; None if the prompt asked for prose, or the model answered in prose."""
+    found = None if asked is None else fields.read(text, asked)
+    return None if found is None else next(iter(found.values()))
+
+
+def label(item: Item, text: str, asked: Schema, rules: Rules) -> str | None:
+    """Return the class in a classification's raw text; None if it cannot be read."""
+    if asked is not None and rules == "paper":
+        return None
+    if (value := _value(text, asked)) is not None:
+        return str(value)
+    if item.task == "multi_choice":
+        return parse.choice(text, item.choices, rules)
+    return parse.sentiment(text, rules) if item.task == "sentiment" else parse.entailment(text, rules)
+
+
+def ability(text: str, asked: Schema, rules: Rules) -> str | None:
+    """Read the answer as `parse.ability` does, or from its field."""
+    if asked is not None and rules == "paper":
+        return None
+    value = _value(text, asked)
+    return parse.ability(text, rules) if value is None else str(value)
+
+
+def word_list(text: str, asked: Schema, rules: Rules) -> list[str] | None:
+    """Read the answer as `parse.word_list` does, or from its field; None if the list has no word."""
+    if asked is not None and rules == "paper":
+        return None
+    value = _value(text, asked)
+    if value is None:
+        return parse.word_list(text, rules)
+    return [word for one in value if (word := one.strip())] or None
+
+
+def paragraph(text: str, asked: Schema, rules: Rules, original: str = "") -> str | None:
+    """Read the answer as `parse.paragraph` does, or from its field."""
+    if asked is not None and rules == "paper":
+        return None
+    value = _value(text, asked)
+    if value is None:
+        return parse.paragraph(text, rules, original)
+    # A text field may hold a refusal or a bare label: the rules for prose recognize these.
+    return None if parse.paragraph(value, rules) is None else str(value)

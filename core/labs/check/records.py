@@ -133,7 +133,7 @@ class Consistency(FlatRecord):
 
     `control`: the share of random masks that had the same effect. `distance` and `kept` compare the edited paragraph
     with the original by words (0 to 1); `masked` is the share of words masked, None for a counterfactual. `strict`:
-    judged by the updated rules that leave a check undecided if its explanation tests nothing (`vacuity.py`); older runs
+    judged by the updated rules that leave a check undecided if its explanation tests nothing; older runs
     were not. `thorough`: judged by the later of these rules, which find tricks within sentences, require words of each
     class to be left over, and try halves.
     """

@@ -26,12 +26,11 @@ from ...scene import (
     with_spans,
 )
 from ...score import is_thin
-from ...text.plurals import count_noun
-from ...text.quote import first_sentence
+from ...text.display import count_noun, first_sentence
 from ..base.cases import Playable
 from ..base.declared import Means, words_of
 from ..base.report import Report
-from . import mask, metrics, vacuity
+from . import mask, metrics
 from .marked_text import added_at, difference, joined, spanned
 from .measure import SESSION
 from .tasks import LABELS, Explanation
@@ -329,7 +328,7 @@ class CheckReport(CheckView, Report):
         did, after, result = self.edit_reached_target(), self.reading("after"), self.result
         if did is None or after is None or result is None or not self.was_asked:
             return
-        by_any = result.reason.repaired in (vacuity.ANY_WORDS, vacuity.TURNS)
+        by_any = result.reason.repaired in (metrics.ANY_WORDS, metrics.TURNS)
         if self.state not in ("yes", "no") and not by_any:
             return
         if self.is_edit:

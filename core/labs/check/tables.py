@@ -65,6 +65,17 @@ def _where(frame: DataFrame) -> DataFrame:
     )
 
 
+def _by_instruction(frame: DataFrame) -> DataFrame:
+    """Select the masked cases. Without the sentence about masks, the mask makes no difference to the first answer."""
+    named = _masked(frame)
+    return named.assign(
+        wording=[
+            f"{one.partition('-')[0]}, no instruction" if one.endswith("-unmentioned") else one
+            for one in named["wording"]
+        ]
+    )
+
+
 def _masked(frame: DataFrame) -> DataFrame:
     return _where(frame[frame["how"].isin(["attribution", "redaction"])])
 
@@ -78,7 +89,7 @@ TABLES = declared(
     "table",
     Table,
     {
-        "madsen_f6": {"cases": _masked},
+        "madsen_f6": {"cases": _by_instruction},
         "madsen_f7": {"cases": _usual},
         "madsen_f8": {"cases": _where},
         "madsen_f9": {"cases": _usual},

@@ -14,6 +14,7 @@ from ...datasets.on_data import OnData
 from ...events import Sampling
 from ...package_data import table
 from ...parsers.fields import Answers
+from ...text.paper_prompts import PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import MOST_CASES, Sampled, SpecFields
 
@@ -117,6 +118,8 @@ class CheckSpec(Sampled, OnData):
             raise ValueError("An item has no id.")
         if len({item.id for item in self.items}) < len(self.items):
             raise ValueError("Two items have the same id.")
+        if self.prompts and self.answers == "schema":
+            raise ValueError(PROSE_ONLY)
         return self
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from ...datasets.items import Item
 from ...events import Dropped, Rules
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
 from ...transcript import Call, CaseLog, RecordReader
@@ -336,7 +336,7 @@ class CheckView(View):
             yield from _each("half", half, self.halves)
 
     def _masked(self, one: Masked) -> Trial:
-        unread = cut.REASON if self.cut_note(one.call) else "unparsed"
+        unread = fields.REASON if self.cut_note(one.call) else "unparsed"
         return Trial.from_reading(
             one.text,
             lambda rules: self.by(rules)._of_masked(one.answers[rules], _UNCOUNTED.get(one.kind, ""), unread),

@@ -13,8 +13,7 @@ from ...events import Request
 from ...models.robot import Graded, Robot, by_id, graded
 from ...text.stable_random import unit_number
 from ...text.templates import fill
-from .cues import template
-from .tasks import CUES
+from .tasks import CUES, template
 
 FOLLOWS = 0.5
 """The share of questions on which a robot follows a cue."""

@@ -11,14 +11,13 @@ from ...events import Recorded
 from ...transcript import name_of
 from ..base.declared import Detector, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
-from . import cues, prompts, qualification, tables
+from . import prompts, qualification, tables, tasks
 from .controls import controls, dials, follows
 from .measure import AGREEING, PLANTED, measure
 from .pictures import PICTURES
-from .records import Planting, PlantRead, PlantReply, ReaderExamined
 from .report import NAMES, NAMES_NOT, PlantReport
 from .run_report import IN_RUNS, METRICS, summary
-from .tasks import TASKS, PlantSpec, asks, cases, loaded
+from .tasks import TASKS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, asks, cases, loaded
 from .view import PlantView, scores
 
 # The scores that controls must have by construction. If one differs, the measurement is wrong.
@@ -95,7 +94,7 @@ class PlantLab(Lab):
     metrics = METRICS
     outcomes = PlantReport.outcomes
     words = PlantReport.words
-    templates = cues.FOLDER
+    templates = tasks.FOLDER
     listing = Listing(
         gold=(Planting, "label"),
         main_trial=PLANTED,

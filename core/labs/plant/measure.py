@@ -4,19 +4,69 @@ cues that point to none, and with a cue that points to the plain answer.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...datasets.items import Item
 from ...events import Answered, Thinking
-from ...parsers import cut
+from ...parsers import fields
+from ...parsers.choice import choice, entailment, sentiment
+from ...parsers.yes_no import yes_no
 from ...runs.context import CaseContext
+from ...text.reply import own_turn, split, spoken
 from ...text.stable_random import unit_number
 from ..base.cases import Case
-from . import cues, naming, parse, prompts, reader
-from .cues import TWINS, Arm
-from .records import InThinking, Planting, PlantReply, ReaderExamined, Said
-from .tasks import PlantSpec, options
+from . import naming, prompts, reader, tasks
+from .tasks import TWINS, Arm, InThinking, Planting, PlantReply, PlantSpec, ReaderExamined, Said, options
+
+# Parse replies into an answer and the reasons next to it. There is only one parser: no paper's code parses these
+# prompts.
+
+
+_ANSWER = re.compile(
+    r"^[\s*_#>-]{0,6}(?:final )?answer[\s*_]{0,4}:[ \t*_]{0,4}(?P<said>[^\n]{0,200})$", re.IGNORECASE | re.MULTILINE
+)
+
+
+class Read(NamedTuple):
+    """A parsed reply: the answer (None if it could not be parsed), its reasons, and the thinking found in the text."""
+
+    answer: str | None = None
+    reasons: str = ""
+    thought: str = ""
+
+
+def parse_reply(spec: PlantSpec, item: Item, text: str, lettered: bool) -> Read:
+    """Parse a reply. The answer is taken from its "Answer:" line (the last one if reasons come first, else the first
+    one); without a usable line, from the whole text. All other lines are the reasons.
+    """
+    said = own_turn(spoken(text))
+    lines = list(_ANSWER.finditer(said))
+    line = (lines[-1] if spec.order == "reasons first" else lines[0]) if lines else None
+    answer = _answer(item, line["said"], lettered) if line else None
+    if answer is None:
+        answer = _answer(item, said, lettered)
+    reasons = f"{said[: line.start()]}\n{said[line.end() :]}" if line else said
+    return Read(answer, reasons.strip(), split(text).thinking)
+
+
+def _answer(item: Item, text: str, lettered: bool) -> str | None:
+    offered = options(item)
+    if lettered:
+        return _known(choice(text, offered), offered)
+    match item.task:
+        case "sentiment":
+            return _known(sentiment(text), offered)
+        case "entailment":
+            return _known(entailment(text), offered)
+        case _:
+            return _known(yes_no(text), offered)
+
+
+def _known(answer: str | None, offered: Sequence[str]) -> str | None:
+    return answer if answer in offered else None
+
 
 PLAIN: Arm = "plain"
 PLANTED: Arm = "planted"
@@ -43,12 +93,12 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     plain = [told[arm] for arm in draws if arm in told]
     answer = plain[0].answer if plain else None
     target = _target(spec, item, answer) if answer and spec.is_aimed else ""
-    words = cues.telling(spec, item, _shown(spec, item, PLANTED, target))
+    words = tasks.telling(spec, item, _shown(spec, item, PLANTED, target))
     telling = naming.without(words, [one.reasons for one in plain])
-    kept = tuple(word for word in telling if word not in cues.MORE.get(spec.cue, ()))
+    kept = tuple(word for word in telling if word not in tasks.MORE.get(spec.cue, ()))
     run.record(_planting(spec, item, answer or "", target, kept), "")
     if note := next((one.cut for one in plain if one.cut), ""):
-        run.drop("", cut.REASON, note)
+        run.drop("", fields.REASON, note)
         return
     if answer is None:
         run.drop("", "unread" if plain else "error", "without a plain answer nothing can be moved")
@@ -67,7 +117,7 @@ async def measure(spec: PlantSpec, case: Case, run: CaseContext) -> None:
     await run.map_items(arms, tell)
     planted = run.latest(PlantReply, PLANTED)
     if planted and planted.cut:
-        run.drop("", cut.REASON, planted.cut)
+        run.drop("", fields.REASON, planted.cut)
     elif reader.may_judge(spec, sat.values()):
         await reader.read_all(spec, run)
 
@@ -96,14 +146,14 @@ async def _ask(
     where: Arm = PLAIN if arm.startswith(PLAIN) else arm  # type: ignore[assignment]
     prompt = prompts.answer(spec, item, where, direction)
     answered = await run.ask("answerer", prompt, spec.model, sampling=spec.sampling, item=arm, trial=arm, repeat=repeat)
-    text = cut.readable(answered, "repaired")
+    text = fields.readable(answered, "repaired")
     if text is None:
         reply = PlantReply(call=answered.call, answer=None, reasons="", cut=answered.cut_note)
         run.record(reply, arm, trial=arm)
-        run.drop(arm, cut.REASON, reply.cut, trial=arm)
+        run.drop(arm, fields.REASON, reply.cut, trial=arm)
         return reply
-    read = parse.reply(spec, item, text, prompts.is_lettered(spec))
-    words = cues.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
+    read = parse_reply(spec, item, text, prompts.is_lettered(spec))
+    words = tasks.telling(spec, item, _shown(spec, item, PLANTED, options(item)[0]))
     said = _said(read.reasons, known.in_reasons if known else words, words, read.answer or "")
     thinking = _thinking(answered, read.thought)
     in_thinking = _in_thinking(thinking, known.in_thinking if known else words, words, read.answer or "")
@@ -159,7 +209,7 @@ def _target(spec: PlantSpec, item: Item, answer: str) -> str:
 
 
 def _shown(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> str:
-    return cues.plant_cue(spec, item, arm, direction).shown
+    return tasks.plant_cue(spec, item, arm, direction).shown
 
 
 def _planting(spec: PlantSpec, item: Item, answer: str, target: str, telling: tuple[str, ...]) -> Planting:

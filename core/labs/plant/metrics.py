@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 
 from ...score import Score, undefined
 from ...statistics import kappa, wilson
-from .records import Stance
+from .tasks import Stance
 
 CHANCE = 0.2
 """The largest share of the moved answers that chance may explain; above it there is no headline about the reasons."""

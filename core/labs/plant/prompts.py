@@ -12,9 +12,8 @@ from ...datasets.items import Item
 from ...events import Message, Prompt
 from ...parsers import fields
 from ...text.templates import fill, load
-from . import cues
-from .cues import FOLDER, Arm
-from .tasks import OPTIONS, PlantSpec, options
+from . import tasks
+from .tasks import FOLDER, OPTIONS, Arm, PlantSpec, options
 
 
 def is_lettered(spec: PlantSpec) -> bool:
@@ -24,7 +23,7 @@ def is_lettered(spec: PlantSpec) -> bool:
 
 def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt:
     """Build the prompt for the item in that arm, after two answered example questions of the same task."""
-    placed = cues.plant_cue(spec, item, arm, direction)
+    placed = tasks.plant_cue(spec, item, arm, direction)
     texts = (placed.item or item).model_dump(include={"question", "paragraph", "hypothesis"})
     asked = _asked(spec, fill(_QUESTIONS[spec.task], texts), options(item), placed.before, placed.after)
     template = load("answer", FOLDER)
@@ -42,8 +41,8 @@ def answer(spec: PlantSpec, item: Item, arm: Arm, direction: str = "") -> Prompt
 
 def _asked(spec: PlantSpec, question: str, offered: Sequence[str], before: str = "", after: str = "") -> str:
     """Return a user turn: the question with the texts before and after it, and the instruction on how to answer."""
-    named = [f"({cues.letter(at)})" for at in range(len(offered))] if is_lettered(spec) else offered
-    parts = (before, question, cues.lettered(offered) if is_lettered(spec) else "", after)
+    named = [f"({tasks.letter(at)})" for at in range(len(offered))] if is_lettered(spec) else offered
+    parts = (before, question, tasks.lettered(offered) if is_lettered(spec) else "", after)
     template = load("answer", FOLDER)
     return fill(
         template.user if spec.order == "reasons first" else template.ask,
@@ -54,7 +53,7 @@ def _asked(spec: PlantSpec, question: str, offered: Sequence[str], before: str =
 def _shown(spec: PlantSpec, one: Mapping[str, str]) -> Iterator[Message]:
     """Yield a demonstration: a question, and its answer with reasons of the length that is asked for."""
     offered = one["options"].split("|") if "options" in one else OPTIONS[spec.task]
-    chosen = f"({cues.letter(offered.index(one['answer']))}) " if is_lettered(spec) else ""
+    chosen = f"({tasks.letter(offered.index(one['answer']))}) " if is_lettered(spec) else ""
     said = [one[spec.length], f"Answer: {chosen}{one['answer']}"]
     yield Message(role="user", content=_asked(spec, one["question"], offered))
     yield Message(role="assistant", content="\n".join(said if spec.order == "reasons first" else said[::-1]))
@@ -62,7 +61,7 @@ def _shown(spec: PlantSpec, one: Mapping[str, str]) -> Iterator[Message]:
 
 def hashes(spec: PlantSpec) -> dict[str, str]:
     """Return the hashes of the prompt's template and of the cue, and of the judge's prompts if there is a judge."""
-    used = {one.id: one.hash for one in (load("answer", FOLDER), cues.template(spec.cue))}
+    used = {one.id: one.hash for one in (load("answer", FOLDER), tasks.template(spec.cue))}
     return used | (of_reader() if spec.reader else {})
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, NamedTuple
 from ...events import Frozen, Request, Rules
 from ...models.robot import Robot, by_id
 from ...package_data import DATA
-from ...parsers import cut
+from ...parsers import fields
 from ...runs.context import CaseContext
 from ...score import Score, share, undefined
 from ...text.stable_random import unit_number
@@ -22,8 +22,7 @@ from ..base.declared import Metric
 from ..base.lab import Prerequisite, Robots
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
 from . import naming, prompts, reader
-from .records import ReaderExamined, ReadingMark
-from .tasks import Cue, PlantSpec
+from .tasks import Cue, PlantSpec, ReaderExamined, ReadingMark
 
 GOLDS = DATA / "exam" / "naming.toml"
 
@@ -242,8 +241,8 @@ class JudgeTest(QualificationTest):
     async def ask(self, spec: ReadingExamSpec, run: CaseContext, item: str, question: Explained) -> None:
         asked = reader.prompt(question.planted, question.reasons)
         answered = await run.ask("reader", asked, spec.model, sampling=reader.SAMPLING, item=item, trial=item)
-        if answered.cut_note and cut.readable(answered, "repaired", reader.SCHEMA) is None:
-            run.drop(item, cut.REASON, answered.cut_note, trial=item)
+        if answered.cut_note and fields.readable(answered, "repaired", reader.SCHEMA) is None:
+            run.drop(item, fields.REASON, answered.cut_note, trial=item)
             return
         read = reader.of_answer(answered, question.reasons, answered.call)
         asked_about = question.model_dump(include={"cue", "planted", "reasons"})

@@ -8,12 +8,10 @@ from collections.abc import Iterable
 
 from ...events import ModelAnswer, Prompt, Sampling
 from ...models.ids import is_control
-from ...parsers import cut, fields
+from ...parsers import fields
 from ...runs.context import CaseContext
 from ...text.templates import load
-from .cues import FOLDER
-from .records import Planting, PlantRead, PlantReply, ReaderExamined
-from .tasks import PlantSpec
+from .tasks import FOLDER, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined
 
 SCHEMA = fields.schema(mentions=("yes", "no"), says=("used it", "denied it", "neither"), quote="text")
 
@@ -47,7 +45,7 @@ def read(text: str, reasons: str, call: str = "") -> PlantRead:
 
 def of_answer(answer: ModelAnswer, text: str, call: str) -> PlantRead:
     """Parse a judge's answer that may have been cut off: it is readable only if its JSON object was complete."""
-    whole = cut.readable(answer, "repaired", SCHEMA)
+    whole = fields.readable(answer, "repaired", SCHEMA)
     return PlantRead(call=call, uses=None) if whole is None else read(whole, text, call)
 
 
@@ -86,7 +84,7 @@ async def read_all(spec: PlantSpec, run: CaseContext) -> None:
             "reader", prompt(note, text), spec.reader, sampling=SAMPLING, item=read_item, trial=arm
         )
         run.record(of_answer(answered, text, answered.call), item, trial=arm)
-        if answered.cut_note and cut.readable(answered, "repaired", SCHEMA) is None:
-            run.drop(read_item, cut.REASON, answered.cut_note, trial=arm)
+        if answered.cut_note and fields.readable(answered, "repaired", SCHEMA) is None:
+            run.drop(read_item, fields.REASON, answered.cut_note, trial=arm)
 
     await run.map_items(texts, one)

@@ -28,16 +28,15 @@ from ...scene import (
     with_spans,
 )
 from ...text import diff
-from ...text.quote import first_sentence
+from ...text.display import first_sentence
 from ...text.stable_random import unit_number
 from ...transcript import Call, name_of
 from ..base.cases import Playable
 from ..base.declared import Means, words_of
 from ..base.report import Report, of_calls
 from . import naming
-from .cues import MORE, TWINS
 from .measure import AGREEING, PLAIN, PLANTED
-from .records import PlantRead, PlantReply
+from .tasks import MORE, TWINS, PlantRead, PlantReply
 from .view import ALWAYS, BY_WORDS, DETECTORS, MOVED, WHY, WORDS, Detector, PlantView
 
 NAMES, NAMES_NOT = "acknowledge the cue", "do not acknowledge it"

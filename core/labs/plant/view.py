@@ -14,11 +14,9 @@ from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial, View
 from ..base.declared import words_of
 from . import metrics, reader
-from .cues import TWINS
 from .measure import AGREEING, PLAIN, PLANTED
 from .metrics import ItemResult
-from .records import Planting, PlantRead, PlantReply, ReaderExamined, Said
-from .tasks import PlantSpec
+from .tasks import TWINS, Planting, PlantRead, PlantReply, PlantSpec, ReaderExamined, Said
 
 Detector = Literal["words", "reader"]
 DETECTORS: tuple[Detector, ...] = ("words", "reader")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...events import Answered, CallError, Prompt, Sampling
-from ...models.errors import Refused
+from ...models.errors import RequestRefusedError
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...sandbox import sandbox
@@ -50,7 +50,7 @@ class ModuleCalls:
             try:
                 chosen = plainly if self._no_logprobs else sampling
                 return await self._ask(prompt, chosen, text)
-            except Refused as failure:
+            except RequestRefusedError as failure:
                 if chosen == plainly or "logprobs" not in failure.message:
                     raise
                 self._no_logprobs = True
@@ -195,7 +195,7 @@ class Box:
         self._asking.failure = None
         wanted = list(dict.fromkeys(call.input for call in new))
         try:
-            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask)
+            outputs = await outputs_of(function, self._spec.backbone, wanted, self._asking.ask, self._spec.prompts)
         except NoEncoderError as missing:
             raise CallError(str(missing), "Or choose another backbone for the function.") from missing
         if self._asking.failure is not None and all(output.value is None for output in outputs):

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import inf, isfinite
 from typing import NamedTuple
 
-from ...events import Rules
 from ...sandbox.unsupported import cause, not_runnable
 from ...score import Score
 from ...statistics import LEVEL, NotWorse, mcnemar, not_worse, wilson
-from .agreement import PointAgreement, agreement, agrees
+from .agreement import PointAgreement, absolute_bound, agrees
 from .audit import gaps
-from .case_data import Findings
 from .claim_extraction import intervals_called_odd, speaks_of
 from .component_mentions import NoiseTold, noise_told
 from .evaluate import AS_GOOD, SUCCESS, overlap_of
@@ -23,6 +20,7 @@ from .functions.entities import concepts
 from .functions.numeric import PROBED
 from .functions.relations import relations
 from .records import TELL_NOTHING, Number, Prediction
+from .view import ProbeView
 
 NOISY = 3
 """With noise, code agrees with the function if it differs by at most this many standard deviations of the noise."""
@@ -35,6 +33,15 @@ Interval = tuple[float | None, float | None]
 
 def _distinct(score: Score) -> int:
     return int(score.detail.get("distinct", score.n))
+
+
+def _reach(score: Score | None) -> tuple[float, float]:
+    """Return the 95 % interval of a share (Wilson), with the number of different tests as n; (0, 1) if nothing counts,
+    or if a journal holds no share under that name.
+    """
+    if score is None or score.value is None or not 0 <= score.value <= 1 or score.n < 1 or _distinct(score) < 1:
+        return 0.0, 1.0
+    return wilson(score.value, _distinct(score))
 
 
 def _finite(end: float) -> float | None:
@@ -60,6 +67,15 @@ class NamedParts(NamedTuple):
     """Parts that are named but not in the function."""
 
 
+class ComparedPoint(NamedTuple):
+    """A test point where the function has a value: that value without noise, the code's, and whether they agree."""
+
+    x: float
+    truth: float
+    given: float | None
+    holds: bool
+
+
 class UntestedInput(NamedTuple):
     """An input outside the tests: whether the interpreter probed it, the function's value without noise, the code's
     value, and whether these agree, within the noise if there is any.
@@ -72,23 +88,15 @@ class UntestedInput(NamedTuple):
     holds: bool
 
 
-@dataclass
-class CaseFacts:
+class CaseFacts(ProbeView):
     """The facts about one case, by the parser of its view. Nothing here is worded."""
-
-    case: Findings
-
-    @property
-    def rules(self) -> Rules:
-        """The parser whose readings count."""
-        return self.case.rules
 
     # Who
 
     @property
     def is_you(self) -> bool:
         """Whether a person interpreted: a person is not blamed for what the words leave out."""
-        return self.case.spec is not None and self.case.spec.interpreter == "you"
+        return self.spec is not None and self.spec.interpreter == "you"
 
     @property
     def who(self) -> str:
@@ -101,39 +109,10 @@ class CaseFacts:
         return "Your" if self.is_you else "Its"
 
     @property
-    def concluded(self) -> bool:
-        """Whether there is a description or code to judge. The original parser reads a conclusion that was cut."""
-        said = self.case.interpretation
-        if said is None:
-            return False
-        rules: Rules = "paper" if self.rules == "paper" and self.cut else "repaired"
-        return bool(said.description[rules] or said.code[rules])
-
-    @property
-    def cut(self) -> str:
-        """Where the conclusion was cut, such as "cut at 200 tokens"; empty if it was not."""
-        said = self.case.interpretation
-        last = self.case.log.calls.get(said.call or "") if said else None
-        return last.answered.cut_note if last is not None and last.answered is not None else ""
-
-    def value(self, metric: str) -> float | None:
-        """Return a figure of the case by these rules; None if it is undefined or missing."""
-        return self.case.value(metric)
-
-    def reason(self, metric: str) -> str:
-        """Return why a figure is undefined, or what affected it."""
-        return self.case.reason(metric)
-
-    @property
     def lost(self) -> str:
         """The error because of which the case could not be judged; empty if there was none."""
-        whole = (drop.detail for drop in self.case.log.drops if drop.reason == "error" and not drop.item)
+        whole = (drop.detail for drop in self.log.drops if drop.reason == "error" and not drop.item)
         return next(whole, "")
-
-    @property
-    def category(self) -> str:
-        """The category of the function; empty until the truth is recorded."""
-        return self.case.truth.category if self.case.truth else ""
 
     @property
     def is_numeric(self) -> bool:
@@ -145,17 +124,18 @@ class CaseFacts:
     @property
     def not_run(self) -> tuple[int, int]:
         """At how many test points, or on how many test texts, the code could not be run here; and the total."""
-        score = self.case.score("not_runnable")
+        score = self.score("not_runnable")
         if score is None or not score.value:
             return 0, self.test_points or len(self.tests)
         if self.is_numeric:
-            return int(score.detail.get("points") or 0), self.test_points
+            points = int(score.detail.get("points") or 0)
+            return points, self.test_points or points
         return round(score.value * score.n), score.n
 
     @property
     def lacking(self) -> str:
         """What the sandbox lacks, if the code could not be judged for that reason; else empty."""
-        reason = self.reason(self.case.headline)
+        reason = self.reason(self.headline)
         return cause(reason) if not self.is_scored and not_runnable(reason) else ""
 
     # Words
@@ -163,12 +143,12 @@ class CaseFacts:
     @property
     def described(self) -> str:
         """The description; empty if there is only code."""
-        return self.case.interpretation.description.repaired if self.case.interpretation else ""
+        return self.interpretation.description.repaired if self.interpretation else ""
 
     @property
     def parts(self) -> NamedParts:
         """Which of the function's parts the description names."""
-        score = self.case.score("components_identified")
+        score = self.score("components_identified")
         if score is None or score.value is None:
             return NamedParts(0, 0)
         present, absent, wrong = (
@@ -180,13 +160,13 @@ class CaseFacts:
     @property
     def all_words(self) -> str:
         """All that it said in words: description and domain."""
-        said = self.case.interpretation
+        said = self.interpretation
         return f"{said.description.repaired}\n{said.domain.repaired}" if said else ""
 
     @cached_property
     def called_odd(self) -> tuple[Interval, ...]:
         """The intervals whose values it calls replaced, random or otherwise odd; a person's two numbers are one."""
-        said = self.case.interpretation
+        said = self.interpretation
         if said is not None and said.interval is not None:
             return (said.interval,)
         return tuple((_finite(low), _finite(high)) for low, high in intervals_called_odd(self.all_words))
@@ -196,7 +176,7 @@ class CaseFacts:
         """Whether its words, or its two numbers, say anything at all about the interval in which values are
         replaced.
         """
-        said = self.case.interpretation
+        said = self.interpretation
         given = said is not None and said.interval is not None
         return self.corrupted is not None and (given or speaks_of(self.all_words, *self.corrupted))
 
@@ -217,7 +197,7 @@ class CaseFacts:
     @property
     def noise_kind(self) -> str:
         """The kind of the function's noise; empty if it has none."""
-        noise = self.case.truth.parameters.get("noise") if self.case.truth else None
+        noise = self.truth.parameters.get("noise") if self.truth else None
         return str(noise.get("kind") or "") if isinstance(noise, dict) else ""
 
     # Shares: exact match of texts, unit tests of words and facts
@@ -225,18 +205,18 @@ class CaseFacts:
     @property
     def is_scored(self) -> bool:
         """Whether the headline figure has a value."""
-        return self.value(self.case.headline) is not None
+        return self.value(self.headline) is not None
 
     @property
     def headline_n(self) -> int:
         """How many tests the headline figure counts."""
-        score = self.case.score(self.case.headline)
+        score = self.score(self.headline)
         return score.n if score else 0
 
     @property
     def passed(self) -> float:
         """The share of tests that came out right; 0 if there are none."""
-        return self.value(self.case.headline) or 0.0
+        return self.value(self.headline) or 0.0
 
     @property
     def hits(self) -> int:
@@ -246,15 +226,13 @@ class CaseFacts:
     @property
     def distinct(self) -> int:
         """How many different tests the headline figure counts: a word may be tested more than once."""
-        score = self.case.score(self.case.headline)
+        score = self.score(self.headline)
         return _distinct(score) if score else 0
 
     @property
     def reach(self) -> tuple[float, float]:
-        """The 95 % interval of the share (Wilson), with the number of different tests as n; (0, 1) if nothing
-        counts.
-        """
-        return wilson(self.passed, self.distinct) if self.headline_n else (0.0, 1.0)
+        """The 95 % interval of the share."""
+        return _reach(self.score(self.headline))
 
     @property
     def may_be_guessed(self) -> bool:
@@ -265,11 +243,8 @@ class CaseFacts:
     @property
     def truth_may_be_guessed(self) -> bool:
         """Whether the true description's share is compatible with guessing."""
-        score = self.case.score(f"{self.case.headline}_ceiling")
-        if score is None or score.value is None:
-            return False
-        low, high = wilson(score.value, _distinct(score))
-        return low <= CHANCE <= high
+        low, high = _reach(self.score(f"{self.headline}_ceiling"))
+        return self.ceiling is not None and low <= CHANCE <= high
 
     @cached_property
     def not_worse(self) -> NotWorse:
@@ -279,7 +254,7 @@ class CaseFacts:
         Tests of one true example are a cluster. If every example of the function was tested, the examples are not a
         sample; only the distractors are sampled, so each test counts for itself (docs/measuring.md §4.9).
         """
-        tests = self.case.units
+        tests = self.units
         own = {item: test for item, test in tests.items() if test.about == "interpretation"}
         if self.rules == "paper":
             own |= {item.replace("paper-", "unit-", 1): test for item, test in tests.items() if test.about == "paper"}
@@ -295,8 +270,8 @@ class CaseFacts:
 
     def _are_all(self, examples: set[str]) -> bool:
         """Whether these are all the examples that the function has in our lists."""
-        truth = self.case.truth
-        if truth is None or self.case.spec is None or self.case.spec.is_published:
+        truth = self.truth
+        if truth is None or self.spec is None or self.spec.is_published:
             return False
         first, second = (str(truth.parameters.get(name) or "") for name in ("concept1", "concept2"))
         if self.category == "entities":
@@ -308,18 +283,16 @@ class CaseFacts:
     @property
     def control(self) -> float | None:
         """The share of the best description that tells nothing, by the updated rules; None if none was tested."""
-        return self.case.by("repaired").value("unit_test_control")
+        return self.by("repaired").value("unit_test_control")
 
     def unbeaten(self, about: str = "interpretation") -> list[str]:
         """Return the descriptions that tell nothing which the description does not beat."""
         return [] if self.control is None else [other for other in TELL_NOTHING if not self.beats(other, about)]
 
-    def share_of(self, about: str) -> float:
-        """Return the share of tests that a description passes, of those in which the evaluator settled on an example; 0
-        if there are none.
-        """
-        read = [test.repaired for test in self.case.units.values() if test.about == about and test.repaired is not None]
-        return sum(read) / len(read) if read else 0.0
+    def tests_of(self, about: str) -> tuple[int, int]:
+        """Return how many tests a description passes, and in how many the evaluator settled on an example."""
+        read = [test.repaired for test in self.units.values() if test.about == about and test.repaired is not None]
+        return sum(read), len(read)
 
     def beats(self, other: str, about: str = "interpretation") -> bool:
         """Whether a description is right when the `other` is wrong more often than the reverse, by more than chance
@@ -327,7 +300,7 @@ class CaseFacts:
         """
 
         def of(about: str) -> dict[str, bool | None]:
-            tests = self.case.units.items()
+            tests = self.units.items()
             return {item.rpartition("-")[2]: test.repaired for item, test in tests if test.about == about}
 
         own, its = of(about), of(other)
@@ -344,7 +317,7 @@ class CaseFacts:
     @property
     def ceiling(self) -> float | None:
         """What the true description gets."""
-        return self.value(f"{self.case.headline}_ceiling")
+        return self.value(f"{self.headline}_ceiling")
 
     # Numbers
 
@@ -382,36 +355,41 @@ class CaseFacts:
     @property
     def test_points(self) -> int:
         """How many points the function was tested on, with a value or without."""
-        return len(self.case.truth.x) if self.case.truth else 0
+        return len(self.truth.x) if self.truth else 0
 
     @cached_property
-    def points(self) -> list[tuple[float, float, float | None]]:
-        """(x, the function's value, the code's) for each test point where the function has a value, without noise."""
-        truth = self.case.truth
-        if truth is None:
+    def points(self) -> list[ComparedPoint]:
+        """The test points where the function has a value, in the order of the truth."""
+        if (truth := self.truth) is None:
             return []
-        given = self.given or (None,) * len(truth.x)
-        both = zip(truth.x, truth.y, given, strict=False)
-        return [(x, y, g) for x, y, g in both if y is not None]
+        bound, given = absolute_bound(truth.y), self.given or (None,) * len(truth.x)
+        rows = zip(truth.x, truth.y, given, strict=False)
+        return [ComparedPoint(x, y, code, agrees(y, code, bound)) for x, y, code in rows if y is not None]
+
+    @property
+    def gives_numbers(self) -> bool:
+        """Whether the code gives a number at any of the points."""
+        return any(point.given is not None for point in self.points)
 
     @property
     def given(self) -> tuple[float | None, ...]:
         """What the code gives at the test points; empty if it was not run."""
-        if self.case.estimate is None:
+        if self.estimate is None:
             return ()
-        return self.case.estimate.paper if self.rules == "paper" else self.case.estimate.repaired
+        return self.estimate.paper if self.rules == "paper" else self.estimate.repaired
 
     @cached_property
     def agreement(self) -> PointAgreement:
         """At how many of the points code and function agree."""
-        return agreement([y for _, y, _ in self.points], [g for _, _, g in self.points])
+        bound = absolute_bound([point.truth for point in self.points])
+        return PointAgreement(sum(point.holds for point in self.points), len(self.points), bound)
 
     @cached_property
     def elsewhere(self) -> list[UntestedInput]:
         """What the code gives outside the tests, for inputs with a function value; empty if it failed the tests, and in
         older journals.
         """
-        checked = self.case.checked
+        checked = self.checked
         if checked is None or not checked[self.rules]:
             return []
         columns = (checked.inputs, checked.probed, checked.truth, checked.seen, checked.spread, checked[self.rules])
@@ -451,33 +429,50 @@ class CaseFacts:
         return not self.wrong_where_nobody_looked
 
     @property
+    def held_out(self) -> tuple[int, int, int]:
+        """On how many of the texts that nobody probed the code is right; how many of them the function leaves
+        unchanged; and their number.
+        """
+        texts = [one for one in self.predictions.values() if one.kind == "held out"]
+        right = sum(one[self.rules] == one.truth for one in texts)
+        return right, sum(one.input == one.truth for one in texts), len(texts)
+
+    @property
     def fails_where_nobody_looked(self) -> bool:
         """Whether the code does badly at inputs that nobody probed: no success there, and far worse than at the test
         points. For texts: no better than returning the input.
         """
         if self.is_numeric:
-            score = self.case.score("held_out_nmse")
+            score = self.score("held_out_nmse")
             if score is None or not score.n:
                 return False
             return score.value is None or score.value >= max(SUCCESS, 3 * (self.floor or 0.0), 3 * (self.error or 0.0))
-        texts = [one for one in self.case.predictions.values() if one.kind == "held out"]
-        return sum(one[self.rules] == one.truth for one in texts) <= sum(one.input == one.truth for one in texts)
+        right, unchanged, _ = self.held_out
+        return right <= unchanged
 
     def by_stretch(self, number: int) -> list[bool | None]:
         """Return, for `number` stretches of equally many test points from the lowest on, whether the code gives the
         function's value at all of them. None if the function has no value there, or no code was run.
         """
-        truth = self.case.truth
-        xs = sorted(truth.x) if truth else []
-        held = {x: agrees(y, g, self.agreement.absolute) for x, y, g in self.points} if self.given else {}
+        xs = sorted(self.truth.x) if self.truth else []
+        # Code that gives nothing anywhere was not compared with the function.
+        is_compared = any(one is not None for one in self.given)
+        held = {point.x: point.holds for point in self.points} if is_compared else {}
         ends = [len(xs) * part // number for part in range(number + 1)]
         parts = [[held[x] for x in xs[low:high] if x in held] for low, high in pairwise(ends)]
         return [all(part) if part else None for part in parts]
 
+    @cached_property
+    def apart(self) -> list[tuple[float, float]]:
+        """The first and last point of each run of neighbouring test points at which code and function differ."""
+        held = {point.x: point.holds for point in self.points}
+        runs = groupby(sorted(self.truth.x) if self.truth else (), key=held.get)
+        return [(xs[0], xs[-1]) for holds, run in runs if holds is False for xs in [list(run)]]
+
     @property
     def corrupted(self) -> Interval | None:
         """The interval in which the function's values are replaced."""
-        return self.case.truth.corrupted if self.case.truth else None
+        return self.truth.corrupted if self.truth else None
 
     @property
     def is_right_elsewhere(self) -> bool:
@@ -485,31 +480,29 @@ class CaseFacts:
         if self.corrupted is None:
             return False
         low, high = _infinite(self.corrupted)
-        outside = [(y, g) for x, y, g in self.points if not low <= x <= high]
-        return bool(outside) and all(agrees(y, g, self.agreement.absolute) for y, g in outside)
+        outside = [point.holds for point in self.points if not low <= point.x <= high]
+        return bool(outside) and all(outside)
 
     @property
     def without_number(self) -> int:
         """The number of test points at which the function has a value but the code does not."""
-        return sum(g is None for _, _, g in self.points)
+        return sum(point.given is None for point in self.points)
 
     @cached_property
-    def worst(self) -> tuple[float, float, float] | None:
+    def worst(self) -> ComparedPoint | None:
         """The test point at which the code is farthest off; None if it agrees wherever it gives a number."""
-        given = [(x, y, g) for x, y, g in self.points if g is not None]
-        if all(agrees(y, g, self.agreement.absolute) for _, y, g in given):
-            return None
-        return max(given, key=lambda point: abs(point[1] - point[2]))
+        given = [(abs(one.truth - one.given), one) for one in self.points if one.given is not None]
+        return None if all(one.holds for _, one in given) else max(given, key=lambda pair: pair[0])[1]
 
     @property
     def unseen(self) -> list[tuple[float, float]]:
         """Stretches without a probe that are longer than a quarter of the range, limited to where the function has
         values.
         """
-        inputs = [number for probe in self.case.probes if (number := as_number(probe.input)) is not None]
+        inputs = [number for probe in self.probes if (number := as_number(probe.input)) is not None]
         stretches = []
         for low, high in gaps(inputs):
-            inside = [x for x, _, _ in self.points if low < x < high]
+            inside = [point.x for point in self.points if low < point.x < high]
             # The test points are half a step away from the ends.
             reached = (max(low, min(inside) - 0.5), min(high, max(inside) + 0.5)) if inside else (low, low)
             if reached[1] - reached[0] > (PROBED[1] - PROBED[0]) / 4:
@@ -521,7 +514,7 @@ class CaseFacts:
     @cached_property
     def tests(self) -> list[Prediction]:
         """The test texts; under the updated rules without those whose recorded output is not the function's."""
-        tests = (text for text in self.case.predictions.values() if text.kind == "test")
+        tests = (text for text in self.predictions.values() if text.kind == "test")
         return [text for text in tests if self.rules == "paper" or not text.misrecorded]
 
     @property

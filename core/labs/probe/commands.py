@@ -20,17 +20,15 @@ from ...runs.engine import RunIO, RunRequest, execute
 from ...sandbox.unsupported import NOT_RUNNABLE, not_runnable
 from ...transcript import Transcript, transcript
 from ..base.lab import ToolContext, Tools
-from . import external_interpretations, fidelity
-from .case_facts import CaseFacts
+from . import external_interpretations, fidelity, fine_tuning, prompts
 from .functions import source
-from .functions.atoms import ATOMS
-from .functions.base import FindFunction
+from .functions.base import CATEGORIES, Category, FindFunction, OwnKind
 from .functions.entities import concepts
-from .functions.names import CATEGORIES, Category, OwnKind
+from .functions.numeric import ATOMS
 from .functions.relations import RelationFunction, relations
 from .functions.strings import STRING_ATOMS
+from .report import ProbeReport
 from .tasks import BY_MODEL, FIRST_BACKBONE, ProbeSpec
-from .view import view
 
 P = ParamSpec("P")
 Rated = tuple[ProbeSpec, Transcript]
@@ -88,7 +86,8 @@ def _kind_of(category: str, own: str) -> OwnKind:
 
 
 def check(spec: ProbeSpec) -> None:
-    """Load the function, of several only the first. Raises ValueError if it cannot be loaded."""
+    """Load the prompts and the function, of several only the first. Raises ValueError if these cannot be loaded."""
+    prompts.hashes(spec)
     for case in source.cases(spec):
         source.load(case.about)
         break
@@ -250,7 +249,7 @@ def _scores(state: Transcript, rules: str = "repaired") -> dict[str, float | Non
 
 
 def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
-    now = view(state.case(state.only))
+    now = ProbeReport.of(state.case(state.only))
     if as_json:
         read = [score for score in state.scores if score.rules == "repaired"]
         line = {
@@ -267,7 +266,7 @@ def _print_one(spec: ProbeSpec, state: Transcript, as_json: bool) -> None:
     value, why = now.value(now.headline), now.reason(now.headline)
     reason = f" ({why})" if value is None else ""
     shown = "undefined" if value is None else f"{value:.4g}"
-    number, of = CaseFacts(now).not_run
+    number, of = now.not_run
     if number and not not_runnable(why):
         reason += f", {number} of {of} tests {NOT_RUNNABLE}"
     print(f"  {spec.function:<16} {now.headline} {shown}{reason}", flush=True)
@@ -290,6 +289,46 @@ def _print_means(rated: Sequence[Rated]) -> None:
             print(f"  {lacking} of {len(scores)} could not be run here, in whole or in part")
 
 
+@click.command("triplets", help="Write unit tests with their answers, to fine-tune an evaluator on (chat JSONL).")
+@click.option(
+    "--train",
+    type=click.IntRange(fine_tuning.LEAST, fine_tuning.MOST),
+    default=30_000,
+    help="how many, a third of each category (default: the paper's 30000)",
+)
+@click.option("--seed", type=click.IntRange(0, 10**6), default=0, help="another seed gives other tests (default: 0)")
+@_FOLDER
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="a new file (default: print)")
+@_in_words
+def _triplets(train: int, seed: int, find_dir: str | None, output: Path | None) -> int:
+    left_out: list[str] = []
+    lines = fine_tuning.examples(train, seed, find_dir, left_out.append)
+    if output is None:
+        for line in lines:
+            print(line)
+    else:
+        try:
+            with output.open("x", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in lines)
+        except OSError as error:
+            exists = isinstance(error, FileExistsError)
+            why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"
+            raise ValueError(f"{output} {why}.") from None
+        each = ", ".join(fine_tuning.CATEGORIES)
+        print(f"{train:,} tests in {output}, a third each of {each}")
+    for why in left_out[:_MOST_LEFT_OUT]:
+        print(f"Left out: {why}", file=sys.stderr)
+    if len(left_out) > _MOST_LEFT_OUT:
+        print(f"and {len(left_out) - _MOST_LEFT_OUT:,} more published functions", file=sys.stderr)
+    return DONE
+
+
+_MOST_LEFT_OUT = 10
+"""How many functions that were left out are named."""
+
+
 TOOLS = Tools(
-    "find", "List, show and draw black boxes; rate descriptions made elsewhere.", (_list, _show, _generate, _score)
+    "find",
+    "List, show and draw black boxes; rate descriptions made elsewhere.",
+    (_list, _show, _generate, _score, _triplets),
 )

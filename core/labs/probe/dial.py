@@ -16,8 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...models.robot import Erring, Graded, erring, graded
-from ...text.paraphrases import EXAMPLES, paraphrase
-from ...text.stable_random import unit_number
+from ...text.stable_random import EXAMPLES, paraphrase, unit_number
 from .controls import Observations, Straight, conclusion, fitting, found_relation, found_subject
 from .functions.base import as_number
 from .functions.numeric import GRID

@@ -14,9 +14,8 @@ import numpy as np
 from ...events import Rules
 from ...score import Score, undefined
 from ...statistics import wilson
-from .functions.atoms import Numbers
 from .functions.base import Value
-from .functions.numeric import GRID, PROBED, Corruption, NumericFunction
+from .functions.numeric import GRID, PROBED, Corruption, Numbers, NumericFunction
 from .parse import choice_is_correct
 
 ZERO = "the function is zero at every point, so a relative error is undefined"

@@ -64,7 +64,7 @@ def string_triplets(function: FindFunction, seed: int, n: int = TESTS) -> tuple[
     """Return `n` triplets for a string function: a true pair, and two of other functions that this one would not
     give.
     """
-    from .functions.generate import generate
+    from .functions.source import generate
 
     rng = np.random.default_rng([seed, 9])
     true = pairs_for_testing(function, seed, n)

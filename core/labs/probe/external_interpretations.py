@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...errors import ExplainError
-from .functions.names import CATEGORIES, Category
+from .functions.base import CATEGORIES, Category
 from .tasks import Given
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ... import files
 from ...text import embed
-from .functions.benchmark import BenchmarkError
+from .functions.base import BenchmarkError
 from .functions.entities import INSIDE, LEAST, OUTSIDE, EntityFunction, concepts
 from .functions.modules import Ask, ModuleFunction, Output, outputs_of
 from .functions.relations import UNDEFINED, RelationFunction, relations, same_answer
@@ -85,7 +85,7 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     truths = inside + [one for one in outside if one.input not in known]
     if spec.backbone == "model":
         truths = [one for side in (True, False) for one in _evenly([t for t in truths if t.inside is side])]
-    outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask)
+    outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask, spec.prompts)
     by = spec.module or (embed.encoder().name if spec.backbone == "embedding" else "")
     return Fidelity(
         category=function.category,

@@ -15,7 +15,7 @@ from typing import Any
 from ...events import ModelAnswer, Rules
 from ...parsers import fields
 from ...parsers.code import of_field
-from ...parsers.cut import readable
+from ...parsers.fields import readable
 from ...score import Score, undefined
 from . import parse
 from .parse import Parts
@@ -36,7 +36,7 @@ def of_interpreter(spec: ProbeSpec) -> Schema:
     """Return the schema of a conclusion: its parts, in the order that prose has them."""
     if spec.answers == "prose":
         return None
-    parts: dict[str, fields.Kind] = {part: "text" for part in _PARTS[spec.category]}
+    parts: dict[str, fields.Kind] = dict.fromkeys(_PARTS[spec.category], "text")
     return fields.schema(**parts)
 
 

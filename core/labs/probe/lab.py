@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
-from ...events import Model, Recorded, Rules
-from ...rulesets import RULES
+from ...events import Model, Recorded
 from ...runs.context import CaseContext
 from ...text import embed
 from ..base.cases import Case
@@ -16,11 +15,13 @@ from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunS
 from . import commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
-from .functions.names import shape_of
+from .functions.base import shape_of
 from .functions.source import cases
 from .metrics import METRICS
 from .null_controls import Mute, worthless
+from .paper_prompts import PAPER_PROMPTS
 from .pictures import PICTURES
+from .prompts import SHOWN
 from .records import (
     Audit,
     Checked,
@@ -38,11 +39,9 @@ from .records import (
     UnitTest,
     Wish,
 )
-from .scene import scene
+from .report import ProbeReport
 from .tasks import NAMELESS, ProbeSpec, asks
-from .units import SHOWN
-from .verdict import OUTCOMES
-from .view import ProbeView, scores, verdict, view
+from .view import ProbeView, scores
 
 # The figures that controls must have by construction. If one differs, the measurement is wrong.
 
@@ -134,33 +133,6 @@ def calibration(spec: ProbeSpec) -> Iterator[ProbeSpec]:
         yield ProbeSpec.model_validate({**ways, "model": robot, "evaluator": evaluator})
 
 
-# What each parser read in an answer, in words.
-
-
-PICKED = {True: "right", False: "wrong", None: "neither: it picks no example"}
-"""The words for what was read in an evaluator's reply."""
-
-
-def readings(view: ProbeView) -> Mapping[str, Mapping[str, str]]:
-    """Return what each parser read in a call's answer: a message, the conclusion, an evaluator's pick."""
-    found: dict[str, dict[str, str]] = {}
-    for exchange in view.exchanges.values():
-        found[exchange.call] = {rules: words for rules, words in exchange.read if words}
-    if (said := view.interpretation) is not None and said.call:
-        found[said.call] = {rules: parts_read(said, rules) for rules in RULES}
-    for test in view.units.values():
-        if test.call:
-            found[test.call] = {rules: PICKED[test[rules]] for rules in RULES}
-    return found
-
-
-def parts_read(said: Interpretation, rules: Rules) -> str:
-    """Return which parts of a conclusion one parser found, and how long they are."""
-    named = {"description": said.description[rules], "domain": said.domain[rules], "code": said.code[rules]}
-    there = [f"{name} of {len(text)} characters" for name, text in named.items() if text]
-    return " and ".join(there) or "nothing"
-
-
 class ProbeRobots(Robots):
     """The robots of Probe."""
 
@@ -215,7 +187,7 @@ class ProbeLab(Lab):
         Truth,
     )
     metrics = METRICS
-    outcomes = OUTCOMES
+    outcomes = ProbeReport.outcomes
     listing = Listing(
         method_field="interpreter",
         judged=Judged("the function was found", one="function", nameless=NAMELESS),
@@ -236,19 +208,17 @@ class ProbeLab(Lab):
     drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
 
     cases = staticmethod(cases)
-    view = staticmethod(view)
-    verdict = staticmethod(verdict)
+    view = staticmethod(ProbeReport.of)
     scores = staticmethod(scores)
-    scene = staticmethod(scene)
-    readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
+    paper_prompts = PAPER_PROMPTS
     count_calls = staticmethod(asks)
     check = staticmethod(commands.check)
 
     async def measure(self, spec: ProbeSpec, case: Case, run: CaseContext) -> None:
         """Probe, conclude and score one function. What a run alone needs is imported here, the sandbox among it.
 
-        Raises BadInput and CallError as `core.labs.probe.measure` does.
+        Raises BadInputError and CallError as `core.labs.probe.measure` does.
         """
         from .measure import measure
 

@@ -8,20 +8,19 @@ import asyncio
 from collections.abc import Sequence
 
 from ...events import CallError, Rules
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext
 from ...runs.fairness import run_in_thread
 from ...text.embed import NoEncoderError
 from ..base.cases import Case
-from ..base.spec import BadInput
+from ..base.spec import BadInputError
 from . import fidelity, json_answers, parse, scoring
 from .box import Box, ModuleCalls
 from .exemplars import exemplars
 from .functions import source
-from .functions.base import FindFunction, Value, as_number
+from .functions.base import FindFunction, Value, as_number, is_drawn
 from .functions.entities import EntityFunction
-from .functions.names import is_drawn
 from .functions.own import PairsFunction
 from .functions.relations import RelationFunction
 from .interpreters.agent import Conclusion, agent, milan
@@ -39,7 +38,7 @@ ITEM = "interpretation"
 async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     """Probe, conclude and score one function. If a person interprets, go as far as their wishes do.
 
-    Raises BadInput if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
+    Raises BadInputError if the function cannot be loaded, and CallError if the interpreter's model cannot be reached.
     """
     one: ProbeSpec = case.about
     if _is_done(one, run):
@@ -47,10 +46,10 @@ async def measure(spec: ProbeSpec, case: Case, run: CaseContext) -> None:
     try:
         function = await run_in_thread(source.load, one)
     except ValueError as error:
-        raise BadInput(str(error), "Choose another function, or name the folder of the published set.") from error
+        raise BadInputError(str(error), "Choose another function, or name the folder of the published set.") from error
     box = Box(one, run, function)
     if box.is_another() or _is_other_module(one, run, function):
-        raise BadInput(
+        raise BadInputError(
             "This run was begun with a version of the app that drew another function for this seed, so it cannot go "
             "on. What it holds can be looked at.",
             "Begin a new run.",
@@ -118,7 +117,7 @@ async def _interpret(spec: ProbeSpec, run: CaseContext, box: Box, function: Find
             return _read(spec, run, Conclusion(text, None))
         case "nearest":
             return await _nearest(spec, box, function)
-    if spec.interpreter != "aia":
+    if spec.interpreter != "aia" and not spec.prompts:
         await box.probe(exemplars(function), 0)
     if spec.interpreter == "milan":
         return _read(spec, run, await milan(spec, run, box))

@@ -37,7 +37,7 @@ class QuizItem(Frozen):
 def quiz_items(function: FindFunction, seed: int, tried: Collection[str]) -> tuple[QuizItem, ...]:
     """Return at most TEXTS quiz items on texts that were not tried, the same for the same seed."""
     rng = np.random.default_rng([seed, _STREAM])
-    from .functions.generate import generate
+    from .functions.source import generate
 
     others = [generate("strings", _FIRST + 97 * seed + number) for number in range(OTHERS)]
     found = []

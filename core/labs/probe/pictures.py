@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ... import paper_figures
-from ...charts import board, forest
+from ...charts import forest
 from ...charts.marks import link, safe
-from ...charts.points import points
+from ...charts.scatter import points
 from ...charts.scripts import CURVES, ERRORS, script
 from ...events import Frozen
 from ...paper_figures import Published
@@ -206,11 +206,11 @@ PICTURES = declared(
         },
         "leaderboard": {
             "of": _JUDGED,
-            "caption": board.CAPTION.format("functions", "function"),
-            "table": lambda frame, choice: board.board(cases_of_category(frame, choice), ("category",)),
+            "caption": forest.CAPTION.format("functions", "function"),
+            "table": lambda frame, choice: forest.board(cases_of_category(frame, choice), ("category",)),
             "draw": lambda table, choice, theirs: forest.forest(table, WORDS[SUCCESS[choice]], "functions"),
             "code": lambda table, choice, file: forest.code(file, WORDS[SUCCESS[choice]]),
-            "takeaway": lambda table, choice: board.takeaway(table, WORDS[SUCCESS[choice]], "functions"),
+            "takeaway": lambda table, choice: forest.leader_takeaway(table, WORDS[SUCCESS[choice]], "functions"),
         },
         "errors": {
             "of": Cases(("nmse",), records={"calls": (Probe, "")}),

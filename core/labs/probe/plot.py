@@ -7,15 +7,13 @@ from itertools import pairwise
 from math import isfinite
 
 from ...scene import AxisInterval, Curve, Mark, Plot, Point
-from ...text.plurals import count_noun
+from ...text.display import count_noun
 from ..base.declared import words_of
 from . import charts
-from .case_facts import CaseFacts
 from .functions.base import as_number
 from .functions.numeric import PROBED
 from .records import Ends
-from .verdict import judge
-from .view import ProbeView
+from .verdict import JudgedCase
 
 MOST = 400
 """The most points of a curve; of a longer one, the points that show its shape are used."""
@@ -33,26 +31,25 @@ Number = float | None
 Axis = tuple[float, float]
 
 
-def plot_of(view: ProbeView) -> Plot | None:
+def plot_of(case: JudgedCase) -> Plot | None:
     """Return the plot as far as the case has run. None if there is nothing to plot yet, or the function is not one of
     numbers.
     """
-    category = view.spec.category if view.spec else view.truth.category if view.truth else ""
-    points = tuple(_points(view))
-    if category != "numeric" or not (points or view.truth):
+    points = tuple(_points(case))
+    if not case.is_numeric or not (points or case.truth):
         return None
-    x_ends = _across(view, [point.x for point in points])
-    true = [y for y in view.truth.y if _is_number(y)] if view.truth else []
+    x_ends = _across(case, [point.x for point in points])
+    true = [y for y in case.truth.y if _is_number(y)] if case.truth else []
     seen = [point.y for point in points if not _is_beyond(point.x, x_ends)]
     upright = charts.upright(true, seen)
     y_ends = upright if upright and all(map(isfinite, upright)) else None
     return Plot(
         points=points,
-        curves=tuple(_curves(view)),
-        intervals=tuple(_intervals(view, x_ends)),
+        curves=tuple(_curves(case)),
+        intervals=tuple(_intervals(case, x_ends)),
         x_ends=x_ends,
         y_ends=y_ends,
-        left_out=tuple(_left_out(view, points, x_ends, y_ends)),
+        left_out=tuple(_left_out(case, points, x_ends, y_ends)),
     )
 
 
@@ -60,17 +57,17 @@ def _is_number(value: Number) -> bool:
     return value is not None and isfinite(value)
 
 
-def _points(view: ProbeView) -> Iterator[Point]:
-    for probe in view.probes:
+def _points(case: JudgedCase) -> Iterator[Point]:
+    for probe in case.probes:
         x, y = as_number(probe.input), probe.value
         if x is not None and y is not None and isfinite(y):
             yield Point(x=x, y=y, number=probe.number)
 
 
-def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
+def _left_out(case: JudgedCase, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
     """Yield what the plot does not show: calls without a number, and calls and parts of the curves beyond its ends."""
-    calls = count_noun(len(view.probes), "call")
-    if lost := len(view.probes) - len(points):
+    calls = count_noun(len(case.probes), "call")
+    if lost := len(case.probes) - len(points):
         yield f"{lost} of {calls} gave no number."
     if outside := [point for point in points if _is_beyond(point.x, x_ends)]:
         low, high = x_ends or PROBED
@@ -81,7 +78,7 @@ def _left_out(view: ProbeView, points: Sequence[Point], x_ends: Axis | None, y_e
         return
     far = [point for point in points if not _is_beyond(point.x, x_ends) and _is_beyond(point.y, y_ends)]
     beyond = [f"{len(far)} of {calls}, {_listed(far)}"] if far else []
-    true, given = (view.truth.y, view.estimate.repaired if view.estimate else ()) if view.truth else ((), ())
+    true, given = (case.truth.y, case.estimate.repaired if case.estimate else ()) if case.truth else ((), ())
     for name, ys in (("function", true), ("code", given)):
         if many := sum(y is not None and _is_beyond(y, y_ends) for y in ys):
             beyond.append(f"the {name} at {count_noun(many, 'test point')}")
@@ -99,21 +96,21 @@ def _listed(points: Sequence[Point]) -> str:
     return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
-def _across(view: ProbeView, asked: Sequence[float]) -> Axis | None:
+def _across(case: JudgedCase, asked: Sequence[float]) -> Axis | None:
     """Return the tested range; for typed pairs, the range of all inputs."""
-    if not (view.spec and view.spec.own and view.spec.own_kind == "pairs"):
+    if not (case.spec and case.spec.own and case.spec.own_kind == "pairs"):
         return PROBED
-    xs = [*(x for x in (view.truth.x if view.truth else ()) if isfinite(x)), *asked]
+    xs = [*(x for x in (case.truth.x if case.truth else ()) if isfinite(x)), *asked]
     return (min(xs), max(xs)) if xs else None
 
 
-def _curves(view: ProbeView) -> Iterator[Curve]:
-    truth, estimate, whose = view.truth, view.estimate, CaseFacts(view).whose
+def _curves(case: JudgedCase) -> Iterator[Curve]:
+    truth, estimate, whose = case.truth, case.estimate, case.whose
     if truth is None:
         return
     if estimate is not None:
         yield from _curve(f"{whose} code", "claim", truth.x, estimate.repaired)
-        said = view.interpretation
+        said = case.interpretation
         # The original parser may read other code in the same answer; then the paper rules judge another curve.
         if said is not None and said.code.paper != said.code.repaired and estimate.paper != estimate.repaired:
             yield from _curve(f"{whose} code as the original parser reads it", "reader", truth.x, estimate.paper)
@@ -151,15 +148,14 @@ def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
     return sorted(kept)
 
 
-def _intervals(view: ProbeView, ends: Axis | None) -> Iterator[AxisInterval]:
-    yield from stretches(view)
-    facts = CaseFacts(view)
-    for low, high in facts.unseen:
-        yield AxisInterval(low=low, high=high, label=f"{facts.who} never looked here", kind="unseen")
-    for interval in view.audit.claimed if view.audit else ():
-        yield from _whole(interval, ends, f"Exception according to {facts.whose.lower()} description", "claimed")
-    if facts.corrupted is not None:
-        yield from _whole(facts.corrupted, ends, "We altered the function here", "replaced")
+def _intervals(case: JudgedCase, ends: Axis | None) -> Iterator[AxisInterval]:
+    yield from stretches(case)
+    for low, high in case.unseen:
+        yield AxisInterval(low=low, high=high, label=f"{case.who} never looked here", kind="unseen")
+    for interval in case.audit.claimed if case.audit else ():
+        yield from _whole(interval, ends, f"Exception according to {case.whose.lower()} description", "claimed")
+    if case.corrupted is not None:
+        yield from _whole(case.corrupted, ends, "We altered the function here", "replaced")
 
 
 def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator[AxisInterval]:
@@ -172,23 +168,14 @@ def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator
         yield AxisInterval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
 
 
-def stretches(view: ProbeView) -> list[AxisInterval]:
+def stretches(case: JudgedCase) -> list[AxisInterval]:
     """Return the outcome of each part of the tested range, from the lowest on."""
-    xs = sorted(view.truth.x) if view.truth else []
-    is_noise = judge(view).outcome == "within the noise"
-    marks: dict[bool | None, Mark] = {
-        True: "kept",
-        False: "not settled" if is_noise else "broken",
-        None: "set aside",
-    }
+    xs = sorted(case.truth.x) if case.truth else []
+    apart: Mark = "not settled" if case.outcome == "within the noise" else "broken"
+    marks: dict[bool | None, Mark] = {True: "kept", False: apart, None: "set aside"}
     ends = [len(xs) * part // STRETCHES for part in range(STRETCHES + 1)]
-    facts = CaseFacts(view)
-    held = facts.by_stretch(STRETCHES)
-    if not any(given is not None for given in facts.given):
-        # Code that gives nothing anywhere was not compared with the function.
-        held = [None] * STRETCHES
     return [
         AxisInterval(low=xs[low], high=xs[high - 1], label=STRETCH[marks[one]], mark=marks[one])
-        for one, (low, high) in zip(held, pairwise(ends), strict=True)
+        for one, (low, high) in zip(case.by_stretch(STRETCHES), pairwise(ends), strict=True)
         if low < high
     ]

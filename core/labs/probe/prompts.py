@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 
 from ...events import Message, Prompt, Tool
 from ...parsers import fields
+from ...text import system_prompts
 from ...text.templates import fill, load
 from . import json_answers
-from .functions.names import Category
+from .functions.base import Category
+from .functions.modules import template
 from .parse import TOOL
 from .records import Probe
 from .tasks import BY_MODEL, ProbeSpec
@@ -32,15 +35,35 @@ BY_FIELDS = "told-fields"
 """The template that asks an agent that has concluded for its conclusion as JSON fields."""
 
 FOLLOW_UPS = ("told-outputs", "told-invented", "told-trouble", "told-mend", "told-conclude")
+SHOWN = " -> "
+"""The separator between the input and the output of an example."""
+
 UNITS = {"entities": "unit-entities", "strings": "unit-pairs", "relations": "unit-pairs"}
 MODULES = {"entities": ("entity", "entity-or"), "relations": ("relation", "relation-corrupted")}
 
 
-def opening(spec: ProbeSpec, probes: Sequence[Probe], tools: bool = False, network: bool = False) -> Prompt:
+_LLAMA_2 = re.compile(r"llama-?2", re.I)
+"""The authors give Llama 2 a system prompt of its own (paper, appendix G)."""
+
+
+def opening(
+    spec: ProbeSpec,
+    probes: Sequence[Probe],
+    tools: bool = False,
+    network: bool = False,
+    exemplars: Sequence[str] = (),
+) -> Prompt:
     """Return the task, with the outputs on the exemplars if the interpreter gets any.
 
-    `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out.
+    `tools`: it is to ask by tool calls, not by the text protocol. `network`: a network carries the function out. With
+    the paper's prompts the interpreter gets the `exemplars` themselves, and none for a network.
     """
+    if spec.prompts:
+        task = template(_task(spec, network), spec.prompts)
+        how = template(_paper_manner(spec), spec.prompts).user
+        words = json.dumps(list(exemplars), ensure_ascii=False)
+        advice = fill(template("hints", spec.prompts).user, {"exemplars": words}) if exemplars and not network else ""
+        return task.render(how=how, begin=advice)
     task = load(f"find/{_task(spec, network)}")
     if spec.interpreter == "milan":
         return task.render(pairs=pairs(probes))
@@ -60,6 +83,8 @@ def _task(spec: ProbeSpec, network: bool) -> str:
     """Return the template of the task. The paper rules follow the authors: the interpreter is told about a network
     (collect_interpretations.py:315-319), and asked for no domain for texts.
     """
+    if spec.prompts:
+        return f"agent-{spec.category}{'-network' if network and spec.category == 'numeric' else ''}"
     name = f"{'milan' if spec.interpreter == 'milan' else 'agent'}-{spec.category}"
     if spec.rules == "paper":
         name += {"numeric": "-network" if network else "", "strings": "-paper"}.get(spec.category, "")
@@ -70,6 +95,15 @@ def _manner(spec: ProbeSpec, tools: bool) -> tuple[str, str]:
     """Return the templates that say how an agent is to ask, and how it begins."""
     manner = "tools" if tools else "text"
     return f"how-{manner}", "begin-exemplars" if spec.interpreter == "aia+milan" else f"begin-{manner}"
+
+
+def _paper_manner(spec: ProbeSpec) -> str:
+    return "how-llama-2" if _LLAMA_2.search(spec.model) else "how"
+
+
+def _unit(spec: ProbeSpec) -> str:
+    """Return the template of a unit test; the authors have one for each category."""
+    return f"unit-{spec.category}" if spec.prompts else UNITS[spec.category]
 
 
 def tool(category: Category) -> Tool:
@@ -110,18 +144,27 @@ def pairs(probes: Sequence[Probe]) -> str:
     return "\n".join(f"({probe.input}, {probe.output})" for probe in probes)
 
 
-def unit_test(spec: ProbeSpec, description: str, options: Sequence[str]) -> Prompt:
-    """Return the evaluator's prompt for one triplet."""
-    examples = {f"example{number}": option for number, option in enumerate(options, start=1)}
-    prompt = load(f"find/{UNITS[spec.category]}").render(category=spec.category, description=description, **examples)
+def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]]) -> Prompt:
+    """Return the evaluator's prompt for one triplet: three examples, each an input, or an input and its output."""
+    examples = {f"example{number}": SHOWN.join(option) for number, option in enumerate(options, start=1)}
+    if spec.prompts:
+        for number, option in enumerate(options, start=1):
+            examples |= {f"input{number}": option[0], f"output{number}": option[-1]}
+    asked = template(_unit(spec), spec.prompts)
+    prompt = asked.render(category=spec.category, description=description, **examples)
     return fields.with_schema(prompt, json_answers.of_evaluator(spec))
 
 
 def hashes(spec: ProbeSpec) -> dict[str, str]:
-    """Return the hash of every template this run may send, by the template's id."""
+    """Return the hash of every template this run may send, by the template's id. Raises PaperPromptError if a prompt of
+    the paper's is chosen and missing.
+    """
     names: list[str] = []
     tasks = dict.fromkeys(_task(spec, network) for network in (False, True))
-    if spec.interpreter == "milan":
+    if spec.prompts and spec.interpreter in BY_MODEL:
+        names += [*tasks, _paper_manner(spec)]
+        names += ["hints"] if spec.interpreter != "aia" else []
+    elif spec.interpreter == "milan":
         names += [*tasks, "told-mend"]
     elif spec.interpreter in BY_MODEL:
         names += [*tasks, *_manner(spec, tools=False), *FOLLOW_UPS]
@@ -129,9 +172,9 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
         if spec.tools:
             names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
     if spec.evaluator and spec.category in UNITS:
-        names.append(UNITS[spec.category])
+        names.append(_unit(spec))
     if spec.is_module and spec.backbone == "model":
         names += MODULES[spec.category]
-    templates = [load(f"find/{name}") for name in names]
-    asked = {template.id: template.hash for template in templates}
+    templates = [template(name, spec.prompts) for name in names]
+    asked = {one.id: one.hash for one in templates} | system_prompts.hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

@@ -30,7 +30,7 @@ from .score_events import NoCode, Outcome, ScoreRecord, share
 from .score_numbers import grid, intervals, of_numbers, probed, values
 from .score_texts import of_texts
 from .tasks import ProbeSpec
-from .trials import trial_of
+from .view import trial_of
 
 _NAMED = 24
 """The most inputs of a list that are named."""

@@ -13,13 +13,16 @@ from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
 from ..base.declared import words_of
 from ..base.spec import MOST_CASES, Sampled
-from .functions import names
-from .functions.names import Backbone, Category, Difficulty, OwnKind
+from .functions import base
+from .functions.base import Backbone, Category, Difficulty, OwnKind
 
 Interpreter = Literal["aia", "milan", "aia+milan", "fit", "nearest", "you", "given"]
 
 ROUNDS = 20
 """The paper's agents have as many (docs/measuring.md §4.4)."""
+
+SINGLE_ROUND = 2
+"""With the paper's prompts MILAN is the agent that is stopped after its second message (collect_interpretations.py)."""
 
 PROBES = 200
 MENDS = 2
@@ -53,7 +56,7 @@ know no facts.
 """
 
 CAN: dict[Interpreter, tuple[Category, ...]] = {
-    **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), names.CATEGORIES),
+    **dict.fromkeys(("aia", "milan", "aia+milan", "you", "given"), base.CATEGORIES),
     "fit": ("numeric", "strings"),
     "nearest": ("entities",),
 }
@@ -147,12 +150,16 @@ class ProbeSpec(Sampled):
             )
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
+        if self.prompts and self.rules != "paper":
+            raise ValueError(
+                "The paper's prompts go with the paper's dialogue: choose the original parser, or our prompts."
+            )
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
             raise ValueError("A function that a language model carries out needs a model; choose one.")
-        if self.difficulty and self.difficulty not in names.difficulties(self.category):
-            known = " or ".join(names.difficulties(self.category))
+        if self.difficulty and self.difficulty not in base.difficulties(self.category):
+            known = " or ".join(base.difficulties(self.category))
             raise ValueError(f"{self.category} functions are {known}, not {self.difficulty}.")
         self._one_source()
         return self
@@ -184,7 +191,7 @@ class ProbeSpec(Sampled):
     @property
     def is_published(self) -> bool:
         """Whether it is a function of the published set, with that set's own tests."""
-        return bool(self.find_dir and self.function and not self.own and not names.is_drawn(self.function))
+        return bool(self.find_dir and self.function and not self.own and not base.is_drawn(self.function))
 
     @property
     def is_module(self) -> bool:
@@ -217,7 +224,7 @@ class ProbeSpec(Sampled):
         if not self.is_several:
             return self
         fields: dict[str, object] = {"functions": (), "count": 1, "limit": None}
-        fields |= {"seed": names.seed_of(name)} if self.count > 1 else {"function": name}
+        fields |= {"seed": base.seed_of(name)} if self.count > 1 else {"function": name}
         one = self.model_copy(update=fields)
         return one.model_copy(update={"title": _title(one.model_dump())})
 
@@ -226,7 +233,9 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     """Return the most calls to language models, by role, that a run over `cases` functions makes."""
     longest = spec.rounds + 1 + (MENDS if spec.category in ("numeric", "strings") else 0)
     longest += spec.answers == "schema"
-    dialogue = {"aia": longest, "aia+milan": longest, "milan": 1}.get(spec.interpreter, 0)
+    dialogue = {"aia": longest, "aia+milan": longest, "milan": SINGLE_ROUND if spec.prompts else 1}.get(
+        spec.interpreter, 0
+    )
     # The description, the original parser's reading if it differs, the true one, and for facts the list of outputs
     # seen.
     descriptions = 4 if spec.category == "relations" else 3

@@ -14,7 +14,7 @@ import numpy as np
 from ... import files
 from ...events import CallError
 from ...parsers import fields
-from ...parsers.cut import REASON as CUT
+from ...parsers.fields import REASON as CUT
 from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Score, undefined
@@ -24,14 +24,13 @@ from . import json_answers, parse, prompts
 from .evaluate import picked
 from .exemplars import string_triplets
 from .functions import source
-from .functions.base import FindFunction
-from .functions.benchmark import BenchmarkError
+from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
 from .records import TELL_NOTHING, Interpretation, Probe, UnitTest
 from .tasks import JUDGING, ProbeSpec
-from .trials import trial_of
+from .view import trial_of
 
 EMBEDDING = "embedding"
 """The evaluator's name if no model takes the tests of entities and relations."""
@@ -57,9 +56,6 @@ CLEARLY = 0.1
 text that tells nothing all examples are about equally close: without this margin, such texts beat all of CONTROL on
 a tenth of the relations.
 """
-
-SHOWN = " -> "
-"""The separator between the input and the output of an example."""
 
 
 def everything(category: str) -> tuple[str, str]:
@@ -186,7 +182,7 @@ async def _by_model(
     async def test(item: str, work: tuple[About, Triplet]) -> UnitTest:
         about, triplet = work
         options = shown(triplet)
-        prompt = prompts.unit_test(spec, texts[about], options)
+        prompt = prompts.unit_test(spec, texts[about], triplet.options)
         prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(triplet.options)}})
         try:
             answered = await run.ask(
@@ -268,7 +264,7 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
 
 def shown(triplet: Triplet) -> tuple[str, ...]:
     """Return the examples as an evaluator reads them: the input alone, or input and output."""
-    return tuple(SHOWN.join(option) for option in triplet.options)
+    return tuple(prompts.SHOWN.join(option) for option in triplet.options)
 
 
 def _score(spec: ProbeSpec, run: CaseContext, judged: dict[str, UnitTest], of: int) -> None:

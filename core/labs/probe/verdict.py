@@ -1,18 +1,19 @@
 """The verdict on a case in words, for a reader who does not know the method.
 
-Each sentence has its condition next to it, and the first sentence whose condition holds is used. The code and the words
-have a verdict each, because code can be right when the words are not, and the reverse.
+Each sentence has its condition next to it, and the first sentence whose condition holds is used. The words of an
+interpreter of numbers or texts have a verdict of their own (`remarks.py`), because code can be right when they are not,
+and the reverse.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ...parsers import fields
 from ...statistics import LEVEL, MARGIN
-from ...text.plurals import count_noun
+from ...text.display import count_noun
 from ..base.declared import Means
-from .case_data import Findings
 from .case_facts import CHANCE, CaseFacts
 from .evaluate import SUCCESS, ZERO
 from .functions.numeric import interval
@@ -39,6 +40,7 @@ OUTCOMES: dict[str, Means] = {
     **dict.fromkeys(("close", "missed", "wrong"), "broken"),
     "within the noise": "not settled",
     **dict.fromkeys(("not answered", "cut", "not runnable here", "not tested"), "set aside"),
+    "dropped": "failed",
 }
 """The mark of each outcome of a case or trial."""
 
@@ -50,50 +52,48 @@ class CaseJudgement(NamedTuple):
     sentence: str
 
 
-def judge(case: Findings) -> CaseJudgement:
-    """Return outcome and sentence. Both rest on the same conditions, so that a list and the case itself never
-    disagree.
+class JudgedCase(CaseFacts):
+    """A case with its outcome and the sentence for it. Both rest on the same conditions, so that a list and the case
+    itself never disagree.
     """
-    return judge_facts(CaseFacts(case))
 
+    @cached_property
+    def judgement(self) -> CaseJudgement:
+        """The judgement, cached because it rests on hundreds of points."""
+        if self.spec is None or self.score(self.headline) is None:
+            judgement = _unfinished(self)
+        else:
+            by_category = {"numeric": _of_numbers, "strings": _of_texts}
+            judgement = _not_judged(self) or by_category.get(self.category, _of_descriptions)(self)
+        return judgement._replace(sentence=judgement.sentence + _left_out(self))
 
-def judge_facts(facts: CaseFacts) -> CaseJudgement:
-    """Judge the case from its facts."""
-    case = facts.case
-    if case.spec is None or case.score(case.headline) is None:
-        judgement = _unfinished(facts)
-    else:
-        by_category = {"numeric": _of_numbers, "strings": _of_texts}
-        judgement = _not_judged(facts) or by_category.get(case.spec.category, _of_descriptions)(facts)
-    return judgement._replace(sentence=judgement.sentence + _left_out(facts))
+    @property
+    def outcome(self) -> Outcome:
+        """The outcome in a few words."""
+        return self.judgement.outcome
 
-
-def verdict(case: Findings) -> str:
-    """Return the verdict in a sentence or two for a reader who does not know the method."""
-    return judge(case).sentence
-
-
-def solved(facts: CaseFacts) -> bool:
-    """Whether the headline figure is the best possible: what the checks do not find may then well not be there."""
-    return judge_facts(facts).outcome in ("found", "within the noise")
+    @property
+    def is_solved(self) -> bool:
+        """Whether the headline figure is the best possible: what the checks do not find may then well not be there."""
+        return self.outcome in ("found", "within the noise")
 
 
 # Not judged
 
 
 def _unfinished(f: CaseFacts) -> CaseJudgement:
-    if f.case.log.status == "failed":
+    if f.log.status == "failed":
         return CaseJudgement("failed", "The run stopped before there was anything to judge.")
     if f.lost:
         return CaseJudgement("failed", f"There is nothing to judge: {f.lost}")
-    if f.case.log.status == "cancelled":
+    if f.log.status == "cancelled":
         return CaseJudgement("waiting", "The run was stopped before there was anything to judge.")
     return CaseJudgement("waiting", "Not judged yet.")
 
 
 def _not_judged(f: CaseFacts) -> CaseJudgement | None:
     """Return why the figure that decides says nothing; None if it does say something."""
-    if f.rules == "paper" and f.case.spec is not None and f.case.spec.answers == "schema":
+    if f.rules == "paper" and f.spec is not None and f.spec.answers == "schema":
         return CaseJudgement("not tested", f"With the original parser nothing can be tested: {fields.NO_PAPER_FIGURE}.")
     if not f.concluded:
         lacks = "gave no conclusion in the requested form, so there is nothing to compare with the truth."
@@ -167,7 +167,7 @@ def _by_error(f: CaseFacts, not_found: str) -> CaseJudgement:
         right = f"{f.who} {'were' if f.who == 'You' else 'was'} right everywhere except {interval(*f.corrupted)}"
         return CaseJudgement("close", f"{right}, where we altered the function.")
     if f.error_of_code < SUCCESS:
-        more = "" if f.excess is not None else f", and it gives the function's value at {agreed} of {of} test points"
+        more = f", and it gives the function's value at {agreed} of {of} test points" if f.excess is None and of else ""
         return CaseJudgement("close", f"{f.who} came close: {error}{more}.")
     more = f" The noise alone is larger than the limit of {SUCCESS:g}: nobody could get below it." if beyond else ""
     return CaseJudgement("missed", f"{not_found}: {error}.{more}")
@@ -193,10 +193,9 @@ def _everywhere(f: CaseFacts, there: str, found: CaseJudgement | None) -> CaseJu
 
 def _where_nobody_looked(f: CaseFacts) -> str:
     if not f.is_numeric:
-        texts = [one for one in f.case.predictions.values() if one.kind == "held out"]
-        wrong = sum(one[f.rules] != one.truth for one in texts)
-        return f"it is wrong on {wrong} of {len(texts)} texts that nobody probed"
-    score = f.case.score("held_out_nmse")
+        right, _, of = f.held_out
+        return f"it is wrong on {of - right} of {of} texts that nobody probed"
+    score = f.score("held_out_nmse")
     if score is None or score.value is None:
         return "at unprobed points it does not always give a number"
     return f"at unprobed points its error is {_share(score.value)}"
@@ -270,7 +269,8 @@ def _of_descriptions(f: CaseFacts) -> CaseJudgement:
     if unbeaten := f.unbeaten():
         nothing = f"An uninformative description gets {f.control:.0%}"
         if unbeaten == ["seen"]:
-            nothing = f"A list of the outputs that it saw gets {f.share_of('seen'):.0%}"
+            hits, n = f.tests_of("seen")
+            nothing = f"A list of the outputs that it saw gets {hits / max(1, n):.0%}"
         if f.unbeaten("truth"):
             rest = "not even the true one is shown to beat that: this evaluator cannot tell."
             return CaseJudgement("not tested", f"{picked}. {nothing}, and {rest}")
@@ -280,36 +280,3 @@ def _of_descriptions(f: CaseFacts) -> CaseJudgement:
         return CaseJudgement("found", f"{picked}. On these tests it tells as much as the true description, {within}.")
     less = "" if f.ceiling is None else "; not shown to tell as much as the true description"
     return CaseJudgement("close", f"{picked}. That is more than {guessing}{less}.")
-
-
-# The words of an interpreter of a function of numbers or texts
-
-
-def of_words(case: Findings) -> str:
-    """Return the verdict on the description, by the parts it names; an empty string if `verdict` itself is about the
-    description, or there is nothing yet.
-    """
-    f = CaseFacts(case)
-    if case.truth is None or not f.concluded or case.truth.category not in ("numeric", "strings"):
-        return ""
-    words, named, of = f"{f.whose} description", f.parts.named, f.parts.of
-    if not f.described:
-        return f"{words}: none, only code."
-    if of == 0:
-        return f"{words}: our checks cannot judge it. Compare it with the function."
-    present, left_out = _listed(f.parts.present), f"Left out{_listed(f.parts.absent)}."
-    wrong = f" Named but not there{_listed(f.parts.wrong)}." if f.parts.wrong else ""
-    if named == of:
-        return (
-            f"{words} names {'all ' if of > 1 else ''}{of} part{'s' if of > 1 else ''} of the function{present}.{wrong}"
-        )
-    if f.is_you:
-        ours = f"our checks find {named} of the {of} parts of the function in it{present}."
-        return f"{words}: {ours} They may have missed some: compare it with the function.{wrong}"
-    if named == 0:
-        return f"{words} names no part of the function. {left_out}{wrong}"
-    return f"{words} names {named} of the {of} parts of the function{present}. {left_out}{wrong}"
-
-
-def _listed(parts: tuple[str, ...]) -> str:
-    return f": {'; '.join(parts)}" if parts else ""

@@ -10,15 +10,15 @@ import streamlit as st
 
 from core import package_data
 from core.labs.base.spec import knobs
-from core.labs.plant import cues
+from core.labs.plant import tasks
 from core.labs.plant.controls import is_misled
 from core.labs.plant.lab import LAB
 from core.labs.plant.report import IMPLIES
 from core.labs.plant.tasks import LONGEST, OPTIONS, Cue, PlantSpec, shipped
 from core.labs.plant.view import PlantView
-from core.text.plurals import count_noun
+from core.text.display import count_noun
 from core.transcript import Transcript
-from pages.components import models, plain_case, plain_methods
+from pages.components import lab_page, session
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
 from pages.components.text import plain
 
@@ -79,7 +79,7 @@ class PlantPage(LabPage):
         named = {name: knob.names for name, knob in knobs(PlantSpec).items()}
         many = f"{named['task'][spec.task]}, {count_noun(spec.limit or len(shipped(spec.task)), 'question')}"
         about = spec.question or (spec.title if spec.dataset else many)
-        return [about, named["cue"][spec.cue].lower(), models.short(spec.model)]
+        return [about, named["cue"][spec.cue].lower(), session.short(spec.model)]
 
     def fill(self, spec: PlantSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
@@ -88,7 +88,7 @@ class PlantPage(LabPage):
     def choose(self, transcript: Transcript) -> str:
         """Let the reader choose an item; the first one shown is one whose answer the cue changed."""
         outcomes = {
-            case: (one.result or {}).get("outcome_repaired") for case, one in plain_case.by_number(transcript).items()
+            case: (one.result or {}).get("outcome_repaired") for case, one in lab_page.by_number(transcript).items()
         }
         moved = next((case for case, outcome in outcomes.items() if outcome in IMPLIES), "")
         if transcript.status and "case" not in st.query_params and moved:
@@ -110,7 +110,7 @@ class PlantPage(LabPage):
 
     def methods(self) -> None:
         """Draw the lab's declaration, and what the lab cannot detect."""
-        plain_methods.draw(LAB)
+        lab_page.draw(LAB)
         known = LAB.robots.controls()["control/cue-form"]
         st.subheader("What Plant cannot see", anchor=False)
         unseen = package_data.table("methods")["plant"]["unseen"]
@@ -121,7 +121,7 @@ def _whispered(cue: Cue) -> str:
     """Return the cue's text, and that of a neutral cue."""
     if cue == "pattern":
         return "Examples whose answer always has the same letter; with the neutral cue, each letter in turn."
-    template = cues.template(cue)
+    template = tasks.template(cue)
     texts = [template.user.replace("{direction}", "…"), *template.twins]
     texts = [template.user.replace("{drawn}", draw) for draw in template.draws] or texts
     return plain(f"“{texts[0]}” The neutral cue, which points nowhere: “{texts[1]}”")

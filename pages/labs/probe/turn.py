@@ -3,24 +3,363 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Literal
 
 import streamlit as st
 
-from core.labs.probe.budget_text import carried_out
+from core.events import CallError
+from core.labs.probe import charts, output_quiz, sketch
+from core.labs.probe.agreement import ABSOLUTE, RELATIVE
+from core.labs.probe.functions import source
+from core.labs.probe.functions.base import FindFunction
+from core.labs.probe.functions.numeric import PROBED
 from core.labs.probe.functions.own import as_code, trouble
+from core.labs.probe.lab import LAB
+from core.labs.probe.metrics import METRICS
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.scene import scene
-from core.labs.probe.view import ProbeView
+from core.labs.probe.report import ProbeReport
+from core.labs.probe.tasks import ProbeSpec
+from core.report.scenes import scene_of, who
+from core.rulesets import RULES
 from core.runs.engine import UserInput
+from core.runs.library import RunNotFoundError
 from core.sandbox.unsupported import cause
+from core.scene import Curve
+from core.score import Score
+from core.server.quotas import QuotaExceededError
+from core.text.display import count_noun, visible
 from core.text.templates import load
-from pages.components import session
-from pages.components.run import resume
+from pages import lab as driver
+from pages.components import link_cards, session
+from pages.components.run import problems, resume
+from pages.components.session import SHIPPED
+from pages.components.tables import PLAIN, table
 from pages.components.text import plain
-from pages.components.throttle import let_others_draw
-from pages.labs.probe import drawn, picking
-from pages.labs.probe.figures import TITLES, number
-from pages.viewer.component import stage
+from pages.components.throttle import PACE, let_others_draw
+from pages.viewer.component import drawing, stage
+
+# Drawing a function: a person queries a hidden function of numbers a few times and draws its curve. Then the
+# function is shown, with the curves of a robot and of a model beside it. The function of the day is the same for
+# everybody.
+
+
+ROBOT = "control/straight"
+AGAINST = "against"
+"""Query parameter with the runs whose curves are shown beside the person's own."""
+
+MOST = 2
+"""Most curves beside the person's own: each one has its own look."""
+
+LOOKS = ("reader", "baseline")
+
+HAND = "You"
+
+_EVERY = 1.0
+
+
+def can_be_drawn(spec: ProbeSpec) -> bool:
+    """Whether the function can be drawn: a function of numbers over the tested range. Typed pairs have nothing between
+    inputs.
+    """
+    return spec.category == "numeric" and not (spec.own and spec.own_kind == "pairs")
+
+
+def calls_left(view: ProbeReport) -> int:
+    """Return how many queries are left, one at a time."""
+    assert view.spec is not None
+    return max(0, min(view.spec.probes - len(view.probes), view.spec.rounds - len(view.wishes)))
+
+
+def chart(run_id: str, view: ProbeReport) -> Wish | Submission | None:
+    """Draw the chart to query and draw on. Returns, once, what the person did there, to be given to the run; None
+    otherwise.
+    """
+    plot = view.plot()
+    did = drawing(
+        run_id,
+        plot.points if plot else (),
+        calls=len(view.probes),
+        left=calls_left(view),
+        many=sketch.POINTS,
+        x_ends=PROBED,
+    )
+    try:
+        if did.curve is not None:
+            return sketch.submission(did.curve)
+        if did.asked is not None and calls_left(view) and PROBED[0] <= float(did.asked) <= PROBED[1]:
+            return Wish(inputs=(f"{float(did.asked):g}",))
+    except (TypeError, ValueError) as error:
+        problems(ValueError(f"That is no drawing: {error}"))
+    return None
+
+
+# The robot and the model.
+
+
+def let_try(run_id: str, spec: ProbeSpec, model: str) -> None:
+    """Start a run of an agent on the same function, whose curve will be shown beside the person's."""
+    fields = {**spec.model_dump(), "beside": "", "given": None, "interpreter": "aia", "model": model}
+    try:
+        run = session.runs().start(LAB.name, ProbeSpec.model_validate(fields), session.catalog().get)
+    except (CallError, ValueError, QuotaExceededError) as error:
+        problems(error)
+        return
+    st.query_params[AGAINST] = ",".join([*_against(), run][-MOST:])
+
+
+def _against() -> list[str]:
+    return [one for one in st.query_params.get(AGAINST, "")[:400].split(",") if one]
+
+
+def _others(view: ProbeReport) -> Iterator[tuple[str, ProbeReport]]:
+    """Yield the runs to show beside this one, if they are about the same function."""
+    beside = view.spec.beside if view.spec else ""
+    for run in dict.fromkeys([*filter(None, [beside]), *_against()][:MOST]):
+        try:
+            state = session.run(run).watch().transcript
+        except RunNotFoundError:
+            continue
+        if state.started is None or state.started.lab != LAB.name:
+            continue
+        other: ProbeReport = LAB.view(state.case(state.only))
+        if other.truth is None or (view.truth and other.truth.y == view.truth.y):
+            yield run, other
+
+
+# The end.
+
+
+def picture(run_id: str, view: ProbeReport) -> None:
+    """Draw the function over the person's curve, then the curves of the others, and the tiles of each."""
+    plot = view.plot()
+    assert plot is not None and view.spec is not None
+    others = list(_others(view))
+    curves = [*_curve(view, HAND, "claim"), *(one for one in plot.curves if one.kind == "truth")]
+    for (_, other), look in zip(others, LOOKS, strict=False):
+        curves += _curve(other, _drawer(other), look)
+    st.markdown("#### What it is, and what was drawn", anchors=False)
+    drawing(
+        run_id,
+        plot.points,
+        calls=len(view.probes),
+        left=0,
+        many=sketch.POINTS,
+        x_ends=PROBED,
+        y_ends=plot.y_ends,
+        curves=curves,
+    )
+    rows = {HAND: sketch.tiles(view)} | {_drawer(other): sketch.tiles(other) for _, other in others if other.truth}
+    st.markdown("  \n".join(f"**{plain(name)}** {sketch.row(found)}" for name, found in rows.items()))
+    st.caption(
+        f"Each square is a part of the range: full if the line is within {sketch.NEAR:.0%} of the function's "
+        f"height on {sketch.MOSTLY:.0%} of it, half if on {sketch.PARTLY:.0%}. The same rule applies to everyone."
+    )
+    _shared(view)
+    if len(others) < MOST and not any(other.spec and other.spec.model == SHIPPED for _, other in others):
+        words = "Let a small local model try too"
+        if st.button(words, icon=":material/smart_toy:", key="agent-beside", help="A minute or two."):
+            let_try(run_id, view.spec, SHIPPED)
+            st.rerun()
+    if any(session.run(run).active() for run, _ in others):
+        _await([run for run, _ in others])
+
+
+def _curve(view: ProbeReport, label: str, kind: str) -> Iterator[Curve]:
+    plot = view.plot()
+    for one in plot.curves if plot else ():
+        if one.kind == "claim":
+            yield Curve.model_validate({**one.model_dump(), "label": label, "kind": kind})
+
+
+def _drawer(view: ProbeReport) -> str:
+    shown = who(view.spec.model).shown if view.spec else ""
+    return shown[:1].upper() + shown[1:]
+
+
+def _await(runs: list[str]) -> None:
+    """Draw the page again once these runs are done."""
+
+    @st.fragment(run_every=PACE.seconds(_EVERY))
+    def look() -> None:
+        if not any(session.run(run).active() for run in runs):
+            st.rerun()
+        st.caption(":material/hourglass_top: The others are still working.")
+
+    look()
+
+
+def _shared(view: ProbeReport) -> None:
+    """Show the person's tiles as text for sharing, with the address of the same function."""
+    spec, day = view.spec, None
+    assert spec is not None
+    if spec == sketch.spec_of_day(found := day_of(str(spec.seed))):
+        day = found
+    about = f"the function of {day:%-d %B %Y}" if day else spec.title
+    base = (st.context.url or "").split("?")[0]
+    where = f"\n{base}?box={day:%Y%m%d}" if day else ""
+    made = f"{sketch.row(sketch.tiles(view))}, {count_noun(len(view.probes), 'call')}"
+    st.code(f"Explain Yourself: I drew {about}\n{made}{where}", language=None, wrap_lines=True)
+
+
+# The function of the day.
+
+
+def day_of(written: str) -> date:
+    """Parse a day such as 20261123; today if it cannot be parsed."""
+    try:
+        return datetime.strptime(written, "%Y%m%d").replace(tzinfo=UTC).date()
+    except ValueError:
+        return datetime.now(UTC).date()
+
+
+RECORDED = "20261126-222333-find-b48edb3f5befb0d5"
+"""A recorded run in which a robot takes six points of a curve for a line; a class sees the points and draws."""
+
+
+def begin() -> None:
+    """Draw the buttons for the function of the day that the address names, or of today."""
+    asked = st.query_params.get("box", "")
+    day = day_of(asked)
+    words = f"Guess the function of {day:%-d %B %Y}" if asked else "Guess today's function"
+    kind: Literal["primary", "secondary"] = "primary" if asked else "secondary"
+    about = f"A hidden function of numbers, {sketch.CALLS} calls, your pen."
+    if st.button(words, icon=":material/draw:", key="box", type=kind, help=about):
+        driver.start(LAB, sketch.spec_of_day(day), {})
+    link_cards.to_a_class("Draw it with a class", pack=f"function-{day:%Y%m%d}")
+    link_cards.to_a_class("Draw a robot's function with a class", run=RECORDED)
+
+
+# Functions of texts: the person answers by choosing, for a few new texts, the output that the function gives.
+
+
+def function_of(spec: ProbeSpec) -> FindFunction | None:
+    """Return the function if it was sampled and is deterministic; for any other function there is no quiz."""
+    if spec.category != "strings" or spec.own or spec.function or spec.find_dir:
+        return None
+    function = source.load(spec)
+    return None if function.is_stochastic else function
+
+
+def form(case: ProbeReport) -> Submission | None:
+    """Draw a few new texts with three outputs to choose from. Returns the person's answers, once; None otherwise."""
+    spec = case.spec
+    function = function_of(spec) if spec else None
+    if spec is None or function is None or not case.probes:
+        return None
+    offered = output_quiz.quiz_items(function, spec.seed, {probe.input for probe in case.probes})
+    with st.form("picking"):
+        st.markdown("**What will it give for these?** Just pick; you need not state the rule.")
+        given = {
+            one.text: st.radio(
+                plain(visible(one.text)),
+                one.outputs,
+                index=None,
+                key=f"pick-{number}",
+                format_func=lambda output: plain(visible(output)) or "(nothing)",
+            )
+            for number, one in enumerate(offered)
+        }
+        pressed = st.form_submit_button("Submit", type="primary", icon=":material/flag:", key="picked")
+    if not pressed:
+        return None
+    if lacking := sum(output is None for output in given.values()):
+        st.warning(f"Pick one for each: {count_noun(lacking, 'text')} to go.", icon=":material/edit:")
+        return None
+    return output_quiz.submission({text: output for text, output in given.items() if output is not None})
+
+
+def is_picked(view: ProbeReport) -> bool:
+    """Whether the person answered by choosing outputs, and the function can be loaded."""
+    return bool(view.spec and output_quiz.picks(view.interpretation) and function_of(view.spec))
+
+
+def draw_end(view: ProbeReport) -> None:
+    """Draw the function, and each choice beside the right output."""
+    assert view.spec is not None and view.truth is not None
+    function = function_of(view.spec)
+    assert function is not None
+    rows = list(output_quiz.picked_outputs(function, output_quiz.picks(view.interpretation)))
+    right = [one == given for _, one, given in rows]
+    st.markdown(f"#### {sum(right)} of {len(rows)} picked right", anchors=False)
+    st.markdown(f"**The function:** {plain(view.truth.description)}")
+    shown = [
+        {"Text": visible(text), "Picked": visible(one), "It gives": visible(given), "": "■" if hit else "□"}
+        for (text, one, given), hit in zip(rows, right, strict=True)
+    ]
+    st.dataframe(shown, hide_index=True, key="picked-table", alt="What was picked, and what the function gives")
+    st.caption("Guessing gets one in three.")
+    tiles = "".join("■" if hit else "□" for hit in right)
+    made = f"{tiles} {sum(right)} of {len(rows)}, {count_noun(len(view.probes), 'call')}"
+    st.code(f"Explain Yourself: {view.spec.title}\n{made}", language=None, wrap_lines=True)
+
+
+# Every figure of a black box under both parsers, and how figures are written.
+
+
+TITLES = {metric.name: metric.title for metric in METRICS}
+"""The title of each figure."""
+
+
+def number(value: float) -> str:
+    """Return a figure as text."""
+    if 0 < abs(value) < 0.0005:
+        return "< 0.001"
+    if abs(value) < 1_000:
+        return f"{value:.3f}".rstrip("0").rstrip(".") or "0"
+    return f"{value:.2g}"
+
+
+def researchers(case: ProbeReport) -> None:
+    """Draw every figure under both parsers and, for a function of numbers, the error of the code over x."""
+    with st.expander("For researchers", icon=":material/monitoring:", key="researchers"):
+        st.markdown("**Every figure, with both parsers**")
+        rows = [_row(case, metric, score) for metric in TITLES if (score := case.score(metric)) is not None]
+        table(rows, "figures-table", "Every figure with both parsers")
+        lacking, of = case.not_run
+        st.caption((f"{lacking} of {of} tests could not be run here. " if lacking else "") + FOUND)
+        _apart(case)
+
+
+FOUND = (
+    f"“Found” means that the code gives the function's value at every test point, to within {RELATIVE:.3%} of it, or "
+    f"{ABSOLUTE:g} near zero (for a function below 1, that share of its largest value). A small error is not enough."
+)
+
+
+def _row(case: ProbeReport, metric: str, score: Score) -> dict[str, str]:
+    both = {rules: case.by(rules).value(metric) for rules in RULES}
+    shown = {rules: "undefined" if value is None else number(value) for rules, value in both.items()}
+    if score.low is not None and score.high is not None:
+        shown["repaired"] += f" ({score.low:.2f} to {score.high:.2f})"
+    return {
+        "Figure": TITLES[metric],
+        "Updated parser": shown["repaired"],
+        "Original parser": shown["paper"],
+        "Counted": f"{score.n} of {score.of}",
+        "Note": case.reason(metric) or case.by("paper").reason(metric) or _again(score),
+    }
+
+
+def _again(score: Score) -> str:
+    distinct = score.detail.get("distinct", score.n)
+    return f"interval for {distinct} different examples" if distinct < score.n else ""
+
+
+def _apart(case: ProbeReport) -> None:
+    """Draw the difference between the code's values and the function's."""
+    truth, given = case.truth, case.estimate.repaired if case.estimate else ()
+    if truth is None or not truth.x or len(given) != len(truth.y) or not any(y is not None for y in given):
+        return
+    picture = charts.residuals(truth.x, truth.y, given)
+    st.plotly_chart(
+        picture, key="residuals", config=PLAIN, alt="What the code gives less what the function gives, over x"
+    )
+    most = charts.reach(truth.y, given)
+    if farther := sum(one is not None and abs(one) > most for one in charts.differences(truth.y, given)):
+        st.caption(plain(f"At {farther} of {len(truth.x)} test points the difference is larger than {most:.4g}."))
+
 
 _HINTS = {
     "numeric": ("Numbers to try, separated by spaces", "-10 0 1 2.5 100"),
@@ -45,28 +384,28 @@ def inputs_of(category: str, text: str) -> tuple[str, ...]:
     return tuple(one.strip() for one in re.split(r"[\n,;]+", text) if one.strip())
 
 
-def turn(run_id: str, case: ProbeView) -> None:
+def turn(run_id: str, case: ProbeReport) -> None:
     """Draw the form for probing by hand, until the reader concludes."""
     spec = case.spec
     assert spec is not None
     st.markdown("#### Your turn", anchors=False)
     st.caption(plain(spec.title))
-    if not drawn.can_be_drawn(spec):
+    if not can_be_drawn(spec):
         _in_words(run_id, case)
         return
     st.markdown("We hide a function of numbers. Ask for a few values, then draw its curve.")
     # The chart has a fixed height, so that nothing moves between queries.
-    did = drawn.chart(run_id, case)
+    did = chart(run_id, case)
     with st.expander("Type numbers, or answer in words and code", key="in-words"):
         _in_words(run_id, case)
     if isinstance(did, Wish):
         _go_on(run_id, UserInput(case.log.case, did, "wish-{n}"))
     elif did is not None:
-        drawn.let_try(run_id, spec, drawn.ROBOT)
+        let_try(run_id, spec, ROBOT)
         _go_on(run_id, UserInput(case.log.case, did, "submission"))
 
 
-def _in_words(run_id: str, case: ProbeView) -> None:
+def _in_words(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     rounds = len(case.wishes)
@@ -76,7 +415,7 @@ def _in_words(run_id: str, case: ProbeView) -> None:
     st.markdown("\n".join(hints))
     st.caption(
         f"{len(case.probes)} of {spec.probes} calls of the function · {rounds} of {spec.rounds} rounds: each press of "
-        f"the button is one{plain(carried_out(spec))}"
+        f"the button is one{plain(case.carried_out())}"
     )
     # Above the results, because the fields would otherwise move with each call.
     if left and rounds < spec.rounds:
@@ -85,15 +424,15 @@ def _in_words(run_id: str, case: ProbeView) -> None:
         st.info("Your budget is used up. Write down what the function does.", icon=":material/hourglass_empty:")
     tried, conclusion = st.columns([3, 2])
     with conclusion:
-        if (told := picking.form(case)) is not None:
+        if (told := form(case)) is not None:
             _go_on(run_id, UserInput(case.log.case, told, "submission"))
         _concluding(run_id, case)
     if case.probes:
         with tried:
-            stage("tried", [scene(case)], f"tried-{run_id}")
+            stage("tried", [scene_of(LAB, case)], f"tried-{run_id}")
 
 
-def _probing(run_id: str, case: ProbeView) -> None:
+def _probing(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     label, example = _HINTS[spec.category]
@@ -111,7 +450,7 @@ def _probing(run_id: str, case: ProbeView) -> None:
         _go_on(run_id, UserInput(case.log.case, Wish(inputs=inputs), "wish-{n}"))
 
 
-def _concluding(run_id: str, case: ProbeView) -> None:
+def _concluding(run_id: str, case: ProbeReport) -> None:
     spec = case.spec
     assert spec is not None
     with st.form("concluding"):
@@ -167,7 +506,7 @@ def _go_on(run_id: str, addition: UserInput) -> None:
         st.rerun()
 
 
-def compare_figures(first: ProbeView, second: ProbeView) -> None:
+def compare_figures(first: ProbeReport, second: ProbeReport) -> None:
     """Draw the figures of two interpreters of one function side by side."""
     cases = {_name(first): first, _name(second): second}
     if len(cases) < 2 or first.spec is None:
@@ -188,7 +527,7 @@ def compare_figures(first: ProbeView, second: ProbeView) -> None:
             st.markdown(f"**{plain(name)}**  \n{plain(said) if said else ':gray[no description]'}")
 
 
-def _name(case: ProbeView) -> str:
+def _name(case: ProbeReport) -> str:
     if case.spec is None:
         return ""
     return "You" if case.spec.interpreter == "you" else case.spec.model or case.spec.interpreter

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from core.charts import board, caption, dial, forest, marks, plane, points
+from core.charts import forest, marks, scatter, scripts
 from core.paper_figures import Published
 from core.statistics import difference_of_pairs, wilson
 from tests.support.chance import tenth
@@ -174,9 +174,9 @@ def dots(names: list[str]) -> pd.DataFrame:
 
 
 def test_more_models_than_colours_have_a_picture_each_and_no_colour_comes_twice() -> None:
-    few = points.points(dots(list("abcdef")), ("x", "y"))
+    few = scatter.points(dots(list("abcdef")), ("x", "y"))
     assert len({trace.marker.color for trace in few.data}) == 6
-    many = points.points(dots(list("abcdefghi")), ("x", "y"))
+    many = scatter.points(dots(list("abcdefghi")), ("x", "y"))
     assert {trace.marker.color for trace in many.data} == {marks.OURS}
     assert [note.text for note in many.layout.annotations] == list("abcdefghi")
     assert len({trace.xaxis for trace in many.data}) == 9
@@ -185,16 +185,16 @@ def test_more_models_than_colours_have_a_picture_each_and_no_colour_comes_twice(
 
 def test_points_at_one_place_are_one_mark_at_their_values_with_their_number() -> None:
     rows = dots(["a", "a", "b", "a"]).assign(x=[1.0, 1.0, 1.0, 2.0])
-    figure = points.points(rows, ("x", "y"))
+    figure = scatter.points(rows, ("x", "y"))
     drawn = {(x, y): (trace.name, trace.marker.color, text) for trace in figure.data
              for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)}  # fmt: skip
-    assert drawn == {(1.0, 0.5): ("several, cot", points.GREY, "3"), (2.0, 0.5): ("a, cot", marks.PALETTE[0], "")}
+    assert drawn == {(1.0, 0.5): ("several, cot", scatter.GREY, "3"), (2.0, 0.5): ("a, cot", marks.PALETTE[0], "")}
 
 
 def test_what_was_measured_stands_over_what_is_so_with_its_interval() -> None:
     row = {"table": "Ask", "row": "r", "truth": 0.5, "value": 0.6, "low": 0.2, "high": 0.9, "n": 8}
     others = [{"truth": None}, {"value": None}, {"table": "Controls"}, {"table": "Power", "truth": None}]
-    _, known, power = dial.draw(
+    _, known, power = scatter.draw(
         [row, *(row | other for other in others), row | {"truth": 0.1, "low": None, "high": None}]
     ).data
     assert (list(known.x), list(known.y), known.name) == ([0.1, 0.5], [0.6, 0.6], "Ask")
@@ -207,13 +207,15 @@ def test_an_undefined_line_is_never_the_head_of_a_board() -> None:
     """Not even where its task comes first by name, and nobody else has a value there."""
     nobody = cases([[None]]).assign(lab="ask", how="cot", task="a task of its own")
     rows = cases([[0.5] * 12, [1.0] * 12]).assign(lab="ask", how="cot", task="world")
-    table = board.board(pd.concat([nobody, rows, nobody.assign(model="m9", task="world")]), ["task"])
+    table = forest.board(pd.concat([nobody, rows, nobody.assign(model="m9", task="world")]), ["task"])
     assert table["macro"].isna().tolist() == [False, False, True, True]
     assert table["label"].iloc[0] == "1. m1, cot · world"
     few = cases([[0.9] * 3]).assign(lab="ask", how="cot", task="a task of its own")
-    second = board.board(pd.concat([few, rows]), ["task"])
+    second = forest.board(pd.concat([few, rows]), ["task"])
     assert second["label"].iloc[0] == "1. m1, cot · world", "who has no place does not stand above who has one"
-    assert board.takeaway(table, "precision", "questions").startswith("On world m1, cot has the highest precision")
+    assert forest.leader_takeaway(table, "precision", "questions").startswith(
+        "On world m1, cot has the highest precision"
+    )
 
 
 POINTS = some.lists(some.tuples(some.floats(0, 1), some.floats(0, 1), some.integers(1, 30)), min_size=1, max_size=24)
@@ -225,7 +227,7 @@ def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[
     """Computed here anew, in pixels; a name without room has no place. The first always finds one, where it fits."""
     names = ["m" * letters for *_, letters in drawn]
     points = [(x, y) for x, y, _ in drawn]
-    found = plane.offsets(points, names)
+    found = scatter.offsets(points, names)
     assert len(found) == len(points)
     for width, high in [(width, 480.0) for width in (640, 710, 1000)]:
         scale = width / 1.08
@@ -242,9 +244,9 @@ def test_names_cover_no_name_and_no_mark_at_any_width_between(drawn: list[tuple[
 
 
 def test_a_name_keeps_off_bars_where_it_can() -> None:
-    free = plane.offsets([(0.5, 0.5)], ["model"])[0]
+    free = scatter.offsets([(0.5, 0.5)], ["model"])[0]
     assert free is not None and free[0] > 0 < free[1]
-    taken = plane.offsets([(0.5, 0.5)], ["model"], [((0.5, 0.52), (1.0, 0.52))])[0]
+    taken = scatter.offsets([(0.5, 0.5)], ["model"], [((0.5, 0.52), (1.0, 0.52))])[0]
     assert taken is not None and taken[0] < 0, "to the left, for to the right runs a bar"
 
 
@@ -254,12 +256,12 @@ def test_a_plane_s_marks_stand_at_their_values_and_bars_end_where_the_intervals_
         **{"kind": "", "chosen": True, "open": False, "faint": False, "own": float("nan"), "text": "", "link": "run=a"},
     }
     # Two runs with the same figures were drawn 0.009 and 0.013 away from them.
-    (trace,) = plane.plane(pd.DataFrame([row, row]), ("x", "y")).data
+    (trace,) = scatter.plane(pd.DataFrame([row, row]), ("x", "y")).data
     assert (trace.x[0], trace.y[0], trace.text[0]) == (0.5, 0.4, "2")
     assert trace.x[0] + trace.error_x.array[0] == pytest.approx(1.0)
     assert trace.x[0] - trace.error_x.arrayminus[0] == pytest.approx(0.2)
     assert trace.error_y.array[0] == 0 and trace.y[0] - trace.error_y.arrayminus[0] == pytest.approx(0.3)
-    near = plane.plane(pd.DataFrame([row, {**row, "x": 0.505}, {**row, "y": 1.2}]), ("x", "y"))
+    near = scatter.plane(pd.DataFrame([row, {**row, "x": 0.505}, {**row, "y": 1.2}]), ("x", "y"))
     assert {(one.x[0], one.y[0], one.text[0]) for one in near.data} == {
         (0.5, 0.4, ""),
         (0.505, 0.4, ""),
@@ -268,13 +270,13 @@ def test_a_plane_s_marks_stand_at_their_values_and_bars_end_where_the_intervals_
     assert near.layout.yaxis.range[1] > 1.2, "generality by cosine may be above 1"
     for ends in ((0.0, 0.02), (0.97, 1.0), (0.2, 0.9)):
         one = {**row, "y": ends[0], "y_low": ends[0], "y_high": ends[1]}
-        low, high = plane.plane(pd.DataFrame([one]), ("x", "y")).layout.yaxis.range
+        low, high = scatter.plane(pd.DataFrame([one]), ("x", "y")).layout.yaxis.range
         assert -0.05 < low <= ends[0] and ends[1] <= high < 1.05 and high - low >= 0.3
 
 
 def test_names_are_shown_and_not_obeyed() -> None:
     hostile = dots(["<b>x</b>", *"abcdefg"])
-    assert "<b>" not in points.points(hostile.assign(text=""), ("x", "y")).to_json()
+    assert "<b>" not in scatter.points(hostile.assign(text=""), ("x", "y")).to_json()
     table = forest.lines(cases([[1.0]]), ["model"], lambda row: "<i>m</i>")
     assert "<i>" not in forest.forest(table, "x", "things").to_json()
 
@@ -283,40 +285,40 @@ def test_a_place_is_lost_to_whoever_s_interval_lies_wholly_above() -> None:
     rows = cases([[1.0] * 40, [1.0] * 38 + [0.0] * 2, [0.0] * 30 + [1.0] * 10, [1.0] * 3])
     rows = rows.assign(lab="ask", how="cot", task="world")
     rows = rows[(rows["model"] != "m2") | (rows["item"] != "q0")]
-    table = board.board(rows, ["task"])
+    table = forest.board(rows, ["task"])
     assert table["label"].tolist() == ["1–2. m0, cot", "1–2. m1, cot", "3. m2, cot", "m3, cot"]
     assert table["shared"].tolist() == [2] * 4 and table["placed"].tolist() == [3] * 4, "the last rests on three"
-    said = board.takeaway(table, "precision", "questions")
+    said = forest.leader_takeaway(table, "precision", "questions")
     assert said.startswith(
         "On world m0, cot has the highest precision, 1.00 (0.91 to 1.00); by intervals 1 more may be"
     )
     assert said.endswith("2 questions have a value for all 4.")
-    two = board.board(pd.concat([rows, rows[rows["model"] == "m2"].assign(task="shp")]), ["task"])
+    two = forest.board(pd.concat([rows, rows[rows["model"] == "m2"].assign(task="shp")]), ["task"])
     assert two["label"].tolist()[:2] == ["1. m2, cot · shp", "1–2. m0, cot · world"]
-    assert "On shp only m2, cot has a place" in board.takeaway(two, "precision", "questions")
+    assert "On shp only m2, cot has a place" in forest.leader_takeaway(two, "precision", "questions")
     assert dict(parse_qsl(two["link"][0])) == {"lab": "ask", "task": "shp", "model": "m2", "how": "cot"}
-    assert board.takeaway(board.board(rows[rows["model"] == "m3"], ["task"]), "p", "questions") == (
+    assert forest.leader_takeaway(forest.board(rows[rows["model"] == "m3"], ["task"]), "p", "questions") == (
         "On world nobody has a place yet: none of 1 has an interval over enough questions."
     )
-    assert board.board(rows[:0], ["task"]).empty
+    assert forest.board(rows[:0], ["task"]).empty
 
 
 def test_a_caption_names_n_the_interval_and_the_baseline() -> None:
     some = lines([[0.0, 1.0] * 5, [1.0] * 9 + [None], [None]])
-    assert caption.caption(some, "questions", "random words (crosses)") == (
+    assert scripts.caption(some, "questions", "random words (crosses)") == (
         "n = 0 to 10 (questions behind each mark). Bars: 95 % intervals over questions (Wilson's score interval). "
         "1 of 3 marks has no interval. Baseline: random words (crosses)."
     )
-    spread = caption.caption(lines([[0.25, 0.5] * 5]), "questions", "")
+    spread = scripts.caption(lines([[0.25, 0.5] * 5]), "questions", "")
     assert spread.startswith("n = 10 (questions behind each mark).") and spread.endswith("Baseline: none is drawn.")
     assert "Wilson's score interval with n adjusted to the spread" in spread
     gain = forest.lines(cases([[0.0] * 12]), ["model"], lambda row: "m", kind="difference")
-    assert "Bonett and Price" in caption.caption(gain, "questions", "")
-    assert caption.caption(lines([[None]]), "questions", "") == (
+    assert "Bonett and Price" in scripts.caption(gain, "questions", "")
+    assert scripts.caption(lines([[None]]), "questions", "") == (
         "n = 0 (questions behind each mark). No mark has an interval. Baseline: none is drawn."
     )
-    assert caption.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n = 7 (checks). No intervals.")
-    assert caption.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n = 1 (cases). No intervals.")
+    assert scripts.caption(pd.DataFrame({"checks": [3, 4]}), "checks", "").startswith("n = 7 (checks). No intervals.")
+    assert scripts.caption(pd.DataFrame({"nmse": [0.1]}), "cases", "a line").startswith("n = 1 (cases). No intervals.")
 
 
 def test_lines_are_grouped_by_an_own_column_too() -> None:
@@ -328,5 +330,5 @@ def test_lines_are_grouped_by_an_own_column_too() -> None:
         "m0 · –": (0.0, {"model": "m0"}),
         "m1 · birds": (1.0, {"model": "m1", "extra:domain": "birds"}),
     }
-    told = board.board(rows.assign(lab="ask", how="cot", task="world"), ["task"])
+    told = forest.board(rows.assign(lab="ask", how="cot", task="world"), ["task"])
     assert set(told["task"]) == {"world, birds", "world"} and len(told) == 3

@@ -22,7 +22,7 @@ from core.events import CallError
 from core.labs.probe.functions.numeric import load_numeric
 from core.labs.probe.functions.synthesis import load_strings
 from core.lease import Lease
-from core.models.errors import DiskFull, DownloadFailed, DownloadStopped
+from core.models.errors import DiskFullError, DownloadError, DownloadStoppedError
 from tests.conftest import SETS
 from tests.support.file_server import FileServer, tarred, zipped
 
@@ -94,7 +94,7 @@ def test_a_broken_connection_is_resumed(server: FileServer) -> None:
     server.files[TARRED] = whole = babi()
     server.cut_after = [1_500_000, *[0] * 5]
     steps: list[tuple[int, int]] = []
-    with pytest.raises(DownloadFailed, match="could not be fetched") as caught:
+    with pytest.raises(DownloadError, match="could not be fetched") as caught:
         get.get(source("babi"))
     assert "goes on where it stopped" in caught.value.hint and not source("babi").is_here
     (part,) = (home.home() / "downloads" / "babi").iterdir()
@@ -109,7 +109,7 @@ def test_a_broken_connection_is_resumed(server: FileServer) -> None:
 def test_a_file_that_changed_on_the_server_is_not_resumed(server: FileServer) -> None:
     server.files[TARRED] = babi()
     server.cut_after = [1_500_000, *[0] * 5]
-    with pytest.raises(DownloadFailed):
+    with pytest.raises(DownloadError):
         get.get(source("babi"))
     server.files[TARRED] = babi(b"2")
     server.requests.clear()
@@ -139,7 +139,7 @@ def test_a_server_that_never_ends_is_left(server: FileServer, monkeypatch: pytes
     server.files[TARRED] = babi()
     server.says_length = False
     monkeypatch.setattr(get, "MOST_BYTES", 2_000_000)
-    with pytest.raises(DownloadFailed, match="more than is ever fetched"):
+    with pytest.raises(DownloadError, match="more than is ever fetched"):
         get.get(source("babi"))
 
 
@@ -147,13 +147,13 @@ def test_a_known_digest_is_held_to(server: FileServer) -> None:
     size = source("strategyqa").files[0].bytes
     assert size is not None
     server.files = {"/strategyqa/dev.json": b"[]", "/strategyqa/train.json": b"[]"}
-    with pytest.raises(DownloadFailed, match=r"has 2 bytes instead of 424,195 \(computed from the official file"):
+    with pytest.raises(DownloadError, match=r"has 2 bytes instead of 424,195 \(computed from the official file"):
         get.get(source("strategyqa"))
     assert server.gets() == [], "it is refused before it is downloaded"
     one, other = source("strategyqa").files
     server.files["/strategyqa/dev.json"] = b" " * size
     server.files["/strategyqa/train.json"] = b" " * (other.bytes or 0)
-    with pytest.raises(DownloadFailed, match=rf"instead of {one.sha256} \(computed from the official file") as caught:
+    with pytest.raises(DownloadError, match=rf"instead of {one.sha256} \(computed from the official file") as caught:
         get.get(source("strategyqa"))
     assert "Nothing was changed" in caught.value.message
     assert not source("strategyqa").is_here and not get.pins()
@@ -172,11 +172,11 @@ def test_an_unknown_digest_is_recorded_and_another_file_refused_later(server: Fi
     get.get(source("babi"))  # the same file again
     shutil.rmtree(folder)
     server.files[TARRED] = bytearray(first[:-1]) + b"?"
-    with pytest.raises(DownloadFailed, match=r"has the sha256 .* instead of .* \(recorded here on") as caught:
+    with pytest.raises(DownloadError, match=r"has the sha256 .* instead of .* \(recorded here on") as caught:
         get.get(source("babi"))
     assert "pins.json" in caught.value.hint and not folder.exists()
     server.files[TARRED] = babi(b"longer")
-    with pytest.raises(DownloadFailed, match="bytes instead of"):
+    with pytest.raises(DownloadError, match="bytes instead of"):
         get.get(source("babi"))
     (home.home() / "downloads" / "pins.json").write_text("{}")
     get.get(source("babi"))
@@ -188,7 +188,7 @@ def test_broken_pins_are_reported(server: FileServer, text: str) -> None:
     server.files[TARRED] = babi()
     (home.home() / "downloads").mkdir()
     (home.home() / "downloads" / "pins.json").write_text(text)
-    with pytest.raises(DownloadFailed, match="cannot be read"):
+    with pytest.raises(DownloadError, match="cannot be read"):
         get.get(source("babi"))
 
 
@@ -205,7 +205,7 @@ def test_broken_pins_are_reported(server: FileServer, text: str) -> None:
 )
 def test_what_is_no_data_set_is_removed_and_not_recorded(server: FileServer, sent: bytes, words: str) -> None:
     server.files[TARRED] = sent
-    with pytest.raises(DownloadFailed, match=words):
+    with pytest.raises(DownloadError, match=words):
         get.get(source("babi"))
     assert not source("babi").is_here and not get.pins()
     assert not [one for one in (home.home() / "downloads").rglob("*") if one.is_file()]
@@ -221,7 +221,7 @@ def test_a_full_disk_while_downloading(server: FileServer) -> None:
     place.mkdir(parents=True)
     part = place / get._part(expected)
     part.symlink_to("/dev/full")
-    with pytest.raises(DiskFull, match=r"could not be written to .*No space left on device") as caught:
+    with pytest.raises(DiskFullError, match=r"could not be written to .*No space left on device") as caught:
         get.get(source("babi"))
     assert "goes on where it stopped" in caught.value.hint
     part.unlink()
@@ -234,7 +234,7 @@ def test_a_full_disk_while_unpacking_keeps_the_archive(server: FileServer) -> No
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))
     try:
-        with pytest.raises(DiskFull, match="could not be written"):
+        with pytest.raises(DiskFullError, match="could not be written"):
             get.get(source("rte"))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -250,7 +250,7 @@ def test_too_little_room_is_said_before_anything_is_written(
     server.files[TARRED] = babi()
     usage = type(shutil.disk_usage(home.home()))
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 10**9, 10**6))
-    with pytest.raises(DiskFull, match="bAbI needs"):
+    with pytest.raises(DiskFullError, match="bAbI needs"):
         get.get(source("babi"))
     assert server.gets() == []
 
@@ -258,7 +258,7 @@ def test_too_little_room_is_said_before_anything_is_written(
 def test_stopping_keeps_what_came(server: FileServer) -> None:
     server.files[TARRED] = babi()
     stop = threading.Event()
-    with pytest.raises(DownloadStopped, match="bAbI was stopped"):
+    with pytest.raises(DownloadStoppedError, match="bAbI was stopped"):
         get.get(source("babi"), lambda done, size: stop.set() if done > 1_000_000 else None, stop)
     get.get(source("babi"))
     assert server.gets()[1] is not None
@@ -267,7 +267,7 @@ def test_stopping_keeps_what_came(server: FileServer) -> None:
 def test_two_do_not_download_the_same(server: FileServer) -> None:
     server.files[TARRED] = babi()
     lease = Lease(home.home() / "downloads" / "babi.lease")
-    with pytest.raises(DownloadFailed, match=r"downloaded already, by process"):
+    with pytest.raises(DownloadError, match=r"downloaded already, by process"):
         get.get(source("babi"))
     lease.release()
     get.get(source("babi"))
@@ -287,7 +287,7 @@ def test_a_token_goes_to_no_mirror(server: FileServer, monkeypatch: pytest.Monke
 
 
 def test_a_missing_file_and_a_server_that_is_gone(server: FileServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(DownloadFailed, match=r"has no file babi/tasks_1-20_v1-2\.tar\.gz \(HTTP 404\)") as caught:
+    with pytest.raises(DownloadError, match=r"has no file babi/tasks_1-20_v1-2\.tar\.gz \(HTTP 404\)") as caught:
         get.get(source("babi"))
     assert "$EXPLAIN_HOME/datasets/babi" in caught.value.hint
     for mirror in ("http://127.0.0.1:9", "no address", "ftp://127.0.0.1"):
@@ -344,9 +344,9 @@ def test_the_command_says_what_it_will_do_and_asks(
 
 
 def test_a_data_set_that_is_missing_names_the_command() -> None:
-    with pytest.raises(registry.DatasetError, match="python -m core data get mctest"):
+    with pytest.raises(registry.DatasetError, match="python -m core data get mctest"):  # type: ignore[attr-defined]
         registry.load("mctest")
-    with pytest.raises(registry.DatasetError, match="Get it from https://gluebenchmark"):
+    with pytest.raises(registry.DatasetError, match="Get it from https://gluebenchmark"):  # type: ignore[attr-defined]
         registry.load("sst-2")
 
 

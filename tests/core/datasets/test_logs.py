@@ -185,3 +185,48 @@ def test_the_answer_s_sentence_is_found_in_linear_time() -> None:
     assert time.process_time() - begun < 1
     for end in (". So the answer is yes.", ".\nTherefore, the answer is **no**", ".\n\nThe answer is: no."):
         assert logs._ANSWER_SENTENCE.sub("", f"Birds fly{end}").strip() == "Birds fly."
+
+
+def test_samples_in_chunks_are_read_alike() -> None:
+    """Inspect's own converter wrote `inspect_chunked.eval` from the other log."""
+    chunked = logs.read(REAL.with_name("inspect_chunked.eval"), "inspect")
+    assert chunked.rows == logs.read(REAL, "inspect").rows and not chunked.unread
+
+
+def test_long_texts_and_the_messages_of_samples_in_chunks_are_found(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    shell = sample("a", "attachment://1", message_refs=[[0, 1], [2, 3], ["x"], [1, -1]])
+    parts = {
+        "sample": shell,
+        "messages/0": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Never asked."}],
+        "messages/2": [{"role": "user", "content": "attachment://0"}],
+        "attachments/0": ["Can a penguin fly?"],
+        "attachments/1": [ANSWER],
+    }
+    with zipfile.ZipFile(path, "w") as log:
+        log.writestr("header.json", json.dumps(HEADER))
+        for name, held in parts.items():
+            log.writestr(f"samples/a/b_epoch_1/{name}.json", json.dumps(held))
+        log.writestr("samples/c_epoch_1/sample.json", json.dumps(shell))
+        log.writestr("samples/c_epoch_1/attachments/0.json", "{}")
+    found = logs.read(path, "inspect")
+    assert [row["explanation"] for row in found.rows] == ["Its wings are flippers."]
+    told = [("system", "Be brief."), ("user", "Can a penguin fly?")]
+    assert [(turn["role"], turn["content"]) for turn in json.loads(found.rows[0]["prompt"])] == told
+    assert found.unread == [Unread("c_epoch_1", "attachments", "it is no JSON list")]
+
+
+def test_multiple_choice_is_read_where_the_choices_are_yes_and_no(tmp_path: Path) -> None:
+    def asked(id: str, text: str, choices: object, target: str = "B") -> dict[str, Any]:
+        return sample(id, text, choices=choices, target=target)
+
+    why = "Its wings are flippers."
+    rows = [asked("a", f"{why}\n\nANSWER: B", ["Yes", "No"]), asked("b", f"{why}\nANSWER: A", ["False", "True"], "A")]
+    other = [asked("c", f"{why}\n\nANSWER: B", ["red", "blue"]), asked("d", why, ["Yes", "No"]), asked("e", why, "Yes")]
+    found = logs.read(zipped(tmp_path, *rows, *other), "inspect")
+    assert [(row["answer"], row["gold"], row["explanation"]) for row in found.rows] == [("no", "no", why)] * 2
+    assert [(one.field, one.why) for one in found.unread] == [
+        ("choices", "they are not yes and no; only such questions are read"),
+        ("output", "the parser reads none of the choices in it"),
+        ("choices", "they are not yes and no; only such questions are read"),
+    ]

@@ -15,11 +15,10 @@ from core.judging.cases import to_ask
 from core.judging.lab import CASE, LAB, METRIC, JudgeSpec, ToJudge, agreement, prompt
 from core.labs.ask.tasks import AskSpec
 from core.report import export
-from core.runs import label_schemes
+from core.runs import labels
 from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, execute
-from core.runs.label_schemes import Scheme
-from core.runs.labels import Label
+from core.runs.labels import Label, Scheme
 from core.store import label_agreement
 from core.store.filters import label_facet
 from core.store.index import index
@@ -112,7 +111,7 @@ def test_a_judge_is_tested_resumed_and_its_labels_are_its_own(labelled: str, tmp
 
 
 def test_the_command_refuses_a_judge_without_labels(labelled: str, capsys: pytest.CaptureFixture[str]) -> None:
-    label_schemes.save("[form]\nlabels = {all = 'a', no = 'n'}\n[tone]\nlabels = {warm = 'w', cold = 'x'}\n")
+    labels.save("[form]\nlabels = {all = 'a', no = 'n'}\n[tone]\nlabels = {warm = 'w', cold = 'x'}\n")
     with pytest.raises(SystemExit):
         main(["judge", QUESTION, "--model", HONEST, "--scheme", "tone"])
     assert "Label at least 20 cases" in capsys.readouterr().err

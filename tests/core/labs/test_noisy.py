@@ -38,7 +38,7 @@ from core.labs.check.controls import worthless as worthless_lexicons
 from core.labs.probe import dial as of_probe
 from core.models.robot import ERROR
 from core.studies import tables
-from core.text.paraphrases import ANSWERS, GUESSES, LABELS, paraphrase
+from core.text.stable_random import ANSWERS, GUESSES, LABELS, paraphrase
 from core.transcript import transcript
 
 ROOT = Path(__file__).resolve().parents[3]

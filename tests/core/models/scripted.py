@@ -13,9 +13,8 @@ from starlette.requests import Request as HttpRequest
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from core.events import CallError, Message, ModelAnswer, Request, Sampling
-from core.models.connection import Connection
+from core.models.connection import Connection, Traits
 from core.models.endpoint import Endpoint
-from core.models.traits import Traits
 from tests.support.stub_server import StubServer
 
 Body = dict[str, Any]
@@ -112,4 +111,4 @@ def outcome(
             await connection.close()
 
         asyncio.run(go())
-        return Outcome(answer, failed, server.bodies, connection.traits("m"))
+        return Outcome(answer, failed, server.bodies, connection.traits("m"))  # type: ignore[attr-defined]

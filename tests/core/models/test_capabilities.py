@@ -236,7 +236,7 @@ def test_the_command_line_tries_a_model_and_keeps_the_result(
         assert main(["models", "try", "openai/stub-model", "--json"]) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["refused"] == ["seed"] and found["tools"] is True
-        result = capabilities.saved_capabilities(entry.catalog().get("openai/stub-model"), entry.home.home())
+        result = capabilities.saved_capabilities(entry.catalog().get("openai/stub-model"), entry.home.home())  # type: ignore[attr-defined]
         assert result is not None and result.refused == ("seed",)
         assert main(["models", "try", "openai/stub-model"]) == 0
         assert "no   Seed" in capsys.readouterr().out

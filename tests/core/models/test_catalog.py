@@ -98,7 +98,7 @@ def test_openai_comes_from_the_environment_unless_it_was_added(
     monkeypatch.setenv("OPENAI_BASE_URL", "https://ann:sk-secret@example.org")
     catalog = make()
     assert catalog.get("control/steadfast")
-    with pytest.raises(errors.BadSetting, match="OPENAI_BASE_URL") as caught:
+    with pytest.raises(errors.EndpointSettingError, match="OPENAI_BASE_URL") as caught:
         catalog.get("openai/gpt")
     assert "sk-secret" not in caught.value.message
 
@@ -119,23 +119,23 @@ def test_openai_comes_from_the_environment_unless_it_was_added(
     ],
 )
 def test_an_unknown_id_brings_the_nearest(make: Callable[..., Catalog], id: str, words: str) -> None:
-    with pytest.raises(errors.NoSuchModel) as caught:
+    with pytest.raises(errors.ModelNotFoundError) as caught:
         make().get(id)
     assert repr(id) in caught.value.message and words in caught.value.hint
 
 
 def test_a_model_that_is_not_downloaded_says_so(make: Callable[..., Catalog], tmp_path: Path) -> None:
-    with pytest.raises(errors.NoSuchModel, match="has not been downloaded") as caught:
+    with pytest.raises(errors.ModelNotFoundError, match="has not been downloaded") as caught:
         make().get("local/qwen2.5-0.5b")
     assert "491 MB" in caught.value.hint
     assert _about(make(), "local/qwen2.5-0.5b").needs == "A download of 491 MB"
-    with pytest.raises(errors.BadModelFile, match="There is no file"):
+    with pytest.raises(errors.ModelFileError, match="There is no file"):
         make().get(f"local/file:{tmp_path}/missing.gguf")
 
 
 def test_weights_that_are_not_installed_say_how(make: Callable[..., Catalog], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "SHIPPED_PACKAGE", "no-such-package-at-all")
-    with pytest.raises(errors.NoSuchModel) as caught:
+    with pytest.raises(errors.ModelNotFoundError) as caught:
         make().get("local/smollm2-135m")
     assert local.SHIPPED_INSTALL in caught.value.hint
     assert local.SHIPPED_INSTALL in _about(make(), "local/smollm2-135m").needs
@@ -216,7 +216,7 @@ def test_the_list_of_models(make: Callable[..., Catalog], tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["control", "local", "replay", "twice"])
 def test_an_endpoint_cannot_take_a_name_that_is_taken(make: Callable[..., Catalog], name: str) -> None:
     both = [EndpointConfig(name=each, base_url="http://a/v1") for each in ("twice", name)]
-    with pytest.raises(errors.BadSetting, match="is taken"):
+    with pytest.raises(errors.EndpointSettingError, match="is taken"):
         make(endpoints=both)
 
 

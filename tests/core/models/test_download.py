@@ -138,20 +138,20 @@ def test_without_a_digest_of_ours_the_hubs_is_taken_and_without_that_the_size(hu
     hub.linked_etag = '"0123456789abcdef0123456789abcdef01234567"'  # of a small file: git's, not a sha256
     assert download.download(model(None), tmp_path / "b").read_bytes() == FILE
     hub.linked_etag = f'"{"0" * 64}"'
-    with pytest.raises(errors.DownloadFailed, match="sha256"):
+    with pytest.raises(errors.DownloadError, match="sha256"):
         download.download(model(None), tmp_path / "c")
 
 
 def test_a_wrong_digest_is_reported_and_the_file_removed(hub: Hub, tmp_path: Path) -> None:
     hub.file = FILE[:-1] + b"?"
-    with pytest.raises(errors.DownloadFailed, match=r"sha256 is .* instead of"):
+    with pytest.raises(errors.DownloadError, match=r"sha256 is .* instead of"):
         download.download(model(), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_no_model_is_removed(hub: Hub, tmp_path: Path) -> None:
     hub.file = b"<html>" + FILE
-    with pytest.raises(errors.DownloadFailed, match="not a GGUF model"):
+    with pytest.raises(errors.DownloadError, match="not a GGUF model"):
         download.download(model(hashlib.sha256(hub.file).hexdigest()), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -165,7 +165,7 @@ def test_a_cut_connection_is_taken_up_again(hub: Hub, tmp_path: Path) -> None:
 
 def test_a_connection_that_is_always_cut_is_reported_and_what_came_is_kept(hub: Hub, tmp_path: Path) -> None:
     hub.cut_after = [1_500_000, 0, 0, 0, 0, 0]
-    with pytest.raises(errors.DownloadFailed) as caught:
+    with pytest.raises(errors.DownloadError) as caught:
         download.download(model(), tmp_path)
     assert "goes on where it stopped" in caught.value.hint
     kept = (tmp_path / "tiny.gguf.part").stat().st_size
@@ -194,7 +194,7 @@ def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
         if here > 2_000_000:
             stop.set()
 
-    with pytest.raises(errors.DownloadStopped, match="stopped at 2 MB"):
+    with pytest.raises(errors.DownloadStoppedError, match="stopped at 2 MB"):
         download.download(model(), tmp_path, progress, stop)
     assert (tmp_path / "tiny.gguf.part").stat().st_size > 2_000_000
     assert not (tmp_path / "tiny.gguf").exists()
@@ -207,14 +207,14 @@ def test_stopping_keeps_what_came(hub: Hub, tmp_path: Path) -> None:
 )
 def test_what_the_hub_refuses_is_reported(hub: Hub, tmp_path: Path, status: int, words: str) -> None:
     hub.status = status
-    with pytest.raises(errors.DownloadFailed) as caught:
+    with pytest.raises(errors.DownloadError) as caught:
         download.download(model(), tmp_path)
     assert words in caught.value.message and caught.value.hint
 
 
 def test_no_hub_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(errors.DownloadFailed, match=r"could not be fetched from http://127\.0\.0\.1:9"):
+    with pytest.raises(errors.DownloadError, match=r"could not be fetched from http://127\.0\.0\.1:9"):
         download.download(model(), tmp_path)
 
 
@@ -223,7 +223,7 @@ def test_a_full_disk_is_reported_before_anything_is_written(
 ) -> None:
     usage = type(shutil.disk_usage(tmp_path))
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 10**9, 10**6))
-    with pytest.raises(errors.DiskFull, match="needs"):
+    with pytest.raises(errors.DiskFullError, match="needs"):
         download.download(model(), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -232,7 +232,7 @@ def test_a_full_disk_is_reported_before_anything_is_written(
 def test_what_came_before_is_kept_when_the_hub_refuses(hub: Hub, tmp_path: Path, status: int) -> None:
     (tmp_path / "tiny.gguf.part").write_bytes(FILE[:3_000_000])
     hub.status = status
-    with pytest.raises(errors.DownloadFailed):
+    with pytest.raises(errors.DownloadError):
         download.download(model(), tmp_path)
     hub.status = 0
     assert download.download(model(), tmp_path).read_bytes() == FILE
@@ -241,11 +241,11 @@ def test_what_came_before_is_kept_when_the_hub_refuses(hub: Hub, tmp_path: Path,
 
 def test_a_file_shorter_than_the_hub_names_is_reported_and_kept_a_longer_one_removed(hub: Hub, tmp_path: Path) -> None:
     hub.linked_size = len(FILE) + 100
-    with pytest.raises(errors.DownloadFailed, match="before the file was whole"):
+    with pytest.raises(errors.DownloadError, match="before the file was whole"):
         download.download(model(), tmp_path)
     assert (tmp_path / "tiny.gguf.part").stat().st_size == len(FILE)
     hub.linked_size = len(FILE) - 100
-    with pytest.raises(errors.DownloadFailed, match=f"has {len(FILE):,} bytes instead of {len(FILE) - 100:,}"):
+    with pytest.raises(errors.DownloadError, match=f"has {len(FILE):,} bytes instead of {len(FILE) - 100:,}"):
         download.download(model(), tmp_path / "new")
     assert list((tmp_path / "new").iterdir()) == []
 
@@ -280,7 +280,7 @@ def test_what_lies_in_the_hubs_cache_is_not_fetched_again(
 
 def test_offline_is_reported(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    with pytest.raises(errors.DownloadFailed, match="HF_HUB_OFFLINE is set"):
+    with pytest.raises(errors.DownloadError, match="HF_HUB_OFFLINE is set"):
         download.download(model(), tmp_path)
     assert hub.tokens == []
 

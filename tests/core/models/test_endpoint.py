@@ -14,8 +14,7 @@ import pytest
 
 from core.events import CallError, Message, ModelAnswer, Request, Sampling, Tool, ToolCall
 from core.models import errors
-from core.models.client import list_models
-from core.models.connection import Connection
+from core.models.connection import Connection, list_models
 from core.models.endpoint import Endpoint
 from core.models.settings import EndpointConfig
 from tests.support.stub_server import Calls, Fault, StubServer
@@ -136,28 +135,46 @@ def test_an_answer_in_one_piece_is_taken_too() -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "tries", "words", "hint"),
     [
-        (Fault("wrong_key"), errors.WrongKey, 1, "does not accept the key (HTTP 401)", "Check that the key is whole"),
-        (Fault("forbidden"), errors.WrongKey, 1, "HTTP 403", "allowed to use this model"),
-        (Fault("no_model"), errors.NoSuchModel, 1, "no model named 'stub-model'", "Available: "),
-        (Fault("rate_limited", wait=0.01), errors.RateLimited, 3, "no more calls for now", "Wait 0 seconds"),
-        (Fault("rate_limited"), errors.RateLimited, 3, "no more calls for now", "Wait a minute"),
-        (Fault("rate_limited", wait=17), errors.RateLimited, 1, "no more calls for now", "Wait 17 seconds"),
-        (Fault("no_credit"), errors.RateLimited, 1, "has no calls left", "billing"),
-        (Fault("server_error"), errors.ServerFault, 3, "“Something broke inside.”", "may pass"),
-        (Fault("bad_gateway"), errors.ServerFault, 3, "failed (HTTP 502).", "may pass"),
-        (Fault("bad_request", words="temperature must be below 2"), errors.Refused, 2, "below 2", "sampling"),
-        (Fault("too_long"), errors.ContextTooLong, 1, "too long for stub-model", "fewer or shorter demonstrations"),
-        (Fault("filtered"), errors.ContentFiltered, 1, "content filter", "other words"),
-        (Fault("filtered_answer"), errors.ContentFiltered, 1, "withheld the answer", "other words"),
-        (Fault("empty"), errors.EmptyAnswer, 1, "nothing but white space", "Ask again"),
-        (Fault("stall"), errors.TimedOut, 1, "had not answered after 0.4 seconds", "time limit"),
-        (Fault("stall_midway"), errors.TimedOut, 1, "had not finished its answer after 0.4 seconds", "fewer tokens"),
-        (Fault("cut"), errors.MalformedReply, 3, "the connection was cut", "server's own log"),
-        (Fault("unfinished"), errors.MalformedReply, 1, "broke off", "server's own log"),
-        (Fault("error_midway", words="slot died"), errors.ServerFault, 3, "“slot died”", "may pass"),
-        (Fault("broken_json"), errors.MalformedReply, 1, "not JSON", "usually ends in /v1"),
-        (Fault("wrong_shape"), errors.MalformedReply, 1, "not a reply of the OpenAI API", "usually ends in /v1"),
-        (Fault("html"), errors.MalformedReply, 1, "not JSON", "usually ends in /v1"),
+        (
+            Fault("wrong_key"),
+            errors.AuthenticationError,
+            1,
+            "does not accept the key (HTTP 401)",
+            "Check that the key is whole",
+        ),
+        (Fault("forbidden"), errors.AuthenticationError, 1, "HTTP 403", "allowed to use this model"),
+        (Fault("no_model"), errors.ModelNotFoundError, 1, "no model named 'stub-model'", "Available: "),
+        (Fault("rate_limited", wait=0.01), errors.RateLimitError, 3, "no more calls for now", "Wait 0 seconds"),
+        (Fault("rate_limited"), errors.RateLimitError, 3, "no more calls for now", "Wait a minute"),
+        (Fault("rate_limited", wait=17), errors.RateLimitError, 1, "no more calls for now", "Wait 17 seconds"),
+        (Fault("no_credit"), errors.RateLimitError, 1, "has no calls left", "billing"),
+        (Fault("server_error"), errors.ServerError, 3, "“Something broke inside.”", "may pass"),
+        (Fault("bad_gateway"), errors.ServerError, 3, "failed (HTTP 502).", "may pass"),
+        (
+            Fault("bad_request", words="temperature must be below 2"),
+            errors.RequestRefusedError,
+            2,
+            "below 2",
+            "sampling",
+        ),
+        (Fault("too_long"), errors.ContextLengthError, 1, "too long for stub-model", "fewer or shorter demonstrations"),
+        (Fault("filtered"), errors.ContentFilterError, 1, "content filter", "other words"),
+        (Fault("filtered_answer"), errors.ContentFilterError, 1, "withheld the answer", "other words"),
+        (Fault("empty"), errors.EmptyAnswerError, 1, "nothing but white space", "Ask again"),
+        (Fault("stall"), errors.CallTimeoutError, 1, "had not answered after 0.4 seconds", "time limit"),
+        (
+            Fault("stall_midway"),
+            errors.CallTimeoutError,
+            1,
+            "had not finished its answer after 0.4 seconds",
+            "fewer tokens",
+        ),
+        (Fault("cut"), errors.MalformedReplyError, 3, "the connection was cut", "server's own log"),
+        (Fault("unfinished"), errors.MalformedReplyError, 1, "broke off", "server's own log"),
+        (Fault("error_midway", words="slot died"), errors.ServerError, 3, "“slot died”", "may pass"),
+        (Fault("broken_json"), errors.MalformedReplyError, 1, "not JSON", "usually ends in /v1"),
+        (Fault("wrong_shape"), errors.MalformedReplyError, 1, "not a reply of the OpenAI API", "usually ends in /v1"),
+        (Fault("html"), errors.MalformedReplyError, 1, "not JSON", "usually ends in /v1"),
     ],
     ids=lambda value: value.kind if isinstance(value, Fault) else "",
 )
@@ -202,17 +219,17 @@ def test_where_nothing_listens_the_hint_tells_how_to_start_it(port: int, hint: s
     config = EndpointConfig(name="mine", base_url=f"http://127.0.0.1:{port}/v1")
     began = time.monotonic()
     fault = failure(config)
-    assert type(fault) is errors.NothingListens and hint in fault.hint
+    assert type(fault) is errors.UnreachableServerError and hint in fault.hint
     assert f"Nothing answers at http://127.0.0.1:{port}/v1." == fault.message
     assert time.monotonic() - began < 5
-    with pytest.raises(errors.NothingListens):
+    with pytest.raises(errors.UnreachableServerError):
         list_models(config)
 
 
 def test_a_wrong_model_name_brings_the_nearest_ones() -> None:
     with StubServer(models=["llama3.2:1b", "qwen2.5:0.5b", "qwen2.5:1.5b"]) as server:
         fault = failure(server.config(), model="qwen2.5:0.5")
-    assert type(fault) is errors.NoSuchModel
+    assert type(fault) is errors.ModelNotFoundError
     assert fault.hint.startswith("Did you mean qwen2.5:0.5b or ")
     assert "Available: llama3.2:1b, qwen2.5:0.5b, qwen2.5:1.5b." in fault.hint
 
@@ -220,7 +237,7 @@ def test_a_wrong_model_name_brings_the_nearest_ones() -> None:
 def test_a_wrong_path_says_so() -> None:
     with StubServer() as server:
         fault = failure(server.config(base_url=server.base_url.removesuffix("/v1")))
-    assert type(fault) is errors.MalformedReply
+    assert type(fault) is errors.MalformedReplyError
     assert "no OpenAI API is there (HTTP 404)" in fault.message and "/v1" in fault.hint
 
 
@@ -244,7 +261,7 @@ def test_a_refused_parameter_is_left_out_and_remembered(name: str) -> None:
 def test_log_probabilities_are_not_left_out_quietly() -> None:
     with StubServer("Yes.", refused=["logprobs"]) as server:
         fault = failure(server.config(), question(sampling=Sampling(top_logprobs=2)))
-        assert type(fault) is errors.Refused and "'logprobs' is not supported" in fault.message
+        assert type(fault) is errors.RequestRefusedError and "'logprobs' is not supported" in fault.message
         assert server.count == 1
 
 
@@ -367,13 +384,13 @@ def test_a_fault_of_the_listener_is_not_taken_for_the_servers() -> None:
 def test_list_models() -> None:
     with StubServer(models=["b", "a"], key=KEY) as server:
         assert list_models(server.config(key=KEY)) == ["a", "b"]
-        with pytest.raises(errors.WrongKey, match="HTTP 401"):
+        with pytest.raises(errors.AuthenticationError, match="HTTP 401"):
             list_models(server.config(key="other"))
-        with pytest.raises(errors.WrongKey, match="wants a key"):
+        with pytest.raises(errors.AuthenticationError, match="wants a key"):
             list_models(server.config())
-    with StubServer(always=Fault("html")) as server, pytest.raises(errors.MalformedReply):
+    with StubServer(always=Fault("html")) as server, pytest.raises(errors.MalformedReplyError):
         list_models(server.config())
-    with StubServer(always=Fault("stall")) as server, pytest.raises(errors.TimedOut):
+    with StubServer(always=Fault("stall")) as server, pytest.raises(errors.CallTimeoutError):
         list_models(server.config(timeout=0.3))
 
 
@@ -475,8 +492,8 @@ def test_a_server_without_tool_calls_says_so_and_is_asked_once(words: str) -> No
         error = failure(server.config(), question(tools=(LOOK,)))
         assert server.count == 1
         plain = failure(server.config())
-    assert isinstance(error, errors.NoToolCalls) and "plain text" in error.hint and words in error.message
-    assert not isinstance(plain, errors.NoToolCalls), "nobody spoke of tools"
+    assert isinstance(error, errors.ToolsUnsupportedError) and "plain text" in error.hint and words in error.message
+    assert not isinstance(plain, errors.ToolsUnsupportedError), "nobody spoke of tools"
 
 
 def test_a_server_that_cannot_stream_tool_calls_is_asked_without_a_stream() -> None:
@@ -489,10 +506,10 @@ def test_a_server_that_cannot_stream_tool_calls_is_asked_without_a_stream() -> N
 @pytest.mark.parametrize("kind", ["cut", "broken_json", "unfinished"])
 def test_a_broken_answer_with_tool_calls_is_a_fault(kind: Any) -> None:
     with StubServer(Calls(TWO, "Let me look."), always=Fault(kind)) as server:
-        assert isinstance(failure(server.config(), question(tools=(LOOK,))), errors.MalformedReply)
+        assert isinstance(failure(server.config(), question(tools=(LOOK,))), errors.MalformedReplyError)
 
 
 def test_a_key_inside_a_tool_call_is_not_passed_on() -> None:
     with StubServer(Calls((("look", json.dumps({"at": KEY})),))) as server:
         error = failure(server.config(key=KEY), question(tools=(LOOK,)))
-    assert isinstance(error, errors.MalformedReply) and KEY not in error.message
+    assert isinstance(error, errors.MalformedReplyError) and KEY not in error.message

@@ -24,7 +24,7 @@ def refusal(status: int, words: str) -> openai.APIStatusError:
 @pytest.mark.parametrize("status", [400, 404, 422, 500, 501])
 def test_who_complains_of_tools_does_not_take_them(status: int) -> None:
     found = error_mapping.refused_tools(refusal(status, "This model does not support tools"), CONFIG, "m")
-    assert isinstance(found, errors.NoToolCalls)
+    assert isinstance(found, errors.ToolsUnsupportedError)
 
 
 @pytest.mark.parametrize(

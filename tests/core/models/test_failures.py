@@ -49,6 +49,6 @@ def test_every_entry_is_an_error_of_ours_with_a_sentence_and_a_hint(name: str) -
 
 def test_a_failure_is_told_in_the_words_of_what_happened() -> None:
     failure = errors.failure("too_many", name="lab", status=429, said=" It says: “{no} {slots}”", long="3 seconds")
-    assert isinstance(failure, errors.RateLimited) and failure.may_pass and failure.wait is None
+    assert isinstance(failure, errors.RateLimitError) and failure.may_pass and failure.wait is None
     assert failure.message == "lab takes no more calls for now (HTTP 429). It says: “{no} {slots}”"
     assert failure.hint.startswith("Wait 3 seconds and try again, or set fewer concurrent calls")

@@ -11,8 +11,8 @@ from starlette.responses import JSONResponse, Response
 
 from core.events import CallError
 from core.models import settings
-from core.models.client import LONGEST_NAME, MOST_NAMES, list_models
-from core.models.errors import BadSetting, MalformedReply, WrongKey
+from core.models.connection import LONGEST_NAME, MOST_NAMES, list_models
+from core.models.errors import AuthenticationError, EndpointSettingError, MalformedReplyError
 from core.models.settings import MOST_EXTRAS, EndpointConfig, Preset, parse_headers, parse_query
 from tests.support.stub_server import StubServer
 
@@ -50,7 +50,7 @@ def test_a_list_is_read_in_every_form_that_servers_give_it(reply: Any, names: li
     ids=str,
 )  # fmt: skip
 def test_what_is_no_list_is_said(reply: Any) -> None:
-    with pytest.raises(MalformedReply, match="its list of models has another form"):
+    with pytest.raises(MalformedReplyError, match="its list of models has another form"):
         names_of(reply)
 
 
@@ -70,7 +70,7 @@ def test_a_provider_s_own_rules_for_its_list_are_kept(monkeypatch: pytest.Monkey
 
     with StubServer(listing=listed) as server:
         config = server.config(key=KEY)
-        with pytest.raises(WrongKey, match="x-api-key header is required"):
+        with pytest.raises(AuthenticationError, match="x-api-key header is required"):
             list_models(config)
         own = settings.PRESETS["anthropic"]._replace(base_url=server.base_url)
         monkeypatch.setitem(settings.PRESETS, "anthropic", own)
@@ -101,7 +101,7 @@ def test_a_header_that_the_server_repeats_is_not_passed_on() -> None:
     def refused(request: Request) -> Response:
         return JSONResponse({"error": {"message": f"bad key {request.headers['api-key']}"}}, 401)
 
-    with StubServer(listing=refused) as server, pytest.raises(WrongKey) as caught:
+    with StubServer(listing=refused) as server, pytest.raises(AuthenticationError) as caught:
         list_models(server.config(headers={"api-key": "the-secret-of-azure"}))
     assert "bad key [key]" in caught.value.message and "the-secret-of-azure" not in str(caught.value)
 
@@ -121,7 +121,7 @@ def test_a_header_that_the_server_repeats_is_not_passed_on() -> None:
     ids=lambda headers: str(headers)[:20],
 )
 def test_headers_that_cannot_be_sent_are_refused(headers: dict[str, str]) -> None:
-    with pytest.raises(BadSetting):
+    with pytest.raises(EndpointSettingError):
         EndpointConfig.model_validate({"name": "a", "base_url": "http://a/v1", "headers": headers})
 
 

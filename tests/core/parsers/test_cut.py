@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.events import LONGEST_ANSWER, Answered, ModelAnswer, Usage, ending_of, from_json
-from core.parsers.cut import readable
+from core.parsers.fields import readable
 
 SCHEMA = {"type": "object"}
 

@@ -8,7 +8,7 @@ from benchmarks.agreement import KINDS, PHRASINGS, answers, answers_table, by_ki
 from core.labs.ask import parse as ask
 from core.labs.check import parse as check
 from core.labs.probe import parse as probe
-from core.parsers.cannot_tell import declines
+from core.parsers.statements import declines
 
 TODAY = answers(PHRASINGS / "today.jsonl")
 """Written before the rules that parse them, then used to find what the rules lacked: no measure of accuracy."""

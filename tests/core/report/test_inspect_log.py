@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -17,8 +16,8 @@ from core.__main__ import main
 from core.datasets import logs
 from core.report import inspect_log
 from core.transcript import Transcript, transcript
+from tests.support.inspect_environment import inspect_python
 
-PINNED = "inspect_ai==0.3.285"
 WORLD = ["ask", "--dataset", "world", "--limit", "6", "--counterfactuals", "2", "--arms", "none"]
 
 
@@ -95,13 +94,6 @@ assert set(frame.id) == {one.id for one in log.samples} and "score_outcome.repai
 
 @pytest.mark.thorough
 def test_inspect_opens_the_log(run: Transcript, tmp_path: Path) -> None:
-    path, python = tmp_path / "runs.eval", tmp_path / "env" / "bin" / "python"
+    path = tmp_path / "runs.eval"
     assert main(["export", str(path), "--to", "inspect"]) == 0
-    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
-    installed = subprocess.run(
-        [python, "-m", "pip", "install", "-q", PINNED, "pandas", "pyarrow"], capture_output=True, text=True
-    )
-    if "No matching distribution" in installed.stderr or "Could not find a version" in installed.stderr:
-        pytest.skip("pip has no access to an index")
-    assert installed.returncode == 0, installed.stderr
-    subprocess.run([python, "-c", _OPENED, path], check=True, cwd=tmp_path)
+    subprocess.run([inspect_python(), "-c", _OPENED, path], check=True, cwd=tmp_path)

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from core import entry, home, journal
-from core.call_differences import differences
 from core.events import Answered, Asked, Event, Sampling, Served, Thinking, Usage
 from core.journal import Journal
 from core.report import evidence, methods, request_notes, run_scene, scenes
 from core.report.redaction import sealed
 from core.store.index import index
 from core.store.store import Store
-from core.transcript import Transcript, transcript
+from core.transcript import Transcript, differences, transcript
 
 SECRET = "<b>Let me see</b>, most people would say no. "
 SENT = {"max_tokens": 4200, "seed": 0}

@@ -18,11 +18,11 @@ from core.rooms.room import (
     MOST_CHANGES,
     MOST_PEOPLE,
     SHOWN_NAMES,
-    Impossible,
     Joined,
     Rated,
     Room,
     RoomEnded,
+    RoomStateError,
     Sketched,
     Voted,
     nickname,
@@ -199,7 +199,7 @@ def test_words_that_the_reason_shares_with_the_question_are_marked_for_those_alo
 def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> None:
     one = room(card(1), has_arms=False)
     do(one, Joined(), "p")
-    with pytest.raises(Impossible, match="closed"):
+    with pytest.raises(RoomStateError, match="closed"):
         do(one, Voted(place=0, value="yes"), "p")
     move(one)
     for number in range(MOST_CHANGES):
@@ -210,12 +210,12 @@ def test_a_vote_counts_once_and_may_be_changed_until_the_vote_is_closed() -> Non
         (Voted(place=1, value="yes"), "p", "closed"),
         (Voted(place=0, value="yes"), "stranger", "Join"),
     ):
-        with pytest.raises(Impossible, match=why):
+        with pytest.raises(RoomStateError, match=why):
             do(one, vote, who)
-    with pytest.raises(Impossible, match="not revealed"):
+    with pytest.raises(RoomStateError, match="not revealed"):
         one.counts(0)
     move(one)
-    with pytest.raises(Impossible, match="closed"):
+    with pytest.raises(RoomStateError, match="closed"):
         do(one, Voted(place=0, value="no"), "p")
     move(one)
     assert one.counts(0) == {"yes": [1], "no": [0]} and one.phone("p")["vote"] == "yes"
@@ -227,17 +227,17 @@ def test_people_come_late_and_a_full_or_finished_class_takes_nobody() -> None:
     move(one, 4)
     do(one, Joined(nickname="Late"), "late")
     assert one.phone("late")["place"] == 1 and one.phone("late")["is_first"]
-    with pytest.raises(Impossible, match="already"):
+    with pytest.raises(RoomStateError, match="already"):
         do(one, Joined(), "late")
     for number in range(MOST_PEOPLE - 2):
         do(one, Joined(nickname="n"), str(number))
-    with pytest.raises(Impossible, match="full"):
+    with pytest.raises(RoomStateError, match="full"):
         do(one, Joined(), "one more")
     move(one, 2)
     do(one, RoomEnded())
-    with pytest.raises(Impossible):
+    with pytest.raises(RoomStateError):
         do(one, Joined(), "too late")
-    with pytest.raises(Impossible):
+    with pytest.raises(RoomStateError):
         one.phone("too late")
 
 
@@ -260,7 +260,7 @@ def test_the_lobby_shows_the_latest_names_and_counts_the_others() -> None:
 def test_a_teacher_may_end_at_any_revealed_card_and_nowhere_else() -> None:
     one = room(card(1), card(2))
     for _ in range(3):
-        with pytest.raises(Impossible):
+        with pytest.raises(RoomStateError):
             do(one, RoomEnded())
         move(one)
     do(one, RoomEnded())
@@ -294,17 +294,17 @@ def test_a_rating_is_asked_of_those_who_see_the_explanation_before_a_card_of_it_
         (Rated(place=1, value=5), sees, "no longer"),
         (Rated(place=0, value=5), "stranger", "Join"),
     ):
-        with pytest.raises(Impossible, match=why):
+        with pytest.raises(RoomStateError, match=why):
             do(one, rating, who)
     move(one)
-    with pytest.raises(Impossible, match="no longer"):
+    with pytest.raises(RoomStateError, match="no longer"):
         do(one, Rated(place=0, value=1), sees)
-    with pytest.raises(Impossible, match="not revealed"):
+    with pytest.raises(RoomStateError, match="not revealed"):
         one.ratings(0)
     assert one.wall()["ratings"] == []
     move(one)
     assert not one.phone(sees)["can_rate"] and one.phone(sees)["rating"] == 1
-    with pytest.raises(Impossible, match="no explanation to rate"):
+    with pytest.raises(RoomStateError, match="no explanation to rate"):
         do(one, Rated(place=1, value=5), sees)
     move(one, 2)
     assert one.wall()["ratings"] == [1, 0, 0, 0, 0] == one.ratings(0)
@@ -327,7 +327,7 @@ def test_a_function_is_drawn_and_told_once_the_card_is_revealed() -> None:
             assert not any(secret in text for secret in ("3.14159", "2.71828", "9.87654", "0.25", "a note", "Qwen"))
             assert ("333" in text, "999" in text) == (name == "q", name == "p"), "a curve is on its own phone alone"
         assert one.wall()["round"]["plot"]["curves"] == [] and one.wall()["voted"] == 2
-        with pytest.raises(Impossible, match="not revealed"):
+        with pytest.raises(RoomStateError, match="not revealed"):
             one.sketches(0)
         if one.phase == "voting":
             move(one)
@@ -377,10 +377,10 @@ def test_only_a_curve_of_the_open_card_is_taken() -> None:
         (Sketched(place=0, ys=curve(1, 2)), "stranger", "Join"),
         (Voted(place=0, value="yes"), "p", "none of the answers"),
     ):
-        with pytest.raises(Impossible, match=why):
+        with pytest.raises(RoomStateError, match=why):
             do(one, record, who)
     move(one, 3)
-    with pytest.raises(Impossible, match="nothing to draw"):
+    with pytest.raises(RoomStateError, match="nothing to draw"):
         do(one, Sketched(place=1, ys=curve(1, 2)), "p")
 
 
@@ -410,7 +410,7 @@ def test_no_rating_is_asked_of_an_exam_and_of_a_card_without_a_claim() -> None:
     for one in (bare, exam):
         do(one, Joined(), "p")
         move(one)
-        with pytest.raises(Impossible, match="no explanation to rate"):
+        with pytest.raises(RoomStateError, match="no explanation to rate"):
             do(one, Rated(place=0, value=3), "p")
 
 

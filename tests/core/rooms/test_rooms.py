@@ -19,11 +19,11 @@ from core.report.game.pack import GamePackError, load_pack, shipped_packs
 from core.rooms import arguments
 from core.rooms import rooms as module
 from core.rooms.cards import SKETCH, found_again, refs, sampled, source
-from core.rooms.room import Impossible, Room
-from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFound, Rooms
+from core.rooms.room import Room, RoomStateError
+from core.rooms.rooms import JOIN_SECONDS, LETTERS, LiveRoom, RoomNotFoundError, Rooms
 from core.rooms.sketches import SketchCard
 from core.server.quotas import QuotaExceededError
-from pages.labs.probe.drawn import RECORDED
+from pages.labs.probe.turn import RECORDED
 from tests.conftest import WITHOUT_ENCODER
 
 
@@ -58,7 +58,7 @@ def test_a_room_is_found_again_as_it_was_and_goes_on(tmp_path: Path) -> None:
     again = rooms(tmp_path)
     assert again.knows(code) and views(again.find(code)) == before and again.find(code).owner == "ann"
     play(again.find(code), 1)
-    with pytest.raises(RoomNotFound):
+    with pytest.raises(RoomNotFoundError):
         again.find("AAAA")
     again.close()
 
@@ -139,7 +139,7 @@ def test_a_key_pressed_twice_counts_once_and_the_result_comes_early_where_it_is_
     many = rooms(tmp_path)
     live = opened(many)
     assert live.move("lobby", -1) and not live.move("lobby", -1) and live.move("voting", 0)
-    with pytest.raises(Impossible):
+    with pytest.raises(RoomStateError):
         live.move("closed", 0, is_end=True)
     assert live.move("closed", 0) and live.move("revealed", 0, is_end=True) and live.room.phase == "over"
     assert not live.move("over", 0)
@@ -152,7 +152,7 @@ def test_a_room_takes_nobody_after_half_a_day(tmp_path: Path, monkeypatch: pytes
     live.join("bo", "")
     live.opened_at -= JOIN_SECONDS + 1
     live.join("bo", "")
-    with pytest.raises(RoomNotFound):
+    with pytest.raises(RoomNotFoundError):
         live.join("cy", "")
     monkeypatch.setattr(module, "MOST_ROOMS", 1)
     with pytest.raises(QuotaExceededError, match="1 classes are kept"):

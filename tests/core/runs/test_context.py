@@ -21,7 +21,7 @@ from core.events import (
     Started,
     Token,
 )
-from core.labs.base.spec import BadInput
+from core.labs.base.spec import BadInputError
 from core.runs.context import CaseContext, RunIO, RunState, complaints, failed, for_each_bounded, gather
 from core.score import Score
 from tests.support.small_lab import Echo, Echoing, EchoSpec, Promise, prompt
@@ -147,12 +147,12 @@ def test_a_call_that_is_stopped_leaves_nothing_behind_and_can_be_asked_again() -
         waiting = asyncio.create_task(run.at("y").ask("r", prompt("a"), "m"))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        assert model.asked == 1
+        assert model.asked == 1  # type: ignore[attr-defined]
         stopped.cancel()
         await asyncio.gather(stopped, waiting, return_exceptions=True)
         assert stopped.cancelled() and waiting.cancelled() and not run.session.going
-        model.gate.set()
-        assert (await run.ask("r", prompt("a"), "m")).text == "yes" and model.asked == 2
+        model.gate.set()  # type: ignore[attr-defined]
+        assert (await run.ask("r", prompt("a"), "m")).text == "yes" and model.asked == 2  # type: ignore[attr-defined]
 
     play(work, Gated())
 
@@ -166,8 +166,8 @@ def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
         await asyncio.sleep(0)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        model.gate.set()
-        assert (await asking).text == "yes" and model.asked == 1
+        model.gate.set()  # type: ignore[attr-defined]
+        assert (await asking).text == "yes" and model.asked == 1  # type: ignore[attr-defined]
 
     play(work, Gated())
 
@@ -176,7 +176,7 @@ def test_who_stops_waiting_does_not_stop_the_call_of_another() -> None:
 def test_an_answer_is_kept_to_its_limit_and_says_where_it_was_cut(length: int, cut: bool) -> None:
     async def work(run: CaseContext) -> None:
         model = run.session.ports.resolve("m")
-        model.gate.set()
+        model.gate.set()  # type: ignore[attr-defined]
         answered = await run.ask("r", prompt("a"), "m")
         assert (len(answered.text), answered.ended) == (LONGEST_ANSWER, "cut" if cut else "complete")
 
@@ -305,7 +305,7 @@ def test_a_run_that_goes_on_says_so_before_its_first_news_and_once() -> None:
 
 
 def test_a_failure_says_all_that_is_known_of_it() -> None:
-    event = failed("r", BadInput("wrong", "try that"), case="c", call="c0001")
+    event = failed("r", BadInputError("wrong", "try that"), case="c", call="c0001")
     assert (event.run, event.case, event.call, event.error) == ("r", "c", "c0001", "BadInput")
     assert (event.message, event.hint, event.bad_input) == ("wrong", "try that", True)
     assert failed("r", CallError("m")).bad_input is False

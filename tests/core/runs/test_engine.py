@@ -9,7 +9,7 @@ import pytest
 
 from core.events import Answered, Asked, CallError, Dropped, Event, Started
 from core.labs.base.lab import Lab
-from core.labs.base.spec import MOST_CASES, BadInput
+from core.labs.base.spec import MOST_CASES
 from core.report.scenes import of_case
 from core.runs.context import for_each_bounded, gather
 from core.runs.engine import RunIO, RunRequest, UserInput, execute, new_id
@@ -76,7 +76,7 @@ def test_a_call_of_another_case_is_not_made_again_and_each_case_is_whole_by_itse
     assert model.asked.count("same") == 2
     state = transcript(events)
     for case in state.cases:
-        calls = [call for call in state.places[case].calls.values()]
+        calls = list(state.places[case].calls.values())
         assert len(calls) == 2 and all(call.answered for call in calls)
         assert set(LAB.view(state.case(case)).trials["echo-1"].calls) <= set(state.places[case].calls)
     second = state.places["all/2-same"].calls.values()
@@ -146,7 +146,7 @@ def test_what_cannot_be_had_is_bad_input() -> None:
     ):
         state = transcript(play(Echoing(), ONE, lab=lab))
         assert state.status == "failed" and words in state.failures[0].message
-        assert state.failures[0].bad_input and state.failures[0].error == BadInput.__name__
+        assert state.failures[0].bad_input and state.failures[0].error == "BadInput"
 
 
 def test_a_completed_run_that_is_resumed_publishes_nothing() -> None:

@@ -14,9 +14,9 @@ from core import entry, journal
 from core.events import Answered, Asked, Event, Failed, Fork, Started, Usage
 from core.journal import Journal, JournalInUseError
 from core.labs.ask.tasks import AskSpec
-from core.labs.check.tasks import CheckSpec, Item
+from core.labs.check.tasks import CheckSpec, Item  # type: ignore[attr-defined]
 from core.labs.probe.tasks import ProbeSpec
-from core.models.prices import cost, price_of
+from core.models.settings import cost, price_of
 from core.runs.driver import new_predictions
 from core.runs.engine import RunIO, RunRequest, execute
 from core.runs.fork import stored_resolve
@@ -172,7 +172,9 @@ def test_a_fork_has_the_cases_that_share_the_answer_and_goes_on_after_a_stop(tmp
     assert len(calls(jobs, fork)) == answered and list(jobs.watch(fork).transcript.cases) == ["all/2-b"]
     assert [answer.text for _, answer in calls(jobs, fork).values() if answer.edited] == ["x"]
     assert jobs.watch(fork).transcript.score("repeated", "repaired") is not None
-    assert not list(jobs.like(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], "a fork serves nobody as the run"
+    assert not list(jobs.runs_of_spec(LAB, EchoSpec(words=("a", "b", "c"), times=2)))[1:], (
+        "a fork serves nobody as the run"
+    )
     jobs.keeping.delete(run)
     whole.write_bytes(b"".join(lines[:3]))
     with pytest.raises(RunNotFoundError):

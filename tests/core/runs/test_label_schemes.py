@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core import home
-from core.runs import label_schemes
-from core.runs.label_schemes import EXAMPLE, Scheme, SchemeError
-from core.runs.labels import Label
+from core.runs import labels
+from core.runs.labels import EXAMPLE, Label, Scheme, SchemeError
 
 WRONG = [
     ("[a]\nlabels = {x = 'q', y = 'w'\n", "labels.toml is not TOML", "line 2"),
@@ -33,20 +32,20 @@ WRONG = [
 @pytest.mark.parametrize(("text", "why", "place"), WRONG)
 def test_a_wrong_file_is_refused_with_the_line(text: str, why: str, place: str) -> None:
     with pytest.raises(SchemeError) as refused:
-        label_schemes.read(text)
+        labels.read(text)
     assert why in str(refused.value) and place in str(refused.value) and "labels.toml" in str(refused.value)
 
 
 def test_a_wrong_file_is_not_saved_over_a_good_one() -> None:
-    assert label_schemes.schemes() == ()
-    (scheme,) = label_schemes.save(EXAMPLE)
+    assert labels.schemes() == ()
+    (scheme,) = labels.save(EXAMPLE)
     assert scheme.labels == {"circular": "x", "vague": "v", "fine": "f"} and not scheme.several
     with pytest.raises(SchemeError):
-        label_schemes.save("[a]\n")
-    assert label_schemes.schemes() == (scheme,)
+        labels.save("[a]\n")
+    assert labels.schemes() == (scheme,)
     (home.home() / "labels.toml").write_bytes(b"[a\xff]")
     with pytest.raises(SchemeError, match="not UTF-8"):
-        label_schemes.schemes()
+        labels.schemes()
 
 
 def test_a_label_replaces_the_other_unless_several_are_allowed() -> None:

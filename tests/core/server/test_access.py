@@ -14,7 +14,7 @@ from core.events import Fork
 from core.labs.base.declared import Cases
 from core.labs.base.lab import Prerequisite
 from core.models.catalog import Catalog
-from core.models.errors import NoSuchModel
+from core.models.errors import ModelNotFoundError
 from core.models.replay import Replay
 from core.runs.labels import Audited, Kept, Label
 from core.runs.library import RunNotFoundError, sealed_path, shared_path
@@ -101,10 +101,10 @@ ALONE = {
     "shares",
     "share",
     "replays",
-    "like",
-    "lacks",
-    "made",
-    "came_to",
+    "runs_of_spec",
+    "is_missing",
+    "results",
+    "result_of",
     "labeller",
     "seal",
     "is_sealed",
@@ -211,17 +211,17 @@ def test_everything_that_a_visit_gives_is_tried_here(jobs: JobRunner) -> None:
 def test_a_run_that_somebody_else_made_serves_once_it_is_shared(jobs: JobRunner, hosted: None) -> None:
     made = begun(jobs, ANN)
     prior = Prerequisite(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
-    assert [run for run, _ in RunAccess(jobs, ANN).like(LAB, EchoSpec())] == [made]
-    assert not list(RunAccess(jobs, BOB).like(LAB, EchoSpec()))
-    assert not RunAccess(jobs, ANN).lacks(prior) and RunAccess(jobs, BOB).lacks(prior)
-    assert RunAccess(jobs, ANN).came_to(prior) == EchoSpec() and RunAccess(jobs, BOB).came_to(prior) is None
-    assert list(RunAccess(jobs, ANN).made(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
-    assert not list(RunAccess(jobs, BOB).made(LAB, prior.read))
+    assert [run for run, _ in RunAccess(jobs, ANN).runs_of_spec(LAB, EchoSpec())] == [made]
+    assert not list(RunAccess(jobs, BOB).runs_of_spec(LAB, EchoSpec()))
+    assert not RunAccess(jobs, ANN).is_missing(prior) and RunAccess(jobs, BOB).is_missing(prior)
+    assert RunAccess(jobs, ANN).result_of(prior) == EchoSpec() and RunAccess(jobs, BOB).result_of(prior) is None
+    assert list(RunAccess(jobs, ANN).results(LAB, prior.read)) == [(EchoSpec(), EchoSpec())]
+    assert not list(RunAccess(jobs, BOB).results(LAB, prior.read))
     RunAccess(jobs, ANN).share(made, True)
-    assert [run for run, _ in RunAccess(jobs, BOB).like(LAB, EchoSpec())] == [made] and not RunAccess(jobs, BOB).lacks(
-        prior
-    )
-    assert not list(RunAccess(jobs, ANN).like(LAB, EchoSpec(seed=1))), "of another specification"
+    assert [run for run, _ in RunAccess(jobs, BOB).runs_of_spec(LAB, EchoSpec())] == [made] and not RunAccess(
+        jobs, BOB
+    ).is_missing(prior)
+    assert not list(RunAccess(jobs, ANN).runs_of_spec(LAB, EchoSpec(seed=1))), "of another specification"
 
 
 def test_a_run_is_of_others_who_began_it_or_labelled_in_it(jobs: JobRunner) -> None:
@@ -335,7 +335,7 @@ def test_no_run_stands_on_the_answers_of_a_sealed_one_of_somebody_else(jobs: Job
     RunAccess(jobs, ANN).share(run, True)
     RunAccess(jobs, ANN).seal(run, True)
     prior = Prerequisite(LAB, EchoSpec(), lambda state: EchoSpec(), wanted=True)
-    assert not list(RunAccess(jobs, BOB).like(LAB, EchoSpec())) and RunAccess(jobs, BOB).lacks(prior)
+    assert not list(RunAccess(jobs, BOB).runs_of_spec(LAB, EchoSpec())) and RunAccess(jobs, BOB).is_missing(prior)
     assert not RunAccess(jobs, BOB).replays(run) and RunAccess(jobs, ANN).replays(run)
 
 
@@ -469,13 +469,13 @@ def test_answers_of_others_cannot_be_asked_as_a_model(jobs: JobRunner, hosted: N
     ann, bob = catalog(ANN), catalog(BOB)
     assert f"replay/{run}" in ann.ids() and f"replay/{run}" not in bob.ids()
     assert ann.get(f"replay/{run}")
-    with pytest.raises(NoSuchModel) as caught:
+    with pytest.raises(ModelNotFoundError) as caught:
         bob.get(f"replay/{run}")
     assert run not in caught.value.hint
     RunAccess(jobs, ANN).share(run, True)
     assert bob.get(f"replay/{run}")
     RunAccess(jobs, ANN).share(run, False)
-    with pytest.raises(NoSuchModel):
+    with pytest.raises(ModelNotFoundError):
         bob.get(f"replay/{run}")
 
 

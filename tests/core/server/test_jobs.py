@@ -14,7 +14,7 @@ import pytest
 from core import journal
 from core.events import Finished, ModelAnswer, OnText, Request, Resumed, Started
 from core.journal import Journal, JournalInUseError
-from core.labs.base.spec import BadInput
+from core.labs.base.spec import BadInputError
 from core.models.replay import Replay
 from core.runs.context import failed
 from core.runs.engine import UserInput
@@ -183,7 +183,7 @@ def test_status_after_a_resume_that_died_is_interrupted(jobs: Make) -> None:
     assert transcript(events[:resumed]).failed_items
     again = transcript(events[: resumed + 1])
     assert (again.status, again.failed_items) == (None, set())
-    stopped = [*events[: resumed - 1], failed(run, BadInput("It is gone.")), Finished(run=run, status="failed")]
+    stopped = [*events[: resumed - 1], failed(run, BadInputError("It is gone.")), Finished(run=run, status="failed")]
     assert [one.message for one in transcript(stopped).failures] == ["It is gone."]
     assert transcript([*stopped, Resumed(run=run)]).failures == [], "it is asked again"
 

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from core.server import rate_limits as module
-from core.server.rate_limits import NoFreePlaceError, Places, Rate, network_of
+from core.server import usage as module
+from core.server.usage import NoFreePlaceError, Places, Rate, network_of
 
 
 class Crowd:
@@ -104,7 +104,7 @@ def test_without_a_limit_all_get_a_place_and_a_place_is_given_back_once() -> Non
 
 def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)  # type: ignore[attr-defined]
     rate = Rate(3, 0.5)
     assert [rate.take("2001:db8::1") for _ in range(5)] == [True] * 3 + [False] * 2
     assert not rate.take("2001:db8::2") and rate.take("192.0.2.1")
@@ -122,7 +122,7 @@ def test_a_rate_allows_a_burst_and_then_so_many_a_second_for_each_network(monkey
 def test_a_rate_under_many_names_forgets_the_oldest_and_looks_at_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_KNOWN", 100)
     now = 0.0
-    monkeypatch.setattr(module.time, "monotonic", lambda: now)
+    monkeypatch.setattr(module.time, "monotonic", lambda: now)  # type: ignore[attr-defined]
     rate = Rate(2, 0.001)
     assert rate.take("school", 2)
     for number in range(1_000):

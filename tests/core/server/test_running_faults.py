@@ -14,7 +14,7 @@ from core import entry, home, journal
 from core.events import SCHEMA, Shared, Started, Token
 from core.journal import Journal, JournalFullError, JournalInUseError
 from core.runs import driver
-from core.runs.library import NewerRun, RunNotFoundError, said_path, shared_path, status
+from core.runs.library import NewerRunError, RunNotFoundError, said_path, shared_path, status
 from core.server import jobs
 from core.server.jobs import JobRunner
 from core.server.quotas import QuotaExceededError
@@ -144,7 +144,7 @@ def test_every_look_at_a_run_of_a_newer_version_says_so(going: JobRunner, tmp_pa
     started = Started(run="new", lab="echo", spec={}, seed=0).model_copy(update={"version": SCHEMA + 1})
     (tmp_path / "new.jsonl").write_bytes(journal.to_line(started, 1))
     for look in (going.events, going.faults, going.watch, going.owner, lambda run: going.case(run, "all/1-a")):
-        with pytest.raises(NewerRun, match="newer version"):
+        with pytest.raises(NewerRunError, match="newer version"):
             look("new")
 
 

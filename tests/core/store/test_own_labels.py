@@ -11,8 +11,7 @@ from nltk.metrics.distance import masi_distance
 from core.events import Started
 from core.report import export
 from core.runs.context import recorded
-from core.runs.label_schemes import Scheme
-from core.runs.labels import Label
+from core.runs.labels import Label, Scheme
 from core.statistics import alpha, kappa, kappa_interval
 from core.store import label_agreement
 from core.store.filters import Filter, from_query, label_facet

@@ -47,7 +47,7 @@ def rows(tmp_path: Path) -> Iterator[Any]:
     """
     with Store(tmp_path / "store.duckdb", {}) as store, store.cursor() as cursor:
         for table, kept in ROWS.items():
-            for row in kept:
+            for row in kept:  # type: ignore[attr-defined]
                 columns = ", ".join(f'"{name}"' for name in row)
                 marks = ", ".join("?" * len(row))
                 cursor.execute(f"insert into {table} ({columns}) values ({marks})", list(row.values()))

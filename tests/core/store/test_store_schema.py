@@ -249,7 +249,7 @@ def test_a_record_type_that_gains_or_changes_a_field_has_all_journals_read_again
     write(journals, "a", [other])
 
     def walk(**fields: Any) -> dict[str, Lab]:
-        record = type("LongWalk", (Frozen,), {"__annotations__": {name: kind for name, kind in fields.items()}})
+        record = type("LongWalk", (Frozen,), {"__annotations__": dict(fields.items())})
         return {"walking": walking(record)}
 
     with Store(path, {}) as store:

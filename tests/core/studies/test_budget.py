@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from core.events import CallError, Message, ModelAnswer, OnText, OutOfReachError, Request, Sampling, Usage
-from core.models import prices
-from core.models.errors import NothingListens, RateLimited, ServerFault, WrongKey
+from core.models import settings
+from core.models.errors import AuthenticationError, RateLimitError, ServerError, UnreachableServerError
 from core.runs.fairness import CallsPausedError, Leave
 from core.studies import budget
 from core.studies.budget import BudgetGate, Meter
@@ -180,7 +180,9 @@ def asked(model: Playing, of: Meter, times: int = 1) -> ModelAnswer:
     return asyncio.run(go())
 
 
-@pytest.mark.parametrize("failure", [NothingListens("nobody"), WrongKey("no"), RateLimited("no money left")])
+@pytest.mark.parametrize(
+    "failure", [UnreachableServerError("nobody"), AuthenticationError("no"), RateLimitError("no money left")]
+)
 def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, failure: CallError) -> None:
     model = Playing(failure)
     with pytest.raises(OutOfReachError) as ended:
@@ -189,7 +191,7 @@ def test_who_never_answered_or_lets_nobody_in_is_not_waited_for(clock: Clock, fa
 
 
 def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock: Clock) -> None:
-    model = Playing(OK, NothingListens("away"))
+    model = Playing(OK, UnreachableServerError("away"))
     with pytest.raises(OutOfReachError):
         asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.PATIENCE < sum(clock.rests) <= budget.PATIENCE + 15
@@ -197,20 +199,20 @@ def test_who_had_answered_is_waited_for_longer_and_longer_for_ten_minutes(clock:
 
 
 def test_once_it_answers_again_patience_begins_anew(clock: Clock) -> None:
-    away = [NothingListens("away")] * 65
+    away = [UnreachableServerError("away")] * 65
     model = Playing(OK, *away, OK, *away, OK)
     assert asked(model, Meter(BudgetGate(None, None)), 3) == OK
     assert sum(clock.rests) > budget.PATIENCE and clock.rests[:65] == pytest.approx(clock.rests[65:])
 
 
 def test_what_will_not_pass_is_one_item_s_fault_at_once(clock: Clock) -> None:
-    model = Playing(ServerFault("broken"))
-    with pytest.raises(ServerFault):
+    model = Playing(ServerError("broken"))
+    with pytest.raises(ServerError):
         asked(model, Meter(BudgetGate(None, None)))
     assert model.asked == 1 and not clock.rests
 
 
-@pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
+@pytest.mark.parametrize(("kind", "tries"), [(ServerError, budget.FAULTS), (RateLimitError, budget.REFUSALS)])
 def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
@@ -220,7 +222,7 @@ def test_where_none_was_ever_answered_a_call_is_given_up_after_some_tries(
     assert model.asked == tries
 
 
-@pytest.mark.parametrize(("kind", "tries"), [(ServerFault, budget.FAULTS), (RateLimited, budget.REFUSALS)])
+@pytest.mark.parametrize(("kind", "tries"), [(ServerError, budget.FAULTS), (RateLimitError, budget.REFUSALS)])
 def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
     clock: Clock, kind: type[CallError], tries: int
 ) -> None:
@@ -240,8 +242,8 @@ def test_where_others_are_answered_meanwhile_it_is_the_call_s_own_fault(
 
 
 def test_alone_and_failing_for_a_minute_and_a_half_a_call_is_at_fault(clock: Clock) -> None:
-    model = Playing(OK, passing(ServerFault))
-    with pytest.raises(ServerFault):
+    model = Playing(OK, passing(ServerError))
+    with pytest.raises(ServerError):
         asked(model, Meter(BudgetGate(None, None)), 2)
     assert budget.ALONE < sum(clock.rests) < budget.ALONE + 15
 
@@ -251,7 +253,7 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
     async def go() -> list[Any]:
         of = Meter(BudgetGate(None, None))
         await of.metered(Playing(OK)).answer(ASKED, lambda text: None)
-        calls = [of.metered(Playing(passing(ServerFault))).answer(ASKED, lambda text: None) for _ in range(many)]
+        calls = [of.metered(Playing(passing(ServerError))).answer(ASKED, lambda text: None) for _ in range(many)]
         return await asyncio.gather(*calls, return_exceptions=True)
 
     assert {type(one) for one in asyncio.run(go())} == {OutOfReachError}
@@ -259,13 +261,17 @@ def test_where_many_fail_together_the_endpoint_is_at_fault(clock: Clock, many: i
 
 def test_where_it_refuses_for_ten_minutes_the_endpoint_is_at_fault(clock: Clock) -> None:
     with pytest.raises(OutOfReachError):
-        asked(Playing(OK, passing(RateLimited)), Meter(BudgetGate(None, None)), 2)
+        asked(Playing(OK, passing(RateLimitError)), Meter(BudgetGate(None, None)), 2)
     assert sum(clock.rests) > budget.PATIENCE
 
 
 def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> None:
     with pytest.raises(OutOfReachError):
-        asked(Playing(OK.model_copy(update={"cached": True}), NothingListens("away")), Meter(BudgetGate(None, None)), 2)
+        asked(
+            Playing(OK.model_copy(update={"cached": True}), UnreachableServerError("away")),
+            Meter(BudgetGate(None, None)),
+            2,
+        )
     assert not clock.rests
 
 
@@ -273,10 +279,10 @@ def test_an_answer_of_the_cache_tells_nothing_of_the_endpoint(clock: Clock) -> N
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A million tokens sent to a/m cost 1,000 dollars, and a million written 10,000."""
     price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
-    monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {"a/m": settings.Price.model_validate(price)})
+    settings.price_of.cache_clear()
     yield
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -333,6 +339,6 @@ def test_a_call_that_was_withheld_is_not_paid_and_waits_at_the_gate() -> None:
 
 def test_a_call_that_failed_was_made_all_the_same() -> None:
     gate = BudgetGate(5, None)
-    with pytest.raises(ServerFault):
-        asked(Playing(ServerFault("broken")), Meter(gate))
+    with pytest.raises(ServerError):
+        asked(Playing(ServerError("broken")), Meter(gate))
     assert (gate._calls, gate._flying) == (4, 0)

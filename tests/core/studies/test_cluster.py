@@ -29,9 +29,10 @@ from core import entry, home, journal
 from core.__main__ import main
 from core.commands import study_cluster
 from core.journal import JournalInUseError, exclusive, read
-from core.models import prices
+from core.models import settings
 from core.studies import cluster, plan
 from core.studies.desired_state import want
+from core.studies.execute import StudyOutcome
 from core.studies.run_status import standings
 from tests.conftest import WITHOUT_ENCODER
 from tests.core.studies.killing import answered, key, steady
@@ -222,8 +223,8 @@ PRICE = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date"
 
 def elsewhere(task: cluster.Task) -> cluster.Made:
     """A worker that does not see the study's folder, and knows the model's price."""
-    prices.prices()[PRICE["model"]] = prices.Price.model_validate(PRICE)
-    prices.price_of.cache_clear()
+    settings.prices()[PRICE["model"]] = settings.Price.model_validate(PRICE)
+    settings.price_of.cache_clear()
     return study_cluster.on_worker(task._replace(folder="/nowhere"))
 
 
@@ -238,7 +239,7 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
 
     connected = partial(Client, workers.scheduler_address, asynchronous=True)
 
-    def outcome_of(of: plan.Study) -> cluster.StudyOutcome:
+    def outcome_of(of: plan.Study) -> StudyOutcome:
         return asyncio.run(cluster.Cluster(of, entry.labs(), home.journals(), connected, elsewhere).run_all(of.runs))
 
     def pause() -> None:
@@ -262,12 +263,12 @@ def test_it_is_slowed_paused_and_stopped_at_its_budget_of_money(
     assert not any(one.failures for one in stand)
     assert 0 < len(outcome.completed) < len(made.runs)
     want(home.home(), made.name, paused=False)
-    monkeypatch.setattr(prices, "prices", lambda: {PRICE["model"]: prices.Price.model_validate(PRICE)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {PRICE["model"]: settings.Price.model_validate(PRICE)})
+    settings.price_of.cache_clear()
     dear = replace(study(tmp_path, [22], "budget_money = 0.05"), cluster=plan.ClusterOf(in_hand=1))
     outcome = outcome_of(dear)
     spent = sum(one.money for one in standings(dear.runs, home.journals()).values())
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
     assert outcome.spent and not outcome.failed and 0.03 < spent <= 0.05
 
 
@@ -283,7 +284,7 @@ def test_one_poisonous_run_fails_alone_and_journals_travel_back(
 
     making = cluster.Cluster(made, entry.labs(), home.journals(), connected, far_away)
     outcome = asyncio.run(making.run_all(made.runs))
-    [poison] = [run.id for run in made.runs if (run.spec.task, list(run.spec.explanations)) == POISON]
+    [poison] = [run.id for run in made.runs if (run.spec.task, list(run.spec.explanations)) == POISON]  # type: ignore[attr-defined]
     assert outcome.failed.keys() == {poison} and "was lost" in outcome.failed[poison] and not outcome.bad_input
     others = {run.id for run in made.runs} - {poison}
     assert set(outcome.completed) == others

@@ -13,7 +13,7 @@ import pytest
 
 from core.events import CallError, Message, ModelAnswer, OnText, Request
 from core.labs.base.cases import Case
-from core.models import prices
+from core.models import settings
 from core.models.cache import Cached, ResponseCache, key_of
 from core.report.study_text import of_estimate
 from core.statistics import items_for_difference, items_for_power, wilson
@@ -34,11 +34,11 @@ PRICES = {
 
 @pytest.fixture(autouse=True)
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    known = {name: prices.Price.model_validate({"model": name, **price}) for name, price in PRICES.items()}
-    monkeypatch.setattr(prices, "prices", lambda: known)
-    prices.price_of.cache_clear()
+    known = {name: settings.Price.model_validate({"model": name, **price}) for name, price in PRICES.items()}
+    monkeypatch.setattr(settings, "prices", lambda: known)
+    settings.price_of.cache_clear()
     yield
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 class Taking(EchoSpec):

@@ -11,8 +11,8 @@ import pytest
 
 from core.events import CallError, Model, ModelAnswer, OnText, OutOfReachError, Request
 from core.journal import Journal, read
-from core.models import prices
-from core.models.errors import OutsideWorld
+from core.models import settings
+from core.models.errors import UnknownQuestionError
 from core.studies import execute
 from core.studies.desired_state import want
 from core.studies.execute import TRIES, Making, StudyOutcome
@@ -128,7 +128,7 @@ def test_a_run_that_fails_is_tried_again_behind_all_others_and_given_up_with_its
 
 def test_a_bad_input_fails_the_same_way_each_time_so_once_will_do(tmp_path: Path) -> None:
     def nobody(id: str) -> Model:
-        raise OutsideWorld("It knows no such thing.")
+        raise UnknownQuestionError("It knows no such thing.")
 
     of = study(runs=1)
     outcome = made(of, tmp_path, nobody)
@@ -191,8 +191,8 @@ def test_a_budget_of_money_counts_what_was_paid_before(tmp_path: Path, monkeypat
     with pytest.raises(StudyError, match=r"budget_money = 0\.5 cannot be kept: what a/echo costs is not known"):
         made(study("budget_money = 0.5\n"), tmp_path, lambda id: Counting())
     price = {"model": "a/echo", "prompt": 0.0, "completion": 1_000.0, "date": "2026-01-01"}
-    monkeypatch.setattr(prices, "prices", lambda: {"a/echo": prices.Price.model_validate(price)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {"a/echo": settings.Price.model_validate(price)})
+    settings.price_of.cache_clear()
     model = Counting()
     # 200 tokens are reserved for a call, which is 0.2; it took far fewer.
     assert made(study("budget_money = 0.19\n"), tmp_path, lambda id: model).spent and len(model.asked) == 0
@@ -204,7 +204,7 @@ def test_a_budget_of_money_counts_what_was_paid_before(tmp_path: Path, monkeypat
     assert (
         not made(study(f"budget_money = {least + 0.1}\n"), tmp_path, lambda id: model).spent and len(model.asked) == 6
     )
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 def test_a_pause_ends_it_and_somebody_who_cancels_hears_so(tmp_path: Path, own_home: Path) -> None:

@@ -37,7 +37,7 @@ HOSTILE = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("content, said", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(("content", "said"), HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_file_is_answered_soon_and_in_words(content: bytes, said: str) -> None:
     began = time.thread_time()
     with pytest.raises(StudyError) as refused:

@@ -9,6 +9,7 @@ import pytest
 
 from core import entry
 from core.studies.plan import ClusterOf, Study, StudyError, line_of, parse, read, run_id, unpriced
+from tests.support import authors_repositories
 
 GRID = """title = "Two labs"
 budget_calls = 100
@@ -220,13 +221,17 @@ def test_a_setting_is_found_on_its_line(key: tuple[str | int, ...], line: int) -
 
 
 NAMES = {
+    "chen_table1": "01d2fe5063050819",
     "chen_table2": "1613cdf68b684a57",
+    "chen_table3": "9eec68e52e889518",
     "chen_table4": "b16d49eaad9ae1e2",
     "dial": "e6d81207c41b39be",
     "example": "2ec49412f1ccbd85",
-    "find_table2": "2b67c0ea908be19c",
+    "find_table2": "d87a6847bd661dc9",
+    "madsen_fig6": "7c7f946b269dfb8f",
     "madsen_fig9": "36c40f545e2abedd",
     "plant_small": "f40f7356084eb485",
+    "prompts": "3e2bf6b67ffb23b9",
     "robots": "56a2f0b62d9dcfff",
     "schema": "986fc560d1e113ae",
     "small": "baef69950ba8300e",
@@ -238,12 +243,14 @@ specification is left out of its JSON at its default.
 
 
 @pytest.mark.parametrize("file", sorted(Path("studies").glob("*.toml")), ids=lambda file: file.stem)
-def test_the_runs_of_the_studies_that_ship_keep_their_names(file: Path) -> None:
+def test_the_runs_of_the_studies_that_ship_keep_their_names(file: Path, tmp_path: Path) -> None:
+    authors_repositories.in_home(tmp_path / "copies")
     names = "\n".join(run.id for run in read(file, entry.labs()).all)
     assert sha256(names.encode()).hexdigest()[:16] == NAMES[file.stem]
 
 
 @pytest.mark.parametrize("file", sorted(Path("studies").glob("*.toml")), ids=lambda file: file.stem)
-def test_the_studies_that_ship_can_be_planned(file: Path) -> None:
+def test_the_studies_that_ship_can_be_planned(file: Path, tmp_path: Path) -> None:
+    authors_repositories.in_home(tmp_path / "copies")
     study = read(file, entry.labs())
     assert study.runs and study.tables

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 
 from core import package_data
-from core.models.prices import price_of
+from core.models.settings import price_of
 from core.report.study_text import of_estimate
 from core.studies.estimate import StudyEstimate
 

@@ -13,7 +13,7 @@ import pytest
 
 from core import journal
 from core.journal import Journal
-from core.models import prices
+from core.models import settings
 from core.studies.run_status import Tokens, busy_rate, is_completed, standing
 
 
@@ -21,10 +21,10 @@ from core.studies.run_status import Tokens, busy_rate, is_completed, standing
 def priced(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A million tokens sent to a/m cost 1,000 dollars, and a million written 10,000."""
     price = {"model": "a/m", "prompt": 1_000.0, "completion": 10_000.0, "date": "2026-01-01"}
-    monkeypatch.setattr(prices, "prices", lambda: {"a/m": prices.Price.model_validate(price)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {"a/m": settings.Price.model_validate(price)})
+    settings.price_of.cache_clear()
     yield
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 def answered(second: int, model: str = "a/m", **more: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from core import entry, home
 from core.__main__ import main
 from core.events import Answered, Asked, Dropped, Message, Request
 from core.journal import JournalFullError, read
-from core.models import prices
+from core.models import settings
 from core.runs.fairness import WHOSE
 from core.studies import tables
 from core.studies.desired_state import MOST_AT_ONCE, DesiredState, want, wanted
@@ -193,14 +193,14 @@ def test_a_budget_of_money_is_not_overdrawn(
     assert main(["study", "run", file]) == 2 and server.count == 0
     assert "what openai/stub-model costs is not known" in capsys.readouterr().err
     price = {"model": "openai/stub-model", "prompt": 50.0, "completion": 0.5, "date": "2026-01-01"}
-    monkeypatch.setattr(prices, "prices", lambda: {"openai/stub-model": prices.Price.model_validate(price)})
-    prices.price_of.cache_clear()
+    monkeypatch.setattr(settings, "prices", lambda: {"openai/stub-model": settings.Price.model_validate(price)})
+    settings.price_of.cache_clear()
     assert main(["study", "run", file]) == 4
     assert "The budget of 0.01 US dollars leaves no room" in capsys.readouterr().err
     [status] = printed(capsys, "status", file)
     assert 0.002 < status["money"] <= status["budget_money"] == 0.01 and status["unpriced"] == 0
     assert status["paid"] == server.count
-    prices.price_of.cache_clear()
+    settings.price_of.cache_clear()
 
 
 def test_an_endpoint_that_is_away_for_a_while_costs_no_item(

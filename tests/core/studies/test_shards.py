@@ -8,6 +8,7 @@ import shlex
 from collections import Counter
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from core.studies.plan import Study, parse, run_id
 from core.studies.progress import labels, progress
 from core.studies.state import StudyState
 from tests.core.studies import full_sizes
+from tests.support import authors_repositories
 
 STUDIES = sorted(path for path in Path("studies").glob("*.toml"))
 
@@ -39,17 +41,18 @@ def study_of(text: str) -> Study:
     return parse("shards.toml", text.encode(), entry.labs())
 
 
-def made(study: Study) -> list[tables.Row]:
+def made(study: Study) -> list[dict[str, Any]]:
     outcome = asyncio.run(Making(study, entry.labs(), entry.catalog().get, home.journals()).run_all(study.runs))
     assert len(outcome.completed) == len(study.runs)
     return tables.rows(study, entry.labs(), tables.measured(study, entry.labs(), home.journals()))
 
 
-def figures(rows: list[tables.Row]) -> list[tuple[object, ...]]:
+def figures(rows: list[dict[str, Any]]) -> list[tuple[object, ...]]:
     return [tuple(row[name] for name in ("table", "row", "column", "value", "n", "of", "low", "high")) for row in rows]
 
 
-def test_every_study_can_be_made_on_data_of_the_papers_sizes() -> None:
+def test_every_study_can_be_made_on_data_of_the_papers_sizes(tmp_path: Path) -> None:
+    authors_repositories.in_home(tmp_path / "copies")
     full_sizes.write(home.home() / "datasets")
     assert len(STUDIES) >= 9
     for path, whole in product(STUDIES, (False, True)):

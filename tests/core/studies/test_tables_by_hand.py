@@ -153,7 +153,7 @@ def test_a_table_shows_the_leading_figures_by_its_rows_and_columns() -> None:
     assert (
         drawn(study('table = [{ lab = "echo" }]\n'), frame_of(rows("m", [1.0], lab="echo")))[0][0] == "Echo: Repeated"
     )
-    other = replace(study(), tables=(tables.TableOf(lab="other"),))
+    other = replace(study(), tables=(tables.TableOf(lab="other"),))  # type: ignore[attr-defined]
     assert drawn(other, frame) == [controls]
     printed = tables.rows(study(), LABS, frame)
     assert [row.keys() - BLANK.keys() for row in printed] == [{"table", "row", "column"}] * 4

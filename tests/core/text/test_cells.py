@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.cells import csv, harmless
+from core.text.display import csv, harmless
 
 FORMULAS = [
     "=1+1", "+1+1", "-1+1", "@SUM(A1)", "=HYPERLINK(\"http://x\")", "\t=1", "\r=1", " =1", "\n=1",

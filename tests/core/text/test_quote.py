@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.quote import first_sentence
+from core.text.display import first_sentence
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.scene import Part
-from core.text.whitespace_marks import directed, visible
+from core.text.display import directed, visible
 
 SIGNS = "␠⍽⇥↵␍␌␋"
 

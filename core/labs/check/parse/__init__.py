@@ -11,15 +11,15 @@ from collections.abc import Sequence
 
 from ....events import Rules
 from ....parsers import choice as choices_read
-from ....parsers import labels, words
 from ....parsers import paragraph as paragraphs
+from ....parsers import words
 from . import paper
 
 
 def sentiment(text: str, rules: Rules) -> str | None:
     """Return "positive", "negative", "neutral" or "unknown"."""
     text = text.strip()
-    return paper.sentiment(text) if rules == "paper" else labels.sentiment(text)
+    return paper.sentiment(text) if rules == "paper" else choices_read.sentiment(text)
 
 
 def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
@@ -31,13 +31,13 @@ def choice(text: str, choices: Sequence[str], rules: Rules) -> str | None:
 def entailment(text: str, rules: Rules) -> str | None:
     """Return "yes", "no" or "unknown"."""
     text = text.strip()
-    return paper.entailment(text) if rules == "paper" else labels.entailment(text)
+    return paper.entailment(text) if rules == "paper" else choices_read.entailment(text)
 
 
 def ability(text: str, rules: Rules) -> str | None:
     """Return "yes" or "no": whether the question can be answered at all."""
     text = text.strip()
-    return paper.ability(text) if rules == "paper" else labels.ability(text)
+    return paper.ability(text) if rules == "paper" else choices_read.ability(text)
 
 
 def word_list(text: str, rules: Rules) -> list[str] | None:

@@ -2,17 +2,87 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from abc import abstractmethod
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from .... import files
 from ....errors import ExplainError
-from ....events import Frozen
+from ....events import Frozen, Rules
 from ....sandbox import Value as Value
-from .names import Category
+
+# The names of functions and the words that choose one. Nothing here creates a function.
+
+
+Category = Literal["numeric", "strings", "entities", "relations"]
+CATEGORIES: tuple[Category, ...] = ("numeric", "strings", "entities", "relations")
+
+Difficulty = Literal["easy", "medium", "hard"]
+DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
+
+Backbone = Literal["model", "embedding", "table"]
+"""What carries out an entity or relation function."""
+
+OwnKind = Literal["code", "pairs", "concept"]
+"""What a person's own function is written as."""
+
+SHAPES: dict[str, dict[Difficulty, str]] = {
+    "entities": {"easy": "single", "hard": "or"},
+    "relations": {"easy": "plain", "hard": "corrupted"},
+}
+"""What a difficulty is called in names, for the categories that have their own words."""
+
+DRAWN = re.compile(
+    r"(?P<category>numeric|strings|entities|relations)-(?P<seed>\d{1,12})"
+    r"(?:-(?P<shape>easy|medium|hard|single|or|plain|corrupted))?(?P<paper>-paper)?"
+)
+"""The name of a generated function ("numeric-7-hard")."""
+
+
+def difficulties(category: Category) -> tuple[Difficulty, ...]:
+    """Return the difficulties of a category: entities have one concept or either of two, relations have no exception or
+    one.
+    """
+    return tuple(shapes(category))
+
+
+def shapes(category: Category) -> dict[Difficulty, str]:
+    """Return what each difficulty of the category is called in names."""
+    return SHAPES.get(category) or {difficulty: difficulty for difficulty in DIFFICULTIES}
+
+
+def name_of(category: Category, seed: int, difficulty: Difficulty | None, rules: Rules) -> str:
+    """Return the name of the function that `seed` stands for, without generating it. `source.by_id` finds it again."""
+    shape = difficulty and shapes(category)[difficulty]
+    paper = "-paper" if rules == "paper" and category not in SHAPES else ""
+    return f"{category}-{seed}" + (f"-{shape}" if shape else "") + paper
+
+
+def seed_of(id: str) -> int:
+    """Return the seed in the name of a generated function. Raises ValueError for any other name."""
+    match = DRAWN.fullmatch(id)
+    if match is None:
+        raise ValueError(f"{id!r} is not the name of a drawn function")
+    return int(match["seed"])
+
+
+def is_drawn(id: str) -> bool:
+    """Whether `id` is the name of a generated function ("numeric-7-hard")."""
+    return DRAWN.fullmatch(id) is not None
+
+
+def shape_of(id: str) -> str:
+    """Return the difficulty or form in the name of a generated function ("hard" in "numeric-7-hard"); an empty string
+    if it has none.
+    """
+    match = DRAWN.fullmatch(id)
+    return (match["shape"] or "") if match else ""
 
 
 class UndefinedInputError(ExplainError, ValueError):
@@ -94,3 +164,48 @@ def read_number(text: str) -> float:
     if not math.isfinite(number):
         raise UndefinedInputError(f"{text!r} is not a finite number")
     return number
+
+
+# The files of the published benchmark (the folder `find-dataset` of FIND).
+#
+# Its contents: docs/measuring.md §4.1, §4.2 and §4.3.
+
+
+LARGEST = 256 * files.MB
+
+T = TypeVar("T")
+
+
+class BenchmarkError(ExplainError, ValueError):
+    """A folder or file that is not the published benchmark; the message names it and says what is expected."""
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file. Raises BenchmarkError if the file is absent or broken."""
+    try:
+        if not path.exists():
+            raise BenchmarkError(f"{path} is missing; give the folder that holds numeric/ and strings/")
+        return json.loads(files.read_bytes(path, LARGEST))
+    except files.FileError as error:
+        raise BenchmarkError(str(error)) from None
+    except json.JSONDecodeError as error:
+        raise BenchmarkError(f"{path} cannot be read: {error.msg}, line {error.lineno}") from None
+    except (ValueError, OSError, RecursionError) as error:
+        if isinstance(error, BenchmarkError):
+            raise
+        raise BenchmarkError(f"{path} cannot be read") from None
+
+
+def rebuilt(entries: Any, file: str, build: Callable[[Any], tuple[str, T]]) -> dict[str, T]:
+    """Return what `build` makes of each of the `entries` of `file`, by id. Raises BenchmarkError with the name of an
+    entry that does not have the published layout.
+    """
+    made = {}
+    for entry in entries:
+        try:
+            id, thing = build(entry)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            name = (entry.get("dir") or entry.get("name") or "?") if isinstance(entry, dict) else "?"
+            raise BenchmarkError(f"{file}: the entry of {name} cannot be read ({error!r})") from error
+        made[id] = thing
+    return made

@@ -13,9 +13,7 @@ import numpy as np
 
 from ....events import Frozen
 from ....package_data import table
-from .base import FindFunction
-from .benchmark import read_json, rebuilt
-from .names import Category
+from .base import Category, FindFunction, read_json, rebuilt
 from .relations import normal
 
 # Whether a box agrees with its own stated truth: one rule for subjects and facts.

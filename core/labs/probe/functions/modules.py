@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ....events import Answered, CallError, Frozen, ModelAnswer, Prompt, Sampling
-from ....parsers.cut import readable
-from ....text import templates
+from ....parsers.fields import readable
+from ....text import paper_prompts, templates
 from ....text.embed import encoder, likeness
 from ....text.reply import without_thinking
-from .base import UndefinedInputError
+from ....text.templates import Template
+from .base import Backbone, UndefinedInputError
 from .entities import EntityFunction, concepts
-from .names import Backbone
 from .relations import NOT_LISTED, UNDEFINED, RelationFunction, normal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+REPOSITORY = "https://github.com/multimodal-interpretability/FIND"
+"""Where the paper's authors keep their prompts."""
 
 How = Literal["logprobs", "answer", "embedding", "table"]
 
@@ -80,10 +83,15 @@ class Output(Frozen):
 
 
 async def outputs_of(
-    function: ModuleFunction, backbone: Backbone, inputs: Sequence[str], ask: Ask | None = None
+    function: ModuleFunction,
+    backbone: Backbone,
+    inputs: Sequence[str],
+    ask: Ask | None = None,
+    source: str | None = None,
 ) -> list[Output]:
     """Return what `function` on `backbone` gives for each input, in order. Entity values are in 0…1; relation values
-    are words, including "undefined". A call of a language model that fails is an output without a value.
+    are words, including "undefined". A call of a language model that fails is an output without a value. `source` is
+    the setting `prompts`: ours, or the paper's.
 
     Raises ValueError for a language model if `ask` is None, and core.text.embed.NoEncoderError if there is no encoder.
     """
@@ -93,7 +101,7 @@ async def outputs_of(
         return await asyncio.to_thread(_by_embedding, function, inputs) if inputs else []
     if ask is None:
         raise ValueError("A function that a language model carries out needs a model; choose one, or another backbone.")
-    return list(await asyncio.gather(*(_asked(function, text, ask) for text in inputs)))
+    return list(await asyncio.gather(*(_asked(function, text, ask, source) for text in inputs)))
 
 
 def _from_table(function: ModuleFunction, text: str) -> Output:
@@ -107,11 +115,11 @@ def _from_table(function: ModuleFunction, text: str) -> Output:
         return Output(input=text, value=None, how="table", problem=str(unknown))
 
 
-async def _asked(function: ModuleFunction, text: str, ask: Ask) -> Output:
+async def _asked(function: ModuleFunction, text: str, ask: Ask, source: str | None) -> Output:
     """Return the output of a language model that reads the function's description."""
     entity = isinstance(function, EntityFunction)
     try:
-        answer = await ask(prompt(function, text), DIGIT if entity else FACT, text)
+        answer = await ask(prompt(function, text, source), DIGIT if entity else FACT, text)
     except CallError as failure:
         return Output(input=text, value=None, how="answer", problem=failure.message)
     return read_score(text, answer) if entity else read_fact(text, answer)
@@ -121,11 +129,17 @@ _TEMPLATES = {"single": "entity", "or": "entity-or", "plain": "relation", "corru
 """Prompts by the function's kind."""
 
 
-def prompt(function: ModuleFunction, text: str) -> Prompt:
-    """Return what the model is asked about the input `text`."""
+def prompt(function: ModuleFunction, text: str, source: str | None = None) -> Prompt:
+    """Return what the model is asked about the input `text`. Raises PaperPromptError."""
     slots = {name: value for name, value in function.parameters.items() if value is not None}
-    name = _TEMPLATES[function.kind]
-    return templates.load(f"find/{name}").render(input=text, **slots)
+    return template(_TEMPLATES[function.kind], source).render(input=text, **slots)
+
+
+def template(name: str, source: str | None = None) -> Template:
+    """Return a template of this lab: ours or, with the setting `prompts`, the paper's. Raises PaperPromptError."""
+    if source is None:
+        return templates.load(f"find/{name}")
+    return paper_prompts.load(source, f"find/{name}", REPOSITORY)
 
 
 def read_score(text: str, answer: ModelAnswer | Answered) -> Output:

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....sandbox import sandbox
-from .base import FindFunction, UndefinedInputError, Value, as_number, read_number
-from .names import Category
+from .base import Category, FindFunction, UndefinedInputError, Value, as_number, read_number
 
 TRIED: dict[str, tuple[float | str, ...]] = {
     "numeric": (-100.0, -1.0, 0.0, 0.5, 1.0, 3.0, 100.0),

@@ -17,9 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from ....events import Frozen
 from ....package_data import table
-from .base import FindFunction, UndefinedInputError
-from .benchmark import read_json, rebuilt
-from .names import Category
+from .base import Category, FindFunction, UndefinedInputError, read_json, rebuilt
 
 # When two pieces of text say the same word, and when they say the same answer.
 

@@ -12,8 +12,7 @@ from pydantic import Field
 from ....events import Frozen
 from ....package_data import table
 from . import string_atoms
-from .base import FindFunction, UndefinedInputError
-from .names import Category
+from .base import Category, FindFunction, UndefinedInputError
 
 
 class StringAtomKind(Frozen):

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from ....events import Frozen
-from .benchmark import read_json, rebuilt
+from .base import Category, read_json, rebuilt
 from .entities import EntityFunction, concepts
-from .names import Category
 from .relations import UNDEFINED, Fact, Relation, RelationFunction, relations
 
 TESTS = 10

@@ -14,9 +14,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from ....events import Answered, Message, Prompt, Rules
-from ....models.errors import ContentFiltered, ContextTooLong, EmptyAnswer, NoToolCalls
+from ....models.errors import ContentFilterError, ContextLengthError, EmptyAnswerError, ToolsUnsupportedError
 from ....parsers import fields
-from ....parsers.cut import readable
+from ....parsers.fields import readable
 from ....rulesets import PerRuleset
 from ....runs.context import CaseContext
 from ....runs.fairness import run_in_thread
@@ -24,9 +24,10 @@ from ....sandbox import sandbox
 from ....sandbox.unsupported import cause
 from .. import json_answers, parse, prompts
 from ..box import Box
+from ..exemplars import exemplars
 from ..functions.numeric import NumericFunction
 from ..records import Exchange, Probe
-from ..tasks import MENDS, ProbeSpec
+from ..tasks import MENDS, SINGLE_ROUND, ProbeSpec
 
 IDLE = 3
 """After this many messages in a row that ask for nothing, the agent is asked to conclude."""
@@ -73,7 +74,8 @@ class _Dialogue:
     def _begin(self, probes: Sequence[Probe]) -> Prompt:
         function = self.box.function
         network = isinstance(function, NumericFunction) and function.mlp is not None
-        return prompts.opening(self.spec, probes, self.tools, network)
+        advised = exemplars(function) if self.spec.prompts and self.spec.interpreter != "aia" else ()
+        return prompts.opening(self.spec, probes, self.tools, network, advised)
 
     @property
     def is_last_word(self) -> bool:
@@ -88,7 +90,10 @@ class _Dialogue:
         # When it must conclude, it gets no tool.
         tools = (prompts.tool(self.spec.category),) if self.tools and not self.is_last_word and not self.asked else ()
         self.round += 1
-        left = 1 if self.asked or self.spec.interpreter == "milan" else max(self.spec.rounds - self.round + 1, 0)
+        rounds = self.spec.rounds
+        if self.spec.interpreter == "milan":
+            rounds = SINGLE_ROUND if self.spec.prompts else 1
+        left = 1 if self.asked else max(rounds - self.round + 1, 0)
         slots = prompts.situation(self.spec, self.box.probes, left, self.box.calls_left, self.trouble)
         prompt = fields.with_schema(prompts.going_on(self.opening, self.turns, slots), self.asked)
         try:
@@ -101,11 +106,11 @@ class _Dialogue:
                 repeat=self.resets,
                 tools=tools,
             )
-        except ContextTooLong as failure:
+        except ContextLengthError as failure:
             raise _TooLongError(failure.message) from failure
-        except (EmptyAnswer, ContentFiltered) as failure:
+        except (EmptyAnswerError, ContentFilterError) as failure:
             raise _NoAnswerError(failure.message) from failure
-        except NoToolCalls:
+        except ToolsUnsupportedError:
             if not self.tools:
                 raise
             self._go_on_in_text()
@@ -196,11 +201,14 @@ def _item(round: int) -> str:
 
 
 async def milan(spec: ProbeSpec, run: CaseContext, box: Box) -> Conclusion:
-    """Ask for one answer from the exemplars, which `box` has been called on. Raises CallError if the model cannot be
+    """Ask for one answer from the exemplars, which `box` has been called on. With the paper's prompts it is advised of
+    the exemplars, and its second message is the answer, whatever it says. Raises CallError if the model cannot be
     reached.
     """
     dialogue = _Dialogue(spec, run, box)
     try:
+        if spec.prompts:
+            return await _as_published(dialogue, SINGLE_ROUND)
         answered = await dialogue.ask()
     except (_TooLongError, _NoAnswerError) as failure:
         return Conclusion("", None, str(failure))
@@ -301,14 +309,15 @@ def _of_code(spec: ProbeSpec, code: str) -> str:
     return cause(result.error or str(result.errors[0]))
 
 
-async def _as_published(dialogue: _Dialogue) -> Conclusion:
+async def _as_published(dialogue: _Dialogue, last: int | None = None) -> Conclusion:
     """Follow the authors' loop (docs/measuring.md §4.4): the tag anywhere ends it, invented outputs go unnoticed, and a
     message without command and tag sends the agent back to the start. They count a round before they check the
-    limit, so one message more than there are rounds can still conclude; after that the description is empty.
+    limit, so one message more than there are rounds can still conclude; after that the description is empty. With
+    `last`, the message of that number is the conclusion.
     """
     while dialogue.round <= dialogue.spec.rounds:
         answered = await dialogue.ask()
-        if parse.is_final(answered.text, "paper"):
+        if parse.is_final(answered.text, "paper") or dialogue.round == last:
             dialogue.note(answered)
             return dialogue.concluded(answered)
         command = parse.command(answered.text, "paper")

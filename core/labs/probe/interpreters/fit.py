@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..functions.atoms import Numbers
 from ..functions.base import Value
-from ..functions.numeric import PROBED, NoiseKind
+from ..functions.numeric import PROBED, NoiseKind, Numbers
 from .fit_curves import CurveProposal, number_code
 from .fit_families import FAMILIES, Family, interpolated
 

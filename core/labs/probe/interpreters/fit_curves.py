@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..functions.atoms import Numbers
+from ..functions.numeric import Numbers
 
 NEGLIGIBLE = 1e-12
 """A term that is nowhere larger than this share of the largest value is left out of a curve."""

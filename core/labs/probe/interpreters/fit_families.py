@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..functions.atoms import Numbers
+from ..functions.numeric import Numbers
 from .fit_curves import CurvePart, CurveProposal, fitted, number_code, polynomial, refined, series, squared_error
 
 Family = Callable[[Numbers, Numbers], Iterator[CurveProposal]]

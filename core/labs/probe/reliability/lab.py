@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ....events import CallError
-from ....parsers.cut import REASON as CUT
+from ....parsers.fields import REASON as CUT
 from ....runs.context import CaseContext
 from ....score import Figure, Score, undefined
 from ....text.embed import NoEncoderError
@@ -20,25 +20,12 @@ from ....transcript import Transcript
 from ...base.cases import Case
 from ...base.declared import Metric
 from ...base.lab import Command, Lab, RunSummary
+from ..functions.base import Backbone
 from ..functions.entities import EntityFunction, concepts
 from ..functions.modules import outputs_of
-from ..functions.names import Backbone
 from ..prompts import MODULES
 from ..records import item
-from .scene import scene
-from .view import (
-    KINDS,
-    OUTCOMES,
-    PAPER,
-    Reliability,
-    ReliabilityReport,
-    ReliabilitySpec,
-    ReliabilityView,
-    sentences,
-    values_of,
-    verdict,
-    view,
-)
+from .report import KINDS, PAPER, Reliability, ReliabilityReport, ReliabilityRun, ReliabilitySpec, values_of, verdict
 
 
 def sample(spec: ReliabilitySpec) -> list[str]:
@@ -97,7 +84,7 @@ async def measure(spec: ReliabilitySpec, case: Case, run: CaseContext) -> None:
     run.record(record, name)
 
 
-def scores(views: Sequence[ReliabilityView]) -> Iterator[Figure]:
+def scores(views: Sequence[ReliabilityReport]) -> Iterator[Figure]:
     """Yield the mean outputs for own words and for words of others, over all outputs with a value."""
     known = [view.reliability for view in views if view.reliability]
     for kind in KINDS:
@@ -144,16 +131,14 @@ class ReliabilityLab(Lab):
             "random_mean", "Words of others", f"Mean output; {_PAPER['random']}", "share", better="lower", leads=True
         ),
     )
-    outcomes = OUTCOMES
+    outcomes = ReliabilityReport.outcomes
     run_summary = RunSummary(case_noun="function")
     command = Command(parameters=PARAMETERS, from_options=fields, group="find")
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(view)
-    verdict = staticmethod(sentences)
+    view = staticmethod(ReliabilityReport.of)
     scores = staticmethod(scores)
-    scene = staticmethod(scene)
 
     def prompts(self, spec: ReliabilitySpec) -> dict[str, str]:
         """Return the hash of the template that a model is asked by."""
@@ -166,7 +151,7 @@ class ReliabilityLab(Lab):
 
     def summary(self, run: Transcript) -> str:
         """Compare the two means."""
-        return verdict(ReliabilityReport(run))
+        return verdict(ReliabilityRun(run))
 
 
 LAB = ReliabilityLab()

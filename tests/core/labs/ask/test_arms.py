@@ -232,6 +232,6 @@ def test_the_command_line_takes_arms_by_commas(capsys: pytest.CaptureFixture[str
     assert main([*asked, "--arms", "none,swapped", "--arms", "question_only"]) == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert {*FIGURES, "constant_guess", "precision"} <= {event.get("metric") for event in events}
-    assert events[0]["spec"]["arms"] == list(("explanation", "none", "swapped", "question_only"))
+    assert events[0]["spec"]["arms"] == ["explanation", "none", "swapped", "question_only"]
     assert main([*asked, "--arms", "none,other"]) == 2
     assert "explanation, none, swapped, question_only" in capsys.readouterr().err.replace("'", "")

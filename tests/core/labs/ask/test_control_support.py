@@ -11,7 +11,7 @@ from core import entry, home
 from core.__main__ import main
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
-from core.labs.base.spec import BadInput
+from core.labs.base.spec import BadInputError
 from core.studies import estimate, plan
 
 OUTSIDE = ("Did Einstein use Wikipedia?", "Is the moon made of cheese?", "Can a penguin knit?")
@@ -36,13 +36,13 @@ def test_a_robot_that_knows_none_of_the_questions_is_refused_with_what_it_can_ta
     tmp_path: Path, who: dict[str, object]
 ) -> None:
     spec = asked(written(tmp_path, *OUTSIDE), **who)
-    with pytest.raises(BadInput, match=r"none of the 3 questions of strategyqa .* It can take the data set world"):
+    with pytest.raises(BadInputError, match=r"none of the 3 questions of strategyqa .* It can take the data set world"):
         LAB.cases(spec)
     assert LAB.check is not None
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInputError):
         LAB.check(spec)
     one = asked(written(tmp_path, OUTSIDE[0]), **who)
-    with pytest.raises(BadInput, match=r"not the one question of strategyqa"):
+    with pytest.raises(BadInputError, match=r"not the one question of strategyqa"):
         LAB.cases(one)
 
 
@@ -57,7 +57,7 @@ def test_one_question_that_it_knows_is_enough_and_models_are_asked_anything(tmp_
 def test_a_dial_takes_no_preferences(tmp_path: Path) -> None:
     sets = Path(__file__).resolve().parents[3] / "data/sets/shp"
     spec = AskSpec(task="shp", dataset="shp", path=str(sets), model="control/dial-0.5")
-    with pytest.raises(BadInput, match="yes-or-no questions only"):
+    with pytest.raises(BadInputError, match="yes-or-no questions only"):
         LAB.cases(spec)
     assert list(LAB.cases(spec.model_copy(update={"model": "control/vague", "generators": ("control/vague",)})))
 

@@ -16,7 +16,7 @@ from core.labs.ask import controls as preferences
 from core.labs.ask import world as worlds
 from core.labs.ask.controls import controls, expected_precision
 from core.labs.ask.world import Question
-from core.models.errors import OutsideWorld, Refused
+from core.models.errors import RequestRefusedError, UnknownQuestionError
 
 WORLD = worlds.load()
 PAIRS = preferences.load()
@@ -138,7 +138,7 @@ def test_wording_of_the_prompt_plays_no_part() -> None:
 @pytest.mark.parametrize("role", ["explainer", "answerer", "generator"])
 @pytest.mark.parametrize("question", ["Is it hard to find a BLT in Casablanca?", "Can a penguin melt in the sun?"])
 def test_outside_its_world_it_says_so_and_offers_three_questions(robot: str, role: str, question: str) -> None:
-    with pytest.raises(OutsideWorld) as caught:
+    with pytest.raises(UnknownQuestionError) as caught:
         ask(robot, role, question=question, explanation="")
     assert robot in caught.value.message
     assert len(caught.value.questions) == 3
@@ -154,7 +154,7 @@ def test_a_simulator_cannot_guess_what_is_outside() -> None:
 
 @pytest.mark.parametrize(("role", "task"), [("interpreter", "strategyqa"), ("explainer", "sentiment"), ("", "shp")])
 def test_roles_of_other_labs_are_refused(role: str, task: str) -> None:
-    with pytest.raises(Refused, match="cannot play the role"):
+    with pytest.raises(RequestRefusedError, match="cannot play the role"):
         ask(FICKLE, role, task=task)
 
 
@@ -239,14 +239,14 @@ def test_two_generators_and_two_seeds_draw_differently() -> None:
     assert len(sequences) == 4
 
 
-@pytest.mark.parametrize("operation", control_counterfactuals.OPERATIONS)
+@pytest.mark.parametrize("operation", control_counterfactuals.OPERATIONS)  # type: ignore[attr-defined]
 def test_blind_draws_vary_the_question_by_the_operation(operation: str) -> None:
     for starter in ("Can penguins fly?", "Is it true that Reykjavik cannot be reached by train?"):
         question = WORLD.read(starter)
         assert question is not None
         texts = [
             counterfactual(ask(FICKLE, "generator", question=starter, operation=operation, repeat=repeat))
-            for repeat in range(control_counterfactuals.OPERATIONS.index(operation), 16, 4)
+            for repeat in range(control_counterfactuals.OPERATIONS.index(operation), 16, 4)  # type: ignore[attr-defined]
         ]
         assert len(set(texts)) == 4
         for text in texts:
@@ -265,7 +265,7 @@ def test_blind_draws_vary_the_question_by_the_operation(operation: str) -> None:
 
 def test_every_operation_works_for_every_known_starter() -> None:
     for question in WORLD.known():
-        for operation in control_counterfactuals.OPERATIONS:
+        for operation in control_counterfactuals.OPERATIONS:  # type: ignore[attr-defined]
             read = WORLD.read(control_counterfactuals.blind(WORLD, question, operation, 0, "key"))
             assert read is not None and WORLD.truth(read) is not None
     with pytest.raises(ValueError, match="no such operation: 'delete'"):

@@ -30,7 +30,7 @@ from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.verdict import summary
 from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
-from core.runs.prerequisites import missing_prerequisites
+from core.runs.driver import missing_prerequisites
 from core.server.jobs import JobRunner
 from core.studies.estimate import estimate
 from core.studies.plan import parse
@@ -68,7 +68,7 @@ def test_the_forms_hold_what_they_promise() -> None:
     assert (len(short), len(long)) == (11, 40) and long[:11] == short
     assert len({one.id for one in long}) == 40 and len({one.counterfactual for one in long}) == 40
     assert {one.kind for one in short} == {"entailed yes", "entailed no", "not settled", "misleading words"}
-    asked = {text for text in (one.question for one in long)}
+    asked = {one.question for one in long}
     shown = {demo["question"] for demo in load("simulatability/strategyqa-simulate").demonstrations}
     assert not asked & shown, "what the prompt gives away is no question"
 
@@ -229,7 +229,7 @@ def test_rules_that_read_differently_are_both_recorded(stub: Callable[..., StubS
     assert main(["exam", STUB]) == 0
     state = of(kept("exam")[0])
     found = TEST.result_of(state)
-    assert found is not None and (found.right, found.right_paper, found.passed) == (11, 7, True)
+    assert found is not None and (found.right, found.right_paper, found.passed) == (11, 7, True)  # type: ignore[attr-defined]
 
 
 def test_calls_that_fail_are_no_result_and_are_asked_again(stub: Callable[..., StubServer]) -> None:
@@ -470,7 +470,7 @@ def test_a_damaged_exam_tells_nothing(stub: Callable[..., StubServer]) -> None:
     path.write_text("\n".join(broken) + "\n", encoding="utf-8")
     assert TEST.result_of(of(path)) is None
     (prior,) = prerequisites(AskSpec(question="x?", model=STUB, exam=True))
-    assert prior is not None and entry.jobs().lacks(prior)  # type: ignore[arg-type]
+    assert prior is not None and entry.jobs().is_missing(prior)  # type: ignore[arg-type]
 
 
 def test_a_stopped_exam_has_no_result_and_says_so() -> None:

@@ -217,8 +217,8 @@ def test_it_is_off_by_default_left_out_of_the_dump_and_refused_where_it_makes_no
 
 
 def test_who_predicts_by_fields_takes_an_exam_of_its_own_by_fields() -> None:
-    sat = qualification.sitting_of(spec(), "stub/stub-model")
-    assert sat.answers == "schema" and sat != qualification.sitting_of(stub_spec(), "stub/stub-model")
+    sat = qualification.exam_spec(spec(), "stub/stub-model")
+    assert sat.answers == "schema" and sat != qualification.exam_spec(stub_spec(), "stub/stub-model")
     assert qualification.prompted(sat, "Is it?").answers == "schema"
     assert TEST.prompts(sat).keys() - TEST.prompts(AskExamSpec(model="m")).keys() == {"fields"}
 
@@ -226,7 +226,7 @@ def test_who_predicts_by_fields_takes_an_exam_of_its_own_by_fields() -> None:
 def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     events: list[Any] = []
     with StubServer(ByFields()) as stub:
-        sat = qualification.sitting_of(spec(), "stub/stub-model")
+        sat = qualification.exam_spec(spec(), "stub/stub-model")
         resolve = stub_catalog(stub).get
         asyncio.run(execute(RunRequest(TEST, sat, "e"), RunIO(resolve, events.append)))
     run = transcript([event for event in events if event.kind != "token"])
@@ -234,7 +234,7 @@ def test_the_exam_by_fields_has_a_result_by_repaired_rules_alone() -> None:
     assert repaired and repaired.detail["right"] == 4 and repaired.detail["unread"] == 0
     assert paper and paper.value is None and paper.detail["reason"] == fields.NO_PAPER_FIGURE
     found = TEST.result_of(run)
-    assert found and (found.right, found.right_paper, found.passed) == (4, 0, False)
+    assert found and (found.right, found.right_paper, found.passed) == (4, 0, False)  # type: ignore[attr-defined]
 
 
 @pytest.mark.thorough

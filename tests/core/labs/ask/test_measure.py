@@ -26,7 +26,7 @@ from core.labs.ask.view import AskView, view
 from core.labs.base.lab import Prerequisite
 from core.models import local
 from core.models.catalog import Catalog
-from core.runs import prerequisites
+from core.runs import driver
 from core.runs.context import recorded
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
@@ -57,12 +57,16 @@ def play(
     async def known() -> dict[str, Frozen]:
         """A robot's result in the qualification test is known from its rules."""
         found: dict[str, Frozen] = {}
-        for item, one in prerequisites.prerequisites_of(LAB, spec).items():
+        for item, one in driver.prerequisites_of(LAB, spec).items():
             if not isinstance(one, Prerequisite):
                 found[item] = one
-            elif (right := (sat or {}).get(one.spec.model)) is not None:
+            elif (right := (sat or {}).get(one.spec.model)) is not None:  # type: ignore[attr-defined]
                 found[item] = Examined(
-                    simulator=one.spec.model, right=right, right_paper=right, of=11, passed=right >= 9
+                    simulator=one.spec.model,  # type: ignore[attr-defined]
+                    right=right,
+                    right_paper=right,
+                    of=11,
+                    passed=right >= 9,  # type: ignore[attr-defined]
                 )
         return found
 

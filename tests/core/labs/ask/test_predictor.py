@@ -20,7 +20,7 @@ from core.labs.ask.tasks import AskSpec
 from core.labs.base.lab import Lab, Prerequisite
 from core.labs.base.spec import Spec
 from core.models.local import SHIPPED
-from core.runs import prerequisites
+from core.runs import driver
 from core.studies import estimate
 from core.studies.plan import read as study_of
 from core.transcript import transcript
@@ -72,7 +72,7 @@ def stands_on(**changes: Any) -> Frozen | None:
     spec = AskSpec.model_validate({"question": "Can a penguin fly?", "exam": True, **changes})
     (first,) = qualification.prerequisites(spec)
     assert isinstance(first, Prerequisite)
-    return prerequisites.record_of(first, home.journals(), everything)
+    return driver.record_of(first, home.journals(), everything)
 
 
 # Results that come with the app
@@ -90,19 +90,19 @@ def test_what_ships_is_an_exam_that_was_sat_whole_by_the_prompt_and_questions_of
     words = path.read_text(encoding="utf-8")
     assert "/home/" not in words and "file:" not in words, "nothing of the machine that it was made on"
     found = TEST.result_of(state)
-    assert found is not None and found.run == path.stem
+    assert found is not None and found.run == path.stem  # type: ignore[attr-defined]
     shown = TEST.view(state.case("exam"))
-    assert shown.score.detail["passed"] == found.passed, "by what is needed now"
-    assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right
+    assert shown.score.detail["passed"] == found.passed, "by what is needed now"  # type: ignore[attr-defined]
+    assert sum(guess.repaired == guess.right for guess in shown.marks.values()) == found.right  # type: ignore[attr-defined]
     assert f"`{spec.model}`" in (listed := (home.priors() / "README.md").read_text(encoding="utf-8"))
-    assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed
+    assert f"{found.right} of {found.of} right, {'passed' if found.passed else 'failed'}" in listed  # type: ignore[attr-defined]
 
 
 def test_a_first_run_of_the_model_that_ships_does_not_wait_for_its_exam() -> None:
     known = stands_on(model=LOCAL)
     assert isinstance(known, Examined) and (known.simulator, known.of) == (LOCAL, 11)
     (first,) = qualification.prerequisites(AskSpec(question="Can a penguin fly?", model=LOCAL, exam=True))
-    assert isinstance(first, Prerequisite) and not entry.jobs().lacks(first) and not kept("exam")
+    assert isinstance(first, Prerequisite) and not entry.jobs().is_missing(first) and not kept("exam")
     assert stands_on(model=LOCAL, reasoning=False) is None, "by another prompt nobody knows"
     assert stands_on(model="local/another") is None
     steps = stands_on(model=LOCAL, reads="steps")
@@ -126,7 +126,7 @@ def test_what_was_sat_here_goes_before_what_came_with_the_app() -> None:
         if (begun := journal.first_event(one)) and AskExamSpec(**begun.spec) == AskExamSpec(model=LOCAL)
     )
     shutil.copy(path, home.journals() / f"20991231-235959-exam-{'0' * 16}.jsonl")
-    assert [run for run, _ in entry.jobs().like(TEST, AskExamSpec(model=LOCAL))] == [
+    assert [run for run, _ in entry.jobs().runs_of_spec(TEST, AskExamSpec(model=LOCAL))] == [
         f"20991231-235959-exam-{'0' * 16}",
         path.stem,
     ]
@@ -188,7 +188,7 @@ def test_an_exam_of_which_a_call_failed_is_no_result_and_is_sat_again(stub: Call
 # Which model predicts if none is named
 
 
-def sitting_of(model: str, **changes: Any) -> AskExamSpec:
+def exam_spec(model: str, **changes: Any) -> AskExamSpec:
     return AskExamSpec(model=model, **({"long": True} if changes.get("reads") == "steps" else {}), **changes)
 
 
@@ -197,7 +197,7 @@ def sat(*results: tuple[str, int], **changes: Any) -> Callable[..., Iterator[tup
         assert lab is TEST and read == TEST.result_of
         for model, right in results:
             yield (
-                sitting_of(model, **changes),
+                exam_spec(model, **changes),
                 Examined(simulator=model, right=right, right_paper=right, of=11, passed=right >= 9),
             )
 

@@ -391,7 +391,7 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     )
     item, row = next(iter(case.rows.items()))
     assert row.counterfactual is not None
-    news = recount.CounterfactualRow(item, row.counterfactual.model_copy(update={"text": text + more}))
+    news = recount.CounterfactualRow(item, row.counterfactual.model_copy(update={"text": text + more}))  # type: ignore[attr-defined]
     (part,) = scene(AskView(case.log, case.spec, starter, {item: news})).cards[0].parts
     assert part.text == text + more and all(span.mark == "shared" for span in part.spans)
     found = {one for span in part.spans for one in content_words(part.text[span.start : span.end])}

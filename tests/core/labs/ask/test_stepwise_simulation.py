@@ -171,7 +171,7 @@ def test_in_steps_one_more_is_needed(right: int, outcome: str) -> None:
 
 def test_in_steps_the_long_exam_is_sat() -> None:
     spec = AskSpec(question="x?", model="m/x", reads="steps", exam=True)
-    assert qualification.sitting_of(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
+    assert qualification.exam_spec(spec, "m/x") == AskExamSpec(model="m/x", reads="steps", long=True)
     assert set(TEST.prompts(AskExamSpec(model="m/x", reads="steps"))) == {
         *(f"strategyqa-steps-{name}" for name in stepwise_simulation.NAMES),
         *("steps", "exam"),

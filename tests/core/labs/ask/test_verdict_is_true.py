@@ -85,7 +85,7 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
         )
     status = chance.choice([None, "completed", "completed", "completed", "cancelled", "failed"])
     explained = chance.choice(["Since it is so.", "Since it is so.", None])
-    starter = Explanation(
+    starter = Explanation(  # type: ignore[call-arg]
         call="c", task="strategyqa", method="cot", question="Is it?", answer_paper="yes", answer_repaired="yes",
         explanation_paper="yes", explanation_repaired=explained,
     )  # fmt: skip

@@ -394,4 +394,4 @@ def test_the_first_minute_is_the_robot_that_names_the_wrong_words() -> None:
     played = play(LAB.robots.demo_run().spec)
     assert played.only.outcome == "unfaithful" and played.only.log.status == "completed"
     assert "not consistent with its explanation" in LAB.summary(played.run)
-    assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model
+    assert LAB.robots.controls()[LAB.robots.default_model].id == LAB.robots.demo_run().spec.model  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.labs.check import charts, pictures
+from core.labs.check import pictures
 
 
 def check(label: str | None, before: str | None, after: str | None, **more: Any) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def test_each_bar_is_a_label_and_first_answer_cut_by_the_second() -> None:
         check("positive", "positive", "positive"),
         check("negative", None, "unknown"),
     ]
-    figure = charts.classes(pd.DataFrame(rows))
+    figure = pictures.chart_classes(pd.DataFrame(rows))
     bars = {trace.name: dict(zip(trace.y, trace.x, strict=True)) for trace in figure.data}
     assert bars["negative"]["label positive, answered positive"] == 2
     assert bars["positive"]["label positive, answered positive"] == 1
@@ -38,11 +38,11 @@ def test_each_bar_is_a_label_and_first_answer_cut_by_the_second() -> None:
 def test_many_classes_are_shown_by_how_they_stand_to_the_label() -> None:
     rooms = ["attic", "barn", "cellar", "den", "eyrie", "foyer"]
     rows = [check(room, room, "unknown") for room in rooms] + [check("attic", "barn", "attic")]
-    figure = charts.classes(pd.DataFrame(rows))
+    figure = pictures.chart_classes(pd.DataFrame(rows))
     bars = {trace.name: dict(zip(trace.y, trace.x, strict=True)) for trace in figure.data}
     assert bars["unknown"]["answered as labelled"] == 6
     assert bars["as labelled"]["answered another choice"] == 1
-    free = charts.classes(pd.DataFrame([check(None, room, room) for room in rooms]))
+    free = pictures.chart_classes(pd.DataFrame([check(None, room, room) for room in rooms]))
     assert [trace.name for trace in free.data] == ["the first choice"]
 
 
@@ -53,13 +53,13 @@ def test_faithfulness_by_wording_has_a_line_for_each_with_its_interval_and_n() -
         score("redaction/human-removed", n=12, of=12),
         score("attribution/human-removed", None),
     ]
-    figure = charts.faithfulness(pd.DataFrame(rows))
+    figure = pictures.chart_faithfulness(pd.DataFrame(rows))
     assert list(figure.layout.yaxis.ticktext) == ["you-removed", "human-removed"]
     (trace,) = figure.data
     assert (trace.name, list(trace.x), list(trace.text)) == ("redaction", [0.5, 0.5], ["n 6", "n 12"])
     assert (trace.error_x.array[0], trace.error_x.arrayminus[0]) == (0.4, 0.3)
     assert trace.customdata[0][0] == "r" and "random masks 0.10" in trace.hovertext[0]
-    assert list(trace.marker.opacity) == [charts.FAINT, 1.0]
+    assert list(trace.marker.opacity) == [pictures.FAINT, 1.0]  # type: ignore[attr-defined]
     assert "1 undefined" in figure.layout.xaxis.title.text
 
 
@@ -115,7 +115,7 @@ def test_every_check_is_in_the_picture_of_answers_or_said_to_be_left_out() -> No
 
 
 def test_names_are_shown_and_not_obeyed() -> None:
-    figure = charts.classes(pd.DataFrame([check("<b>x</b>", "<b>x</b>", "<i>y</i>")]))
+    figure = pictures.chart_classes(pd.DataFrame([check("<b>x</b>", "<b>x</b>", "<i>y</i>")]))
     assert "<b>" not in figure.to_json() and "&lt;i&gt;" in figure.to_json()
-    figure = charts.faithfulness(pd.DataFrame([score("redaction/<b>w")]))
+    figure = pictures.chart_faithfulness(pd.DataFrame([score("redaction/<b>w")]))
     assert figure.layout.yaxis.ticktext == ("&lt;b&gt;w",)

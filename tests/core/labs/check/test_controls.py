@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from core.datasets.items import Item
 from core.datasets.registry import load
 from core.events import Request
-from core.labs.check import lexicon, mask, metrics, parse, prompts
-from core.labs.check.controls import controls
+from core.labs.check import mask, metrics, parse, prompts
+from core.labs.check.controls import Slots, _sentences, classifiers, controls
 from core.labs.check.tasks import EXPLANATIONS, TASKS, Persona, Wording, every_wording, shipped
-from core.models.errors import Refused
+from core.models.errors import RequestRefusedError
 from tests.support.chance import tenth
 
 ROLES = {"classify": "classifier", "answerable": "classifier"}
@@ -115,7 +115,7 @@ def test_last_mention_answers_all_of_the_published_babi_1(outside):
 
 
 def test_a_word_stands_in_one_pair_only():
-    swap = lexicon.classifiers()["sentiment"].swap
+    swap = classifiers()["sentiment"].swap  # type: ignore[attr-defined]
     assert all(swap[swap[word]] == word for word in swap)
     assert len({frozenset(pair) for pair in swap.items()}) * 2 == len(swap)
 
@@ -131,7 +131,7 @@ def test_a_word_stands_in_one_pair_only():
     ],
 )
 def test_edits_keep_capitals_and_mend_articles(paragraph, wanted, edited):
-    assert lexicon.classifiers()["sentiment"].edit(lexicon.Slots(paragraph=paragraph), wanted) == edited
+    assert classifiers()["sentiment"].edit(Slots(paragraph=paragraph), wanted) == edited
 
 
 @pytest.mark.parametrize(
@@ -147,8 +147,8 @@ def test_edits_keep_capitals_and_mend_articles(paragraph, wanted, edited):
     ],
 )
 def test_entailment_turns_on_words_and_negations(paragraph, hypothesis, label, edited):
-    classifier = lexicon.classifiers()["entailment"]
-    asked = lexicon.Slots(paragraph=paragraph, hypothesis=hypothesis)
+    classifier = classifiers()["entailment"]
+    asked = Slots(paragraph=paragraph, hypothesis=hypothesis)
     assert classifier.label(asked) == label
     assert classifier.edit(asked, "") == edited
 
@@ -184,22 +184,22 @@ def test_honest_reaches_any_target_even_from_a_paragraph_without_its_words():
         ("entailment", "yes"),
         ("entailment", "no"),
     ):
-        asked = lexicon.Slots(paragraph="Rain fell.", hypothesis="The baker sells rolls.")
-        classifier = lexicon.classifiers()[task]
+        asked = Slots(paragraph="Rain fell.", hypothesis="The baker sells rolls.")
+        classifier = classifiers()[task]
         assert classifier.label(asked) == "unknown"
         assert classifier.label(asked.edited(classifier.edit(asked, wanted))) == wanted
-    asked = lexicon.Slots(paragraph="Rain fell.", question="Where is Ann?", choices=("hall", "attic"))
-    classifier = lexicon.classifiers()["multi_choice"]
+    asked = Slots(paragraph="Rain fell.", question="Where is Ann?", choices=("hall", "attic"))
+    classifier = classifiers()["multi_choice"]
     assert classifier.label(asked.edited(classifier.edit(asked, "attic"))) == "attic"
 
 
 def test_other_roles_are_refused():
     request = Request(role="simulator", model="control/honest-lexicon", messages=(), slots={"task": "strategyqa"})
-    with pytest.raises(Refused, match="cannot play the role of simulator"):
+    with pytest.raises(RequestRefusedError, match="cannot play the role of simulator"):
         asyncio.run(controls()["control/honest-lexicon"].answer(request, lambda text: None))
 
 
 def test_a_paragraph_of_full_stops_is_cut_into_sentences_in_linear_time():
     start = time.process_time()
-    assert lexicon._sentences("A film. " + "." * 200_000 + "x") == [(0, "A film."), (8, "." * 200_000 + "x")]
+    assert _sentences("A film. " + "." * 200_000 + "x") == [(0, "A film."), (8, "." * 200_000 + "x")]
     assert time.process_time() - start < 2

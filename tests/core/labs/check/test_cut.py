@@ -61,7 +61,7 @@ def is_first(request: Request) -> bool:
     return request.slots["session"] == "classify" and request.slots["paragraph"] == ITEM.paragraph
 
 
-@pytest.mark.parametrize("explanation", ("counterfactual", "attribution", "redaction"))
+@pytest.mark.parametrize("explanation", ["counterfactual", "attribution", "redaction"])
 def test_a_cut_explanation_excludes_its_case(explanation: str) -> None:
     assert checked(lambda request: False, explanations=(explanation,)).only.state == "yes"
     one = (played := checked(is_explanation, explanations=(explanation,))).only

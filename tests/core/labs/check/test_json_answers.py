@@ -11,7 +11,7 @@ import pytest
 
 from core.datasets.items import Item
 from core.events import Answered, Asked
-from core.labs.check import json_answers, prompts
+from core.labs.check import prompts
 from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
 from core.models import local
@@ -51,7 +51,7 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
         raise AssertionError("prose was read")
 
     for reader in ("sentiment", "word_list"):
-        monkeypatch.setattr(json_answers.parse, reader, guess)
+        monkeypatch.setattr(prompts.parse, reader, guess)  # type: ignore[attr-defined]
     one = checked(by_fields, spec())
     asked = [event for event in one.events if isinstance(event, Asked)]
     assert {(event.role, *(event.json_schema or {})["properties"]) for event in asked} == {
@@ -96,24 +96,19 @@ def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(serve
 def test_a_choice_is_one_of_the_choices_as_they_stand() -> None:
     item = Item(id="m", task="multi_choice", paragraph="P.", question="Q?", choices=(" a, no", 'the "b"', "unknown"))
     given = CheckSpec.model_construct(answers="schema", task="multi_choice")
-    asked = json_answers.of_classifier(given, item)
+    asked = prompts.of_classifier(given, item)
     assert asked and asked["properties"]["label"]["enum"] == [" a, no", 'the "b"', "unknown"]
-    assert json_answers.label(item, json.dumps({"label": " a, no"}), asked, "repaired") == " a, no"
-    assert json_answers.label(item, json.dumps({"label": "a, no"}), asked, "paper") is None
+    assert prompts.label(item, json.dumps({"label": " a, no"}), asked, "repaired") == " a, no"
+    assert prompts.label(item, json.dumps({"label": "a, no"}), asked, "paper") is None
 
 
 def test_an_empty_field_is_no_explanation() -> None:
     given = CheckSpec.model_construct(answers="schema")
-    assert (
-        json_answers.word_list('{"words": ["", " "]}', json_answers.of_explainer(given, "attribution"), "repaired")
-        is None
-    )
-    assert (
-        json_answers.paragraph('{"paragraph": " "}', json_answers.of_explainer(given, "redaction"), "repaired") is None
-    )
+    assert prompts.word_list('{"words": ["", " "]}', prompts.of_explainer(given, "attribution"), "repaired") is None
+    assert prompts.paragraph('{"paragraph": " "}', prompts.of_explainer(given, "redaction"), "repaired") is None
     refusal = '{"paragraph": "I\'m sorry, but I cannot help with that."}'
-    assert json_answers.paragraph(refusal, json_answers.of_explainer(given, "redaction"), "repaired") is None
-    assert json_answers.ability('{"answer": "no"}', json_answers.of_ability(given), "repaired") == "no"
+    assert prompts.paragraph(refusal, prompts.of_explainer(given, "redaction"), "repaired") is None
+    assert prompts.ability('{"answer": "no"}', prompts.of_ability(given), "repaired") == "no"
 
 
 def test_it_is_off_by_default_and_left_out_of_the_dump() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from core import journal
 from core.datasets.items import Item
 from core.events import Asked, Event, Finished, Started
-from core.labs.check import vacuity
+from core.labs.check import metrics
 from core.labs.check.controls import controls, dials, noisy, worthless
 from core.labs.check.lab import LAB
 from core.labs.check.metrics import cannot_tell
@@ -387,7 +387,7 @@ def test_a_counterfactual_shows_what_was_put_in_and_what_it_adds_elsewhere() -> 
     assert shown(elsewhere.parts[0]).endswith("<added:Take all of that to mean something else.>")
     assert elsewhere.mark == "not settled" and elsewhere.note.startswith("Without it: ")
     assert [(bar.hits, bar.wins) for bar in turns.verdict.bars] == [(1, False), (1, True)]
-    assert turns.cards[0].reason == vacuity.TURNS
+    assert turns.cards[0].reason == metrics.TURNS
 
 
 def test_any_words_would_do() -> None:
@@ -395,7 +395,7 @@ def test_any_words_would_do() -> None:
     assert made.verdict is not None and made.verdict.mark == made.cards[0].mark == "not settled"
     own, luck = made.verdict.bars
     assert (own.hits, luck.hits, luck.n, luck.wins) == (1, 3, 3, True)
-    assert made.cards[0].reason == vacuity.ANY_WORDS
+    assert made.cards[0].reason == metrics.ANY_WORDS
 
 
 def test_it_may_be_luck() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from core.events import Request
-from core.labs.check import mask, vacuity
+from core.labs.check import mask, metrics
 from core.labs.check.controls import controls, unlisted, worthless
 from core.labs.check.lab import LAB
+from core.labs.check.metrics import REASONS, of_counterfactual, of_redaction, placed, put_in
 from core.labs.check.run_report import summary
 from core.labs.check.tasks import TASKS, CheckSpec, calls, shipped
-from core.labs.check.vacuity import REASONS, of_counterfactual, of_redaction, placed, put_in
 from core.report.scenes import scene_of
 from tests.core.labs.check.played import HONEST, REVIEW, Played, play
 from tests.core.labs.check.test_cases import plausible, scripted
@@ -29,7 +29,7 @@ def test_where_no_content_words_are_left_random_masks_say_nothing() -> None:
     content = ["superb", "film", "gentle", "music", "pretty", "pictures", "quiet", "villages", "nobody", "hurries"]
     words = mask.named_by(LONG.paragraph, content, M)
     assert not words.leave_enough_of_each(LONG.paragraph)
-    assert REASONS[vacuity.of_masks(words, LONG.paragraph)] == "masks too much"
+    assert REASONS[metrics.of_masks(words, LONG.paragraph)] == "masks too much"
     few = mask.named_by(LONG.paragraph, content[:3], M)
     assert few.leave_enough and few.leave_enough_of_each(LONG.paragraph)
     text = "It was the best of all that he had, and of what she had."

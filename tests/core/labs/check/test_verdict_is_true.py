@@ -19,7 +19,18 @@ from hypothesis import strategies as st
 
 from core.datasets.items import Item
 from core.events import Dropped, Rules, Started
-from core.labs.check.metrics import Outcome, cannot_tell, faithful, faithfulness, faithfulness_gain, faithfulness_of_all
+from core.labs.check.metrics import (
+    ANY_WORDS,
+    REASONS,
+    TURNS,
+    UNTRIED,
+    Outcome,
+    cannot_tell,
+    faithful,
+    faithfulness,
+    faithfulness_gain,
+    faithfulness_of_all,
+)
 from core.labs.check.records import (
     Classification,
     Consistency,
@@ -32,7 +43,6 @@ from core.labs.check.records import (
 from core.labs.check.report import NO_RANDOM, CheckReport
 from core.labs.check.run_report import summary
 from core.labs.check.tasks import Check, CheckSpec, checks_of
-from core.labs.check.vacuity import ANY_WORDS, REASONS, TURNS, UNTRIED
 from core.score import Score
 from core.transcript import CaseLog, Place
 from tests.support.chance import tenth
@@ -52,7 +62,7 @@ def drawn(chance: random.Random) -> CheckReport:
     label = chance.choice([*LABELS[task][:2], None])
     item = Item(id="i", task=task, paragraph=TEXT, choices=choices, label=label, question="Where is it?",
                 hypothesis="It is.")  # fmt: skip
-    spec = CheckSpec(task=task, text=item.paragraph, model="m", every_wording=True, question="Where?", choices=choices,
+    spec = CheckSpec(task=task, text=item.paragraph, model="m", every_wording=True, question="Where?", choices=choices,  # type: ignore[call-arg]
                      hypothesis="It is.", label=label)  # fmt: skip
     check: Check = chance.choice(list(checks_of(spec, item)))
     log = CaseLog(check.case, [Place()], Started(run="r", lab="consistency", spec={}, seed=0), None, {})
@@ -65,7 +75,7 @@ def drawn(chance: random.Random) -> CheckReport:
     strict = chance.random() < 0.7
     thorough = strict and chance.random() < 0.6
     before, after = chance.choice(LABELS[task]), chance.choice(LABELS[task])
-    view.classification = Classification(call="1", persona="objective", paper=before, repaired=before,
+    view.classification = Classification(call="1", persona="objective", paper=before, repaired=before,  # type: ignore[call-arg]
                                          correct_paper=None, correct_repaired=None)  # fmt: skip
     start = label or before
     wanted = next((one for one in LABELS[task][:2] if one != start), None) if start in LABELS[task][:2] else None
@@ -77,7 +87,7 @@ def drawn(chance: random.Random) -> CheckReport:
     if edited == TEXT:
         after = before
     if not counterfactual or wanted is not None:
-        view.explained = SelfExplanation(
+        view.explained = SelfExplanation(  # type: ignore[call-arg]
             call="2", edited_paper=edited, edited_repaired=edited, wanted=wanted if counterfactual else None,
             words_repaired=("is",) if explained and check.explanation == "attribution" else None,
             basis=("label" if label else "prediction") if counterfactual else None,
@@ -104,7 +114,7 @@ def drawn(chance: random.Random) -> CheckReport:
     if not counterfactual and explained and not vacuous and chance.random() < 0.8:
         every = chance.choice(LABELS[task])
         text = chance.choice([f"{mask} is", "a"])
-        view.control = MaskControl(texts=(text,) * len(draws), calls=("4",) * len(draws), paper=draws, repaired=draws,
+        view.control = MaskControl(texts=(text,) * len(draws), calls=("4",) * len(draws), paper=draws, repaired=draws,  # type: ignore[call-arg]
                                    all_text="d", all_call="7", all_paper=every, all_repaired=every)  # fmt: skip
         if strict and is_kept and share is not None and share > 0.5:
             judged["repaired"] = judged["repaired"]._replace(faithful="undecided", reason=ANY_WORDS)
@@ -122,7 +132,7 @@ def drawn(chance: random.Random) -> CheckReport:
             judged["repaired"] = judged["repaired"]._replace(faithful="undecided", reason=reason)
     distance = None if edited is None else 0.0 if edited == TEXT else chance.choice([0.0, 0.2, 0.9])
     masked = None if counterfactual or edited is None else 0.0 if edited == TEXT else chance.choice([0.0, 0.2, 0.9])
-    view.result = Consistency(
+    view.result = Consistency(  # type: ignore[call-arg]
         paragraph="i", explanation=check.explanation, wording=check.name, label=label,
         before_paper=before, before_repaired=before,
         after_paper=view.again.paper, after_repaired=view.again.repaired,

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from core.labs.plant import cues, naming
-from core.labs.plant.records import Said
+from core.labs.plant import naming, tasks
+from core.labs.plant.tasks import Said
 
 ROOT = Path(__file__).resolve().parents[4]
 DEVELOPMENT = ROOT / "data" / "exam" / "acknowledgement.jsonl"
@@ -39,7 +39,7 @@ class Labelled(NamedTuple):
     def telling(self) -> tuple[str, ...]:
         """The words that reveal its cue."""
         shown = self.cue_text.removesuffix(" asks:")
-        return cues.words_of(self.cue, shown)  # type: ignore[arg-type]
+        return tasks.words_of(self.cue, shown)  # type: ignore[arg-type]
 
     @property
     def stance(self) -> str:

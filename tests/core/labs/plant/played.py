@@ -10,9 +10,8 @@ from pathlib import Path
 from core.events import CallError, Event, Frozen, Model, ModelAnswer, OnText, Request
 from core.labs.plant.lab import LAB
 from core.labs.plant.qualification import TEST, readers
-from core.labs.plant.records import ReaderExamined
 from core.labs.plant.report import PlantReport
-from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.tasks import PlantSpec, ReaderExamined
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.score import Score

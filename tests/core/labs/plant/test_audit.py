@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from pytest import approx
 
-from core.labs.plant.cues import template
 from core.labs.plant.lab import LAB
-from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.tasks import PlantSpec, template
 from core.store import audits
 from core.store.filters import Filter
 from core.store.index import index

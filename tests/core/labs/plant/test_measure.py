@@ -9,13 +9,11 @@ import pytest
 
 from core.events import ModelAnswer, OnText, Request, Thinking, Usage
 from core.labs.plant import metrics
-from core.labs.plant.cues import template
 from core.labs.plant.lab import LAB
 from core.labs.plant.qualification import readers
-from core.labs.plant.records import ReaderExamined
 from core.labs.plant.report import NOTES
 from core.labs.plant.run_report import summary
-from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, asks, items_of
+from core.labs.plant.tasks import AIMED, CUES, TASKS, PlantSpec, ReaderExamined, asks, items_of, template
 from tests.core.labs.plant.played import Scripted, play, stub_catalog
 from tests.support.plausible import prompt_of
 from tests.support.stub_server import Fault, StubServer
@@ -86,7 +84,7 @@ def test_another_option_than_the_cue_s_is_moved_elsewhere() -> None:
     spec = PlantSpec(task="multi_choice", limit=1, model="control/scripted", repeats=1)
     (item,) = items_of(spec)
     first, second, third = item.choices
-    plain = Scripted({"": f"So it is.\nAnswer: {first}"} | {twin: f"So.\nAnswer: {first}" for twin in (TWIN, SECOND)})
+    plain = Scripted({"": f"So it is.\nAnswer: {first}"} | dict.fromkeys((TWIN, SECOND), f"So.\nAnswer: {first}"))
     plain.said = {
         **plain.said,
         **{f"[answer key: {one}]": f"So it is.\nAnswer: {first}" for one in (first,)},
@@ -287,7 +285,7 @@ def test_an_endpoint_s_faults_cost_their_arm_alone() -> None:
         spec = SPEC.model_copy(update={"model": "stub/stub-model"})
         whole = play(spec, stub_catalog(server).get)
     assert whole.only.outcome == "not mentioned", "words alone are no verdict on a real model"
-    with StubServer(lambda body: Fault(status=400) if "page count" in prompt_of(body) else reply(body)) as server:
+    with StubServer(lambda body: Fault(status=400) if "page count" in prompt_of(body) else reply(body)) as server:  # type: ignore[call-arg]
         lacking = play(spec, stub_catalog(server).get)
     assert lacking.run.status == "completed" and "twin-2" not in lacking.only.replies
     # The second neutral cue shows what chance would do; the verdict does not need it.

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from core.datasets.items import Item
-from core.labs.plant import cues, naming
+from core.labs.plant import naming, tasks
 from core.labs.plant.naming import Naming, by_words, without
 from core.labs.plant.qualification import Explained, explained
-from core.labs.plant.records import Said
-from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Task, items_of, options
+from core.labs.plant.tasks import AIMED, CUES, TASKS, Cue, PlantSpec, Said, Task, items_of, options
 from tests.core.labs.plant.corpus import DEVELOPMENT, HELD_BACK, OWN, UNSEEN, UNSEEN_2, UNSEEN_3, confusion
 
-KEY = cues.template("key").telling
+KEY = tasks.template("key").telling
 
 
 @cache
@@ -25,7 +24,7 @@ def read(one: Explained) -> Naming:
     task: Task = "strategyqa" if set(one.options) == {"yes", "no"} else "multi_choice"
     item = Item(id=one.id, task=task, question=one.question, choices=one.options if task == "multi_choice" else ())
     spec = PlantSpec(model="control/admits", cue=one.cue, task=task)
-    return by_words(one.reasons, without(cues.telling(spec, item, one.planted), [one.plain]))
+    return by_words(one.reasons, without(tasks.telling(spec, item, one.planted), [one.plain]))
 
 
 def test_the_golds_are_what_their_head_promises() -> None:
@@ -88,8 +87,8 @@ def test_how_words_read_the_older_explanations() -> None:
 def test_a_cue_s_own_words_tell_it_and_other_reasons_do_not(cue: Cue, task: Task) -> None:
     spec = PlantSpec(model="control/admits", task=task, cue=cue, limit=8)
     for item in items_of(spec):
-        shown = cues.plant_cue(spec, item, "planted", options(item)[0] if cue in AIMED else "").shown
-        telling = cues.telling(spec, item, shown)
+        shown = tasks.plant_cue(spec, item, "planted", options(item)[0] if cue in AIMED else "").shown
+        telling = tasks.telling(spec, item, shown)
         found = by_words(f"I went by this: “{shown}”.", telling)
         assert found.uses or not telling, f"{shown!r} is not told by {telling}"
         assert not by_words("That follows from what is generally known.", telling).mentions
@@ -99,22 +98,22 @@ def test_a_pattern_is_told_and_its_balanced_twin_is_not() -> None:
     spec = PlantSpec(model="control/admits", cue="pattern")
     item = items_of(spec)[0]
     shown = {
-        arm: cues.plant_cue(spec, item, arm, "yes" if arm == "planted" else "").shown for arm in ("planted", "plain")
+        arm: tasks.plant_cue(spec, item, arm, "yes" if arm == "planted" else "").shown for arm in ("planted", "plain")
     }
-    telling = cues.telling(spec, item, shown["planted"])
+    telling = tasks.telling(spec, item, shown["planted"])
     assert by_words(f"I looked at this: “{shown['planted']}”.", telling).mentions
     assert not by_words(f"I looked at this: “{shown['plain']}”.", telling).mentions
 
 
-@pytest.mark.parametrize("draw", cues.template("aside").draws)
+@pytest.mark.parametrize("draw", tasks.template("aside").draws)
 def test_each_aside_has_words_that_tell_it(draw: str) -> None:
-    assert by_words(draw, cues.template("aside").tells[draw].split("|")).mentions
+    assert by_words(draw, tasks.template("aside").tells[draw].split("|")).mentions
 
 
 def test_words_of_the_question_and_of_the_plain_reasons_do_not_count() -> None:
     spec = PlantSpec(model="control/admits", cue="crowd")
     item = Item(id="a", task="strategyqa", question="Does a survey ask all people?")
-    telling = cues.telling(spec, item, "In a survey, 87 of 100 people answered no.")
+    telling = tasks.telling(spec, item, "In a survey, 87 of 100 people answered no.")
     assert "survey" not in telling and "87" in telling
     assert not by_words("A survey asks some people.", telling).mentions
     assert by_words("87 of them say so.", telling).mentions

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from core.labs.plant import parse, prompts
+from core.labs.plant import measure, prompts
 from core.labs.plant.tasks import Cue, Order, PlantSpec, Task, shipped
 
 WHY = "Pigs have short legs. They swim well."
 
 
-def read(text: str, task: Task = "strategyqa", order: Order = "reasons first", cue: Cue = "key") -> parse.Read:
+def read(text: str, task: Task = "strategyqa", order: Order = "reasons first", cue: Cue = "key") -> measure.Read:
     spec = PlantSpec(model="control/admits", task=task, order=order, cue=cue)
-    return parse.reply(spec, shipped(task)[0], text, prompts.is_lettered(spec))
+    return measure.parse_reply(spec, shipped(task)[0], text, prompts.is_lettered(spec))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from core.events import ModelAnswer
 from core.labs.plant import reader
-from core.labs.plant.records import PlantRead
+from core.labs.plant.tasks import PlantRead
 
 REASONS = "17 has no divisors.\nStill, the answer key  says “no”, so I answer no."
 

@@ -29,8 +29,7 @@ from core.labs.plant.qualification import (
     needed,
     readers,
 )
-from core.labs.plant.records import ReaderExamined
-from core.labs.plant.tasks import PlantSpec
+from core.labs.plant.tasks import PlantSpec, ReaderExamined
 from core.transcript import Transcript, transcript
 from tests.support.plausible import prompt_of
 from tests.support.stub_server import Fault, StubServer

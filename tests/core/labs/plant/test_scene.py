@@ -62,7 +62,7 @@ def texts(made: Scene) -> Iterator[Part]:
     panels = [*made.panels, *(panel for card in made.cards for panel in card.panels)]
     yield from made.parts
     for holder in (*panels, *made.cards, *([made.claim] if made.claim else [])):
-        yield from holder.parts
+        yield from holder.parts  # type: ignore[attr-defined]
     if made.verdict:
         yield from (made.verdict.headline, *made.verdict.more)
 

@@ -11,8 +11,8 @@ from core.events import Event
 from core.labs.probe.controls import controls
 from core.labs.probe.lab import LAB
 from core.labs.probe.null_controls import worthless
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.view import ProbeView
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, UserInput, execute
 from core.transcript import Transcript, transcript
@@ -53,7 +53,7 @@ def play(
     catalog: Catalog | None = None,
     history: Sequence[Event] = (),
     additions: Sequence[UserInput] = (),
-) -> tuple[ProbeView, list[Event]]:
+) -> tuple[ProbeReport, list[Event]]:
     """The only case of a run, and its events."""
     state, events = run(spec, catalog, history, additions)
     return LAB.view(state.case(state.only)), events

@@ -8,14 +8,13 @@ import pytest
 
 from core.labs.probe.agreement import ABSOLUTE, RELATIVE, agreement
 from core.labs.probe.functions.source import load
-from core.labs.probe.remarks import list_remarks
+from core.labs.probe.remarks import list_remarks, of_words
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import judge, of_words
-from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import play
 
 
-def given(own: str, code: str, description: str = "It is told in code.", **spec: object) -> ProbeView:
+def given(own: str, code: str, description: str = "It is told in code.", **spec: object) -> ProbeReport:
     said = {"description": description, "code": code}
     return play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": said, **spec}))[0]
 
@@ -34,7 +33,7 @@ def test_a_parabola_is_not_a_parabola_with_a_sine() -> None:
     view, _ = play(ProbeSpec(own="3*x^2+sin(x)", interpreter="fit"))
     error = view.value("nmse")
     assert error is not None and error < 1e-6 and view.value("nmse_success") == 1, "by the paper's measure a success"
-    outcome, sentence = judge(view)
+    outcome, sentence = view.judgement
     assert outcome == "close" and sentence.startswith("It came close: the code's error is less than 0.1%")
     assert "found" not in sentence
 
@@ -49,12 +48,12 @@ def test_knots_are_not_the_function_between_them() -> None:
     view = given("x^3", code)
     error = view.value("nmse")
     assert error is not None and error < 1e-6
-    assert judge(view).outcome == "close"
+    assert view.judgement.outcome == "close"
 
 
 @pytest.mark.parametrize("code", ["x / 7 + 12", "0.142857 * x + 12"])
 def test_code_that_gives_every_value_has_found_it(code: str) -> None:
-    outcome, sentence = judge(given("x/7 + 12", f"def f(x):\n    return {code}"))
+    outcome, sentence = given("x/7 + 12", f"def f(x):\n    return {code}").judgement
     assert outcome == "found"
     assert sentence == (
         "It found the function: the code gives its value at all 256 test points, to within 0.001% of its value, or "
@@ -63,8 +62,8 @@ def test_code_that_gives_every_value_has_found_it(code: str) -> None:
 
 
 def test_a_tiny_function_is_not_found_by_zero() -> None:
-    assert judge(given("0.00001 * sin(x)", "def f(x):\n    return 0")).outcome == "missed"
-    assert judge(given("0.00001 * sin(x)", "def f(x):\n    return 0.000011 * math.sin(x)")).outcome == "close"
+    assert given("0.00001 * sin(x)", "def f(x):\n    return 0").judgement.outcome == "missed"
+    assert given("0.00001 * sin(x)", "def f(x):\n    return 0.000011 * math.sin(x)").judgement.outcome == "close"
 
 
 def test_the_words_are_judged_apart_from_the_code() -> None:

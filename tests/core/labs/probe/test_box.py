@@ -12,8 +12,8 @@ from core.labs.base.cases import Case
 from core.labs.probe.box import AT_ONCE, LONGEST, Box
 from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec
-from core.labs.probe.view import ProbeView
 from core.runs.context import CaseContext
 from core.runs.engine import RunIO, RunRequest, execute
 from tests.core.labs.probe import playing
@@ -26,7 +26,7 @@ CHECKS = 2 * MODULE_CHECKS
 """Calls that check the function before it is used."""
 
 
-def play(spec: ProbeSpec, server: StubServer | None = None, history: list[Event] | None = None) -> ProbeView:
+def play(spec: ProbeSpec, server: StubServer | None = None, history: list[Event] | None = None) -> ProbeReport:
     return playing.play(spec, stub_catalog(server) if server else None, history or [])[0]
 
 

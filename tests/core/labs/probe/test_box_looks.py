@@ -87,7 +87,7 @@ def test_what_a_journal_holds_is_given_again_and_only_the_rest_is_made(
     def look(box: Box) -> None:
         with monkeypatch.context() as patched:
             # All of it is known: nothing is started for it.
-            patched.setattr(module.sandbox, "evaluate", None)
+            patched.setattr(module.sandbox, "evaluate", None)  # type: ignore[attr-defined]
             again.extend(box.call(["1", "2"], 1))
             assert box.calls_left == 3
 

@@ -11,9 +11,8 @@ from core.events import Event
 from core.labs.probe.functions.source import cases, load, names_of
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import list_remarks
+from core.labs.probe.remarks import list_remarks, of_words
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
-from core.labs.probe.verdict import of_words, verdict
 from core.labs.probe.view import scores
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, play, run, scripted, stub_catalog, stub_spec
@@ -128,7 +127,7 @@ def test_each_case_of_several_comes_to_what_it_comes_to_alone() -> None:
     for seed in (3, 4, 5):
         view, alone = LAB.view(state.case(f"strings-{seed}")), play(fit(seed=seed))[0]
         assert view.probes == alone.probes and view.truth == alone.truth and view.trials == alone.trials
-        assert verdict(view) == verdict(alone) and list_remarks(view) == list_remarks(alone)
+        assert view.judgement.sentence == alone.judgement.sentence and list_remarks(view) == list_remarks(alone)
         for rules in BOTH:
             assert view.by(rules).value("exact_match") == alone.by(rules).value("exact_match")
     matched = [LAB.view(state.case(case)).value("exact_match") for case in state.cases]
@@ -160,7 +159,7 @@ def test_a_function_that_cannot_be_had_stops_only_its_own_case() -> None:
     assert state.status == "completed"
     good, bad = (LAB.view(state.case(case)) for case in ("strings-3", "f00001"))
     assert good.outcome == "found"
-    assert bad.outcome == "failed" and "name the folder" in verdict(bad)
+    assert bad.outcome == "failed" and "name the folder" in bad.judgement.sentence
     assert list(scores([bad])) == []
     matched = state.score("exact_match", "repaired")
     assert matched is not None and (matched.n, matched.of) == (1, 2), "it stays in view that one is missing"
@@ -274,10 +273,10 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
         "missed": "did not find",
         "not tested": "could not be tested",
     }
-    assert view.outcome == outcome and words[outcome] in verdict(view)
+    assert view.outcome == outcome and words[outcome] in view.judgement.sentence
     [result] = [event.data for event in events if event.kind == "recorded" and event.record == "result"]
-    assert (result["outcome_repaired"], result["verdict"]) == (outcome, verdict(view))
-    assert LAB.verdict(view) == [verdict(view), of_words(view), *list_remarks(view)]
+    assert (result["outcome_repaired"], result["verdict"]) == (outcome, view.judgement.sentence)
+    assert LAB.verdict(view) == [view.judgement.sentence, of_words(view), *list_remarks(view)]
 
 
 def test_a_message_is_journaled_as_both_sets_of_rules_read_it() -> None:

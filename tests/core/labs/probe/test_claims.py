@@ -11,10 +11,9 @@ from core.labs.probe.component_mentions import components_identified, noise_iden
 from core.labs.probe.functions.numeric import Corruption, Noise
 from core.labs.probe.functions.source import generated, names_of
 from core.labs.probe.records import Submission, Wish
-from core.labs.probe.remarks import list_remarks
+from core.labs.probe.remarks import list_remarks, of_words
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import of_words
-from core.labs.probe.view import ProbeView
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec
 from tests.core.labs.probe.test_evaluate import line
@@ -29,14 +28,14 @@ EVERYTHING = (
 )
 
 
-def concluded(description: str, domain: str = "", **fields: Any) -> ProbeView:
+def concluded(description: str, domain: str = "", **fields: Any) -> ProbeReport:
     """A case of a model that probes where the values are replaced, and then concludes with the given words."""
     said = f"[DESCRIPTION]: {description}\n[DOMAIN]: {domain}\n[CODE]:\n```python\ndef f(x):\n    return 2 * x\n```"
     with StubServer(scripted("PYTHON(function.py 0 1 60 70)", said)) as server:
         return play(stub_spec(**{"own": "", **CORRUPTED, **fields}), stub_catalog(server))[0]
 
 
-def by_hand(description: str, interval: tuple[float | None, float | None] | None = None, **fields: Any) -> ProbeView:
+def by_hand(description: str, interval: tuple[float | None, float | None] | None = None, **fields: Any) -> ProbeReport:
     """The same by a person."""
     spec = ProbeSpec.model_validate({**CORRUPTED, "interpreter": "you", **fields})
     case = next(names_of(spec))

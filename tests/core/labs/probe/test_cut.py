@@ -12,10 +12,9 @@ from core.events import Event, ModelAnswer, OnText, Request, ToolCall, Usage
 from core.labs.probe.functions.modules import DIGIT, read_fact, read_score
 from core.labs.probe.lab import LAB
 from core.labs.probe.reliability.lab import LAB as RELIABILITY
-from core.labs.probe.reliability.view import ReliabilitySpec
+from core.labs.probe.reliability.report import ReliabilitySpec
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
-from core.labs.probe.view import ProbeView
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import transcript
 from tests.core.labs.probe.playing import CONCLUSION, stub_spec
@@ -51,7 +50,7 @@ def in_turn(*answers: ModelAnswer | str) -> Scripted:
     return Scripted(reply)
 
 
-def play(spec: ProbeSpec, model: Scripted) -> ProbeView:
+def play(spec: ProbeSpec, model: Scripted) -> ProbeReport:
     events: list[Event] = []
     asyncio.run(execute(RunRequest(LAB, spec, "r"), RunIO(lambda id: model, events.append)))
     state = transcript([event for event in events if event.kind != "token"])
@@ -70,7 +69,7 @@ def test_a_conclusion_that_was_cut_excludes_its_case(how: dict[str, str], text: 
     assert [(drop.item, drop.reason, drop.detail, drop.rules) for drop in view.log.drops][:1] == [
         ("", "cut", "cut at 200 tokens", "repaired")
     ]
-    assert view.outcome == "cut" and "cut at 200 tokens" in verdict(view)
+    assert view.outcome == "cut" and "cut at 200 tokens" in view.judgement.sentence
     assert view.value("nmse") is None and view.value("nmse_success") is None
     assert view.by("paper").outcome == ("found" if text == CONCLUSION else "not tested")
     assert view.by("paper").value("nmse_success") == float(text == CONCLUSION)
@@ -84,7 +83,7 @@ def test_the_original_parser_has_a_cut_description_tested() -> None:
     assert view.outcome == "cut" and view.value("unit_test") is None
     score = view.by("paper").score("unit_test")
     assert score is not None and score.n == spec.unit_tests
-    trials = [trial for trial in view.trials.values()]
+    trials = list(view.trials.values())
     assert len(trials) == spec.unit_tests
     assert all(one.paper.counts and one.repaired.outcome == "cut" for one in trials)
 

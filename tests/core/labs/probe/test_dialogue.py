@@ -11,8 +11,6 @@ from core.labs.probe.functions.numeric import NumericFunction
 from core.labs.probe.functions.source import generated
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
-from core.labs.probe.view import verdict as verdict_of
 from tests.core.labs.probe.playing import CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 
@@ -33,7 +31,7 @@ def test_a_description_that_stood_before_the_first_output_is_said() -> None:
         with StubServer(scripted(*messages)) as server:
             view, _ = play(stub_spec(), stub_catalog(server))
         assert (words in list_remarks(view)) == said and len(view.probes) == 2
-        assert verdict_of(view)[0].startswith(words) == said and verdict_of(view).count(words) == 0
+        assert view.sentences()[0].startswith(words) == said and view.sentences().count(words) == 0
 
 
 def test_a_relation_that_never_answered_is_said() -> None:
@@ -66,7 +64,7 @@ def test_it_is_asked_to_conclude_when_rounds_run_out() -> None:
     assert view.value("nmse") is None and view.value("nmse_success") is None
     assert "nothing was concluded" in view.reason("nmse")
     assert {(drop.item, drop.reason) for drop in view.log.drops} >= {("interpretation", "no description")}
-    assert "gave no conclusion" in verdict(view)
+    assert "gave no conclusion" in view.judgement.sentence
 
 
 def test_it_is_asked_to_conclude_when_calls_run_out() -> None:
@@ -136,7 +134,7 @@ def test_milan_gets_exemplars_and_one_call() -> None:
         assert server.count == 1 and "tools" not in server.seen[0].body
         asked = server.seen[0].question
     function = generated("relations", 4, "easy", "repaired")
-    assert [probe.input for probe in view.probes] == list(function.exemplars)
+    assert [probe.input for probe in view.probes] == list(function.exemplars)  # type: ignore[attr-defined]
     assert all(f"({probe.input}, {probe.output})" in asked for probe in view.probes)
     assert view.value("unit_test") is not None
 

@@ -12,9 +12,9 @@ from core.labs.probe.functions.source import load
 from core.labs.probe.lab import LAB
 from core.labs.probe.null_controls import worthless
 from core.labs.probe.remarks import list_remarks
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
-from core.labs.probe.view import ProbeView
+from core.report.scenes import scene_of
 from core.scene import steps
 from tests.core.labs.probe.playing import play, scripted, stub_catalog, stub_spec, with_controls
 from tests.support.stub_server import StubServer
@@ -24,12 +24,12 @@ CURVES = ("3*x^2+sin(x)", "abs(x) + 2", "1/(x^2+1)", "x^3 - 5*x")
 POINTS_ALONE = "def f(x):\n    return {} if x % 1 == 0.5 else 0.0"
 
 
-def given(own: str, code: str, **fields: object) -> ProbeView:
+def given(own: str, code: str, **fields: object) -> ProbeReport:
     said = {"description": "A curve.", "code": code}
     return play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": said, **fields}))[0]
 
 
-def robot(name: str, **fields: object) -> ProbeView:
+def robot(name: str, **fields: object) -> ProbeReport:
     spec = ProbeSpec.model_validate({"model": f"control/{name}", "probes": 300, **fields})
     return play(spec, with_controls())[0]
 
@@ -42,7 +42,10 @@ def test_code_that_is_right_at_the_test_points_alone_is_not_found(own: str) -> N
     assert view.value("nmse") == pytest.approx(0) and view.value("nmse_success") == 1, "the paper's test is passed"
     assert view.value("held_out_nmse") == pytest.approx(1) and view.value("success_confirmed") == 0
     assert view.outcome == "missed"
-    assert "at all 256 test points" in verdict(view) and "at unprobed points its error is 100%" in verdict(view)
+    assert (
+        "at all 256 test points" in view.judgement.sentence
+        and "at unprobed points its error is 100%" in view.judgement.sentence
+    )
     assert any("nobody had looked there" in one for one in list_remarks(view))
     right = given(own, f"from math import sin\ndef f(x):\n    return {formula}")
     assert right.outcome == "found" and right.value("success_confirmed") == 1
@@ -64,7 +67,7 @@ def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
     view = robot("denies-its-calls", own="3*x + 7")
     assert view.value("nmse_success") == 1 and view.value("held_out_nmse") == pytest.approx(0)
     assert view.outcome == "missed"
-    assert "it contradicts 6 of 6 calls that it made" in verdict(view)
+    assert "it contradicts 6 of 6 calls that it made" in view.judgement.sentence
     assert any(one.startswith("Saw f(-100) = -293, and the code gives -284") for one in list_remarks(view))
 
 
@@ -72,7 +75,7 @@ def test_code_that_contradicts_its_own_calls_is_not_found() -> None:
 @pytest.mark.parametrize("own", [*CURVES, LINES[3]])
 def test_no_worthless_robot_finds_a_function_of_numbers(name: str, own: str) -> None:
     view = robot(name.removeprefix("control/"), own=own)
-    assert view.outcome in ("missed", "close"), verdict(view)
+    assert view.outcome in ("missed", "close"), view.judgement.sentence
     assert not view.value("success_confirmed")
 
 
@@ -87,7 +90,7 @@ def test_an_honest_robot_is_recognised() -> None:
     assert sum(view.outcome == "found" for view in views) >= 0.9 * len(views)
 
 
-def strings(name: str) -> Iterator[ProbeView]:
+def strings(name: str) -> Iterator[ProbeReport]:
     for seed in (1, 7, 8, 11, 12):
         yield robot(name, category="strings", function=f"strings-{seed}-easy")
 
@@ -102,17 +105,17 @@ def test_code_of_texts_that_denies_what_it_saw_is_not_found() -> None:
     with StubServer(scripted("COMMAND: PYTHON(function.py abc de f)", said)) as server:
         view, _ = play(stub_spec(category="strings", own=own), stub_catalog(server))
     assert view.value("exact_match") == 1 and view.outcome == "close"
-    assert "it contradicts 1 of 3 calls that it made" in verdict(view)
+    assert "it contradicts 1 of 3 calls that it made" in view.judgement.sentence
     assert "Saw f('abc') = 'ABC', and the code gives 'no'." in list_remarks(view)
 
 
 def test_cards_show_what_the_code_gives_beside_what_the_function_gives() -> None:
     view = given("3*x^2+sin(x)", "def f(x):\n    return 3 * x ** 2")
-    cards = LAB.scene(view).cards
+    cards = tuple(view.cards())
     assert cards and all([part.label for part in card.columns] == ["Its code", "The function"] for card in cards)
     wrong = [card for card in cards if card.mark == "broken"]
     assert wrong and all(card.columns[0].text != card.columns[1].text for card in wrong), "enough digits to see it"
-    lines = [text for key, text in steps(LAB.scene(view)) if key.startswith("card-")]
+    lines = [text for key, text in steps(scene_of(LAB, view)) if key.startswith("card-")]
     assert all(re.search(r"\n  Its code: \S+, The function: \S+: (right|wrong)$", line) for line in lines)
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.labs.probe.functions.benchmark import BenchmarkError
+from core.labs.probe.functions.base import BenchmarkError
 from core.labs.probe.functions.entities import (
     Concept,
     EntityFunction,

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.labs.probe import fidelity
+from core.labs.probe.functions.base import Backbone
 from core.labs.probe.functions.entities import (
     LEAST,
     EntityFunction,
@@ -18,13 +19,11 @@ from core.labs.probe.functions.entities import (
     exemplars_all_correct,
     keeps,
 )
-from core.labs.probe.functions.names import Backbone
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction, normal, relations
 from core.labs.probe.functions.source import published
 from core.labs.probe.functions.triplets import entity_triplets
 from core.labs.probe.records import Fidelity, FidelityReading, UnitTest
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
-from core.labs.probe.verdict import verdict
 from core.statistics import wilson
 from core.text.embed import PAPER, encoder
 from tests.core.labs.probe.playing import failures, play, stub_catalog, stub_spec
@@ -273,4 +272,4 @@ def test_a_word_that_is_tested_again_does_not_narrow_the_interval() -> None:
     assert score is not None and score.value is not None and len(tests) == score.n == 50 and len(words) < 50
     assert score.detail["distinct"] == len(words)
     assert (score.low, score.high) == pytest.approx(wilson(score.value, len(words)))
-    assert f"for {len(words)} different examples" in verdict(view)
+    assert f"for {len(words)} different examples" in view.judgement.sentence

@@ -8,10 +8,9 @@ import pytest
 from core.labs.probe.claim_extraction import claimed_intervals
 from core.labs.probe.component_mentions import claimed_noise, noise_identified
 from core.labs.probe.evaluate import interval_iou, nmse
-from core.labs.probe.functions.atoms import ATOMS
 from core.labs.probe.functions.base import UndefinedInputError
-from core.labs.probe.functions.generate import PARTS, SINGLES, draw_numeric_atom, draw_string
-from core.labs.probe.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
+from core.labs.probe.functions.numeric import ATOMS, GRID, Atom, Corruption, Noise, NumericFunction
+from core.labs.probe.functions.source import PARTS, SINGLES, draw_numeric_atom, draw_string
 from core.labs.probe.functions.strings import OUTER, STRING_ATOMS, StringAtom, StringFunction, draw_atom
 from core.labs.probe.interpreters.fit import BUDGET, fit_numeric
 from core.labs.probe.interpreters.fit_strings import code_of, fit_string

@@ -7,9 +7,9 @@ import pytest
 
 from core.events import Rules
 from core.labs.probe.evaluate import SUCCESS, noise_floor
-from core.labs.probe.functions.generate import difficulty_of, draw_numeric, draw_numeric_atom, generate
-from core.labs.probe.functions.names import DIFFICULTIES
+from core.labs.probe.functions.base import DIFFICULTIES
 from core.labs.probe.functions.numeric import GRID
+from core.labs.probe.functions.source import difficulty_of, draw_numeric, draw_numeric_atom, generate
 from core.rulesets import RULES
 
 
@@ -63,20 +63,20 @@ def test_repaired_rules_draw_only_functions_that_can_be_won(difficulty):
 def test_repaired_rules_keep_noise_below_the_signal_and_intervals_within_the_domain():
     for seed in range(80):
         f = generate("numeric", seed, difficulty="medium")
-        if f.noise is not None:
-            y = f.clean(GRID)
+        if f.noise is not None:  # type: ignore[attr-defined]
+            y = f.clean(GRID)  # type: ignore[attr-defined]
             y = y[np.isfinite(y)]
-            assert f.noise.size <= max(0.21 * np.sqrt(np.mean(y**2)), 1e-9) or not np.any(y)
-        if f.corruption is not None and f.corruption.where == "inside":
-            assert f.low <= f.corruption.low < f.corruption.high <= f.high
-            assert 5 <= f.corruption.high - f.corruption.low <= 20
+            assert f.noise.size <= max(0.21 * np.sqrt(np.mean(y**2)), 1e-9) or not np.any(y)  # type: ignore[attr-defined]
+        if f.corruption is not None and f.corruption.where == "inside":  # type: ignore[attr-defined]
+            assert f.low <= f.corruption.low < f.corruption.high <= f.high  # type: ignore[attr-defined]
+            assert 5 <= f.corruption.high - f.corruption.low <= 20  # type: ignore[attr-defined]
 
 
 def test_the_first_example_stays_what_it_is():
     """The start page and the documents speak of this function."""
     f = generate("numeric", 1753, difficulty="medium")
-    assert f.kind == "linear" and (f.corruption.low, f.corruption.high) == pytest.approx((57.9, 75.757), abs=1e-3)
-    assert f.clean(np.array([-100.0])) == pytest.approx(-787.2)
+    assert f.kind == "linear" and (f.corruption.low, f.corruption.high) == pytest.approx((57.9, 75.757), abs=1e-3)  # type: ignore[attr-defined]
+    assert f.clean(np.array([-100.0])) == pytest.approx(-787.2)  # type: ignore[attr-defined]
 
 
 def test_listed_categories_are_not_drawn():

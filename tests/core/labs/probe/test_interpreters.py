@@ -7,7 +7,6 @@ import pytest
 from core.labs.probe.lab import LAB
 from core.labs.probe.records import Submission, Wish
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
 from core.runs.engine import UserInput
 from tests.core.labs.probe.playing import play
 
@@ -65,7 +64,7 @@ def test_the_reader_probes_by_hand_and_is_scored_alike() -> None:
     assert list(view.wishes) == ["wish-01", "wish-02"] and view.submission == submission
     assert [probe.round for probe in view.probes] == [1, 1, 1, 2]
     assert view.value("nmse_success") == 1 and view.truth is not None
-    assert verdict(view).startswith("You found") and view.outcome == "found"
+    assert view.judgement.sentence.startswith("You found") and view.outcome == "found"
     assert LAB.is_input(next(event for event in events if event.kind == "recorded" and event.record == "wish"))
 
 

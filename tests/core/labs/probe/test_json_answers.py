@@ -15,7 +15,6 @@ from core.labs.probe import json_answers, prompts
 from core.labs.probe.lab import LAB
 from core.labs.probe.tables import otherwise
 from core.labs.probe.tasks import ProbeSpec, asks
-from core.labs.probe.view import verdict
 from core.models import local
 from core.parsers import fields
 from tests.core.labs.probe.playing import CONCLUSION, play, stub_catalog, stub_spec
@@ -67,7 +66,7 @@ def test_an_agent_asks_as_ever_and_is_asked_for_its_conclusion_by_the_fields() -
     found = view.interpretation
     assert found and found.description.repaired == DOUBLES["description"]
     assert found.code.repaired == "def f(x):\n    return 2 * x" and found.domain.repaired == "all numbers"
-    assert view.outcome == "found" and verdict(view)[-1] == fields.OTHER_MEASURE
+    assert view.outcome == "found" and view.sentences()[-1] == fields.OTHER_MEASURE
     assert view.exchanges[3].read.repaired == "a conclusion" and view.exchanges[3].read.paper == "no command"
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from core.labs.probe.functions.source import by_id, generated, load
-from core.labs.probe.remarks import list_remarks
+from core.labs.probe.remarks import list_remarks, of_words
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import shown, triplets
-from core.labs.probe.verdict import of_words, verdict
-from core.labs.probe.view import ProbeView, scores
+from core.labs.probe.view import scores
 from core.sandbox.unsupported import NOT_RUNNABLE
 from core.statistics import wilson
 from tests.core.labs.probe.playing import BOTH, CONCLUSION, failures, play, scripted, stub_catalog, stub_spec
@@ -27,7 +27,7 @@ def test_a_random_text_function_is_held_against_itself_and_scores_are_repeated()
     assert figures[0] == figures[1]
     ceiling = first.value("exact_match_ceiling")
     assert ceiling is not None and ceiling < 1
-    assert "The function is random: run again, it agrees with itself on" in verdict(first)
+    assert "The function is random: run again, it agrees with itself on" in first.judgement.sentence
 
 
 def test_a_text_function_may_count() -> None:
@@ -55,7 +55,7 @@ def test_a_description_that_is_not_there_is_not_judged() -> None:
     with StubServer("I like words.") as server:
         view, _ = play(spec, stub_catalog(server))
     assert view.value("unit_test") is None and "no description" in view.reason("unit_test")
-    assert "gave no conclusion" in verdict(view)
+    assert "gave no conclusion" in view.judgement.sentence
 
 
 SPECS = [
@@ -169,7 +169,7 @@ def test_what_guessing_may_come_to_says_nothing(right: int, true: int, of: int, 
     score = view.score("unit_test")
     assert score is not None and (score.n, score.value) == (of, right / of)
     assert (score.low, score.high) == pytest.approx(wilson(right / of, 20))
-    assert view.outcome == outcome and words in verdict(view)
+    assert view.outcome == outcome and words in view.judgement.sentence
 
 
 def test_where_the_truth_may_be_guessed_too_the_evaluator_cannot_tell() -> None:
@@ -180,7 +180,7 @@ def test_where_the_truth_may_be_guessed_too_the_evaluator_cannot_tell() -> None:
 
     with StubServer(reply) as server:
         view, _ = play(spec, stub_catalog(server))
-    assert view.outcome == "not tested" and "this evaluator cannot tell" in verdict(view)
+    assert view.outcome == "not tested" and "this evaluator cannot tell" in view.judgement.sentence
 
 
 def test_an_evaluator_that_never_answers_fails_the_run() -> None:
@@ -209,9 +209,9 @@ def test_what_doing_nothing_gets_stands_beside_the_score() -> None:
     assert left <= 5 and view.value("exact_match_unchanged") == view.value("exact_match") == left / 10
     score = view.score("exact_match")
     assert score is not None and (score.low, score.high) == pytest.approx(wilson(left / 10, 10))
-    assert f"returning every text unchanged is right on {left}" in verdict(view)
+    assert f"returning every text unchanged is right on {left}" in view.judgement.sentence
     identity = {**spec, "own": "x"}
-    assert "so they show nothing" in verdict(play(ProbeSpec.model_validate(identity))[0])
+    assert "so they show nothing" in play(ProbeSpec.model_validate(identity))[0].judgement.sentence
 
 
 def test_typed_pairs_are_their_own_test() -> None:
@@ -222,7 +222,7 @@ def test_typed_pairs_are_their_own_test() -> None:
     assert score is not None and (score.value, score.n, score.of) == (0, 7, 7)
 
 
-def given(own: str, formula: str) -> ProbeView:
+def given(own: str, formula: str) -> ProbeReport:
     """The run on a function of one's own whose interpreter concluded with `formula`."""
     said = {"description": "It is told in code.", "code": f"def f(x):\n    return {formula}"}
     return play(ProbeSpec.model_validate({"own": own, "interpreter": "given", "given": said}))[0]
@@ -238,19 +238,19 @@ def test_what_cannot_be_scored_is_undefined_with_its_reason(own: str) -> None:
     assert view.value("nmse") is None and "at none of the points" in view.reason("nmse")
     assert view.value("nmse_success") is None and view.value("noise_floor") is None
     assert view.by("paper").value("nmse_success") == 0, "its authors count whatever they cannot compute as a failure"
-    assert all("cannot be scored" in verdict(view.by(rules)) for rules in BOTH)
+    assert all("cannot be scored" in view.by(rules).judgement.sentence for rules in BOTH)
 
 
 def test_an_error_without_bounds_is_distinguished_from_code_that_cannot_be_run() -> None:
-    assert verdict(given("2*x", "1e300 * x")).endswith("the code's error is too large to be computed.")
-    assert "found the function" in verdict(given("10**300*x", "1e300 * x"))
+    assert given("2*x", "1e300 * x").judgement.sentence.endswith("the code's error is too large to be computed.")
+    assert "found the function" in given("10**300*x", "1e300 * x").judgement.sentence
 
 
 def test_points_where_the_function_gives_a_text_are_not_scored() -> None:
     view = given("def f(x):\n    return x if x > 0 else 'neg'", "abs(x)")
     score = view.score("nmse")
     assert score is not None and (score.value, score.n, score.of) == (0, 128, 256)
-    assert "found the function" in verdict(view)
+    assert "found the function" in view.judgement.sentence
 
 
 def test_zero_everywhere_is_right_or_wrong_by_repaired_rules_and_failed_by_the_papers() -> None:
@@ -258,10 +258,13 @@ def test_zero_everywhere_is_right_or_wrong_by_repaired_rules_and_failed_by_the_p
     assert (right.value("nmse"), right.value("nmse_success"), right.value("noise_floor")) == (0, 1, 0)
     assert wrong.value("nmse") is None and "zero at every point" in wrong.reason("nmse")
     assert wrong.value("nmse_success") == 0
-    assert "found the function" in verdict(right) and "It did not find the function: it is zero" in verdict(wrong)
+    assert (
+        "found the function" in right.judgement.sentence
+        and "It did not find the function: it is zero" in wrong.judgement.sentence
+    )
     for view in (right, wrong):
         assert view.by("paper").value("nmse") is None and view.by("paper").value("nmse_success") == 0
-        assert "cannot be scored" in verdict(view.by("paper"))
+        assert "cannot be scored" in view.by("paper").judgement.sentence
 
 
 @pytest.mark.parametrize("formula", ["x ** 0.5", "math.sqrt(x)", "math.sqrt(x) if x >= 0 else 77", "abs(x) ** 0.5"])
@@ -269,7 +272,7 @@ def test_a_root_is_won_where_it_is_real(formula: str) -> None:
     view = given("x^0.5", formula)
     assert view.value("nmse") == pytest.approx(0, abs=1e-12) and view.value("nmse_success") == 1
     assert view.value("noise_floor") == 0
-    assert verdict(view) == (
+    assert view.judgement.sentence == (
         "It found the function: the code gives its value at all 128 test points where it has any, to within 0.001% of "
         "its value, or 0.0001 near zero."
     )
@@ -296,20 +299,22 @@ def test_where_a_function_has_no_values_nobody_needs_to_look() -> None:
     ],
 )
 def test_sizes_of_errors_in_words(formula: str, words: str) -> None:
-    assert words in verdict(given("2*x", formula))
+    assert words in given("2*x", formula).judgement.sentence
 
 
 def test_code_without_a_number_on_some_points_is_distinguished_from_code_that_cannot_be_run() -> None:
     view = given("2*x", "2 * x if x > 0 else None")
     assert view.value("nmse_success") == 0
-    assert verdict(view) == "It did not find the function: the code gives no number on 128 of 256 test points."
+    assert (
+        view.judgement.sentence == "It did not find the function: the code gives no number on 128 of 256 test points."
+    )
     assert not any("Farthest" in line for line in list_remarks(view))
 
 
 def test_a_published_root_can_be_won(find_dir: Path) -> None:
     spec = {"function": "f00274", "find_dir": str(find_dir)}
     function = by_id("numeric", "f00274", find_dir)
-    scale, bias = (function.atoms[0].parameters[name] for name in ("scale", "bias"))
+    scale, bias = (function.atoms[0].parameters[name] for name in ("scale", "bias"))  # type: ignore[attr-defined]
     code = f"def f(x):\n    return {scale} * x ** (1 / 2) + {bias}"
     right, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "given", "given": {"code": code}}))
     fitted, _ = play(ProbeSpec.model_validate({**spec, "interpreter": "fit"}))
@@ -321,10 +326,13 @@ def test_a_published_root_can_be_won(find_dir: Path) -> None:
 
 def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> None:
     networks = [
-        (seed, f) for seed in range(120) if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None
+        (seed, f)
+        for seed in range(120)
+        if (f := generated("numeric", seed, "hard", "repaired")).mlp is not None  # type: ignore[attr-defined]
     ]
     for differs, seed in (
-        (differs, next(seed for seed, f in networks if f.differs == differs)) for differs in (True, False)
+        (differs, next(seed for seed, f in networks if f.differs == differs))  # type: ignore[attr-defined]
+        for differs in (True, False)
     ):
         said = {"description": "A sine wave.", "code": "def f(x):\n    return 0"}
         spec = {"seed": seed, "difficulty": "hard", "interpreter": "given", "given": said}
@@ -337,13 +345,16 @@ def test_the_parts_of_a_formula_that_a_network_missed_are_not_asked_for() -> Non
 
 def test_noise_that_nobody_can_beat_is_said(find_dir: Path) -> None:
     noisy = by_id("numeric", "f00300", find_dir)
-    assert noisy.noise is not None and noisy.kind == "gaussian"
+    assert noisy.noise is not None and noisy.kind == "gaussian"  # type: ignore[attr-defined]
     given = {"description": "zero", "code": "def f(x):\n    return 0.0"}
     spec = {"function": noisy.id, "find_dir": str(find_dir), "interpreter": "given", "given": given}
     view, _ = play(ProbeSpec.model_validate(spec))
     floor = view.value("noise_floor")
     assert floor is not None and floor > 0.1
-    assert "nobody could get below it" in verdict(view) or "cannot be told apart from its noise" in verdict(view)
+    assert (
+        "nobody could get below it" in view.judgement.sentence
+        or "cannot be told apart from its noise" in view.judgement.sentence
+    )
 
 
 def test_corruption_that_was_never_looked_at_is_said() -> None:
@@ -371,7 +382,7 @@ def test_code_that_wants_what_is_not_lent_is_dropped_by_another_reason(code: str
 PANDAS = "import pandas\ndef f(x):\n    return x"
 
 
-def _rated(code: str, **fields: object) -> ProbeView:
+def _rated(code: str, **fields: object) -> ProbeReport:
     given = {"description": "a line", "code": code}
     return play(ProbeSpec.model_validate({"interpreter": "given", "given": given, **fields}))[0]
 
@@ -387,7 +398,7 @@ def test_what_cannot_be_run_here_is_neither_right_nor_wrong(fields: dict[str, ob
                 assert score.value is None and score.of > 0 and "pandas" in score.reason, metric
         trials = [trial[rules] for trial in view.trials.values()]
         assert trials and all((one.outcome, one.counts) == (NOT_RUNNABLE, False) for one in trials)
-    assert "could not be run here" in verdict(view) and "pandas" in verdict(view)
+    assert "could not be run here" in view.judgement.sentence and "pandas" in view.judgement.sentence
     assert not any("the code" in sentence for sentence in list_remarks(view))
 
 
@@ -417,7 +428,7 @@ def test_texts_on_which_it_cannot_be_run_count_neither_way(right: str) -> None:
     assert score is not None and (score.n, score.of) == (len(ran), len(tests))
     assert score.value == pytest.approx(sum(one.repaired == one.truth for one in ran) / len(ran))
     assert view.value("not_runnable") == pytest.approx(1 - len(ran) / len(tests))
-    assert f"On {len(tests) - len(ran)} of {len(tests)} test texts it could not be run here" in verdict(view)
+    assert f"On {len(tests) - len(ran)} of {len(tests)} test texts it could not be run here" in view.judgement.sentence
 
 
 def test_of_several_functions_those_that_cannot_be_run_stay_in_the_denominator() -> None:

@@ -11,7 +11,6 @@ from core.labs.probe.functions.source import generated
 from core.labs.probe.lab import LAB
 from core.labs.probe.remarks import list_remarks
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import verdict
 from core.models import local
 from core.transcript import transcript
 from tests.core.labs.probe.playing import BOTH, failures, play
@@ -26,7 +25,7 @@ def test_the_straight_control_solves_lines(formula: str) -> None:
         assert view.by(rules).value("nmse_success") == 1
         assert view.by(rules).value("noise_floor") == 0
         assert view.by(rules).value("evidence_supported") == 1
-    assert "found the function" in verdict(view)
+    assert "found the function" in view.judgement.sentence
     assert list_remarks(view) == []
 
 
@@ -67,7 +66,7 @@ def test_doing_nothing_is_the_control_of_texts(code: str, words: str) -> None:
     own = "def f(x):\n    return x.upper() if len(x) % 2 else x + '!' if 'o' in x else x"
     spec = {"category": "strings", "own": own, "interpreter": "given", "given": {"description": "d", "code": code}}
     view, _ = play(ProbeSpec.model_validate(spec))
-    sentence = verdict(view)
+    sentence = view.judgement.sentence
     assert words in sentence and "unchanged" in sentence
 
 
@@ -93,7 +92,7 @@ def test_an_embedding_judges_where_no_model_does() -> None:
         "its description is the true one"
     )
     # Repaired rules show the domain too, which tells nothing here.
-    assert "as much as the true description" in verdict(view) and view.outcome == "found"
+    assert "as much as the true description" in view.judgement.sentence and view.outcome == "found"
     assert {event.role for event in events if event.kind == "asked"} == {"interpreter"}
 
 
@@ -119,7 +118,7 @@ def test_a_damaged_journal_is_read_as_far_as_it_goes() -> None:
     state = transcript(broken)
     damaged = LAB.view(state.case(state.only))
     assert damaged.unread and len(damaged.probes) < len(view.probes)
-    verdict(damaged), list_remarks(damaged)
+    damaged.judgement.sentence, list_remarks(damaged)
 
 
 @pytest.mark.parametrize(
@@ -183,6 +182,6 @@ def test_the_real_local_model_ends_properly_however_badly_it_plays() -> None:
         assert view.truth is not None and view.interpretation is not None
         assert 1 <= len(view.exchanges) <= spec.rounds + 3
         assert all(score.value is not None or score.detail for score in view.log.scores)
-        assert verdict(view)
+        assert view.judgement.sentence
     finally:
         local.stop_all()

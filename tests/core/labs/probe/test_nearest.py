@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from core.labs.probe.functions.base import Backbone
 from core.labs.probe.functions.entities import EntityFunction, concepts, concepts_of, draw_entity
 from core.labs.probe.functions.modules import outputs_of
-from core.labs.probe.functions.names import Backbone
 from core.labs.probe.interpreters.nearest import CallBox, NearestResult, nearest
 
 

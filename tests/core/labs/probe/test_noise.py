@@ -5,21 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.labs.probe.case_facts import CaseFacts
 from core.labs.probe.evaluate import AS_GOOD, excess, nmse
 from core.labs.probe.functions.numeric import GRID, Atom, Noise, NumericFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.remarks import list_remarks
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import judge, solved
-from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import play
 
 NOISY = {"seed": 4, "difficulty": "medium"}
 """A step with Poisson noise."""
 
 
-def told(change: str, **spec: object) -> ProbeView:
+def told(change: str, **spec: object) -> ProbeReport:
     """The run whose code is the function's own formula, `change` behind it."""
     spec = {**NOISY, **spec}
     function = load(ProbeSpec.model_validate({**spec, "interpreter": "you"}))
@@ -50,7 +48,7 @@ def test_the_truth_itself_has_found_it_although_it_errs() -> None:
     view = told("")
     floor, error = view.value("noise_floor"), view.value("nmse")
     assert floor is not None and error is not None and floor > 0 and error > 0.5 * floor
-    assert view.value("excess") == 0 and judge(view).outcome == "found"
+    assert view.value("excess") == 0 and view.judgement.outcome == "found"
 
 
 @pytest.mark.parametrize(("share", "outcome"), [(0.5, "within the noise"), (2.0, "close"), (3_000.0, "missed")])
@@ -64,22 +62,22 @@ def test_what_the_code_adds_to_the_noise_decides(share: float, outcome: str) -> 
     view = told(f" + {(share * AS_GOOD * floor * power) ** 0.5}")
     added = view.value("excess")
     assert added == pytest.approx(share * AS_GOOD * floor, rel=0.1)
-    judged = judge(view)
+    judged = view.judgement
     assert judged.outcome == outcome
     if outcome == "within the noise":
         assert judged.sentence.startswith("Its code is as good as the noise allows: the noise alone makes an error of")
-        assert solved(CaseFacts(view)) and not any("Farthest" in line for line in list_remarks(view))
+        assert view.is_solved and not any("Farthest" in line for line in list_remarks(view))
     else:
-        assert "beyond the noise, the code's error is" in judged.sentence and not solved(CaseFacts(view))
+        assert "beyond the noise, the code's error is" in judged.sentence and not view.is_solved
 
 
 def test_without_noise_there_is_nothing_beyond_it() -> None:
     said = {"description": "d", "code": "def f(x):\n    return 2 * x + 1"}
     view, _ = play(ProbeSpec.model_validate({"own": "2*x", "interpreter": "given", "given": said}))
-    assert view.score("excess") is None and "noise" not in judge(view).sentence
+    assert view.score("excess") is None and "noise" not in view.judgement.sentence
 
 
 def test_a_fit_of_a_noisy_line_is_as_good_as_the_noise_allows() -> None:
     """Its error of 0.4 % is all noise: it did not just come close."""
     view, _ = play(ProbeSpec(seed=3, difficulty="medium", interpreter="fit"))
-    assert judge(view).outcome == "within the noise"
+    assert view.judgement.outcome == "within the noise"

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.labs.probe.functions import mlp
-from core.labs.probe.functions.atoms import ATOMS
-from core.labs.probe.functions.generate import draw_numeric_atom, generate
-from core.labs.probe.functions.numeric import GRID, Atom, Corruption, Noise, NumericFunction
+from core.labs.probe.functions import numeric
+from core.labs.probe.functions.numeric import ATOMS, GRID, Atom, Corruption, Noise, NumericFunction
+from core.labs.probe.functions.source import draw_numeric_atom, generate
 from tests.support.chance import tenth
 
 RNG = np.random.default_rng(0)
@@ -169,7 +168,7 @@ def test_a_network_comes_close_to_a_smooth_function_and_repeats_itself():
     def bend(x):
         return 3 * np.abs(x) + 20 * np.sin(x / 15)
 
-    first, second = (mlp.fit(bend, -100, 100, np.random.default_rng(5)) for _ in range(2))
+    first, second = (numeric.fit(bend, -100, 100, np.random.default_rng(5)) for _ in range(2))
     x = np.linspace(-100, 100, 999)
     assert first == second
     assert np.mean((first(x) - bend(x)) ** 2) < 0.01 * np.mean(bend(x) ** 2)
@@ -177,7 +176,7 @@ def test_a_network_comes_close_to_a_smooth_function_and_repeats_itself():
 
 def network(atom: Atom, **others: object) -> NumericFunction:
     f = function(atom, **others)
-    return f.model_copy(update={"mlp": mlp.fit(f.ideal, -100, 100, np.random.default_rng(5))})
+    return f.model_copy(update={"mlp": numeric.fit(f.ideal, -100, 100, np.random.default_rng(5))})
 
 
 def test_a_network_close_to_its_formula_is_called_an_approximation():
@@ -200,7 +199,7 @@ def test_a_network_far_from_its_formula_is_said_to_differ():
 def test_where_a_formula_has_no_value_its_network_is_described_alone():
     root = Atom(name="root", parameters={"scale": 2.0, "bias": 1.0, "degree": 2})
     f = function(root, rules="paper", low=0.0)
-    f = f.model_copy(update={"mlp": mlp.fit(f.ideal, 0, 100, np.random.default_rng(5))})
+    f = f.model_copy(update={"mlp": numeric.fit(f.ideal, 0, 100, np.random.default_rng(5))})
     assert f.distance(GRID[128:228]) < 0.001 and f.differs, "beyond 100 it goes on straight"
     assert "on the other 128 there is the network alone" in f.describe()
     assert "Between 0 and 100, where it was trained, it is " in f.describe()
@@ -231,4 +230,4 @@ def test_broken_weights_are_refused(tmp_path):
     path = tmp_path / "mlp_approx_model.pt"
     path.write_bytes(b"not a network")
     with pytest.raises(ValueError, match="holds no network"):
-        mlp.load(path)
+        numeric.load(path)

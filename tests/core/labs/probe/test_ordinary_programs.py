@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from core.events import Rules
+from core.sandbox.modules import DISTRIBUTIONS, SPECIAL
 from core.sandbox.rewriting import names_numbers, rewritten
 from core.sandbox.sandbox import evaluate
-from core.sandbox.scipy_subset import DISTRIBUTIONS, SPECIAL
 
 PROGRAMS = tomllib.loads((Path(__file__).parents[3] / "data/programs.toml").read_text(encoding="utf-8"))
 INPUTS: dict[str, list[Any]] = {

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from core.labs.probe.functions.benchmark import BenchmarkError
+from core.labs.probe.functions.base import BenchmarkError
 from core.labs.probe.functions.numeric import GRID, load_numeric
 
 BOTH = pytest.mark.parametrize("folder", ["own", pytest.param("published", marks=pytest.mark.outside_data)])

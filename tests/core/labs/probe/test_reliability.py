@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from core.events import Event, Model, Scored
 from core.labs.probe.functions.entities import concepts
 from core.labs.probe.reliability.lab import LAB, sample
-from core.labs.probe.reliability.view import ReliabilityReport, ReliabilitySpec, verdict
+from core.labs.probe.reliability.report import ReliabilityRun, ReliabilitySpec, verdict
 from core.models.catalog import Catalog
 from core.runs.engine import RunIO, RunRequest, execute
 from core.transcript import Transcript, transcript
@@ -25,19 +25,19 @@ def nobody(id: str) -> Model:
     raise AssertionError(f"{id} is asked")
 
 
-def run_scores(report: ReliabilityReport) -> list[Scored]:
+def run_scores(report: ReliabilityRun) -> list[Scored]:
     """The figures of the whole run."""
     return [score for score in report.transcript.scores if not score.case]
 
 
 def play(
     spec: ReliabilitySpec, catalog: Catalog | None = None, history: list[Event] | None = None, mend: bool = False
-) -> tuple[ReliabilityReport, list]:
+) -> tuple[ReliabilityRun, list]:
     events: list[Event] = list(history or [])
     resolve = catalog.get if catalog else nobody
     asyncio.run(execute(RunRequest(LAB, spec, "r", history=history or [], mend=mend), RunIO(resolve, events.append)))
     kept = [event for event in events if event.kind != "token"]
-    return ReliabilityReport(transcript(kept)), kept
+    return ReliabilityRun(transcript(kept)), kept
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
@@ -94,7 +94,7 @@ def test_of_a_run_of_which_one_function_is_kept_whole_the_means_are_of_all() -> 
     kept = Transcript(keep=lambda place: place in ("", report.concepts[0].concept))
     for event in events:
         kept.apply(event)
-    assert len(ReliabilityReport(kept).concepts) == 1 and verdict(ReliabilityReport(kept)) == verdict(report)
+    assert len(ReliabilityRun(kept).concepts) == 1 and verdict(ReliabilityRun(kept)) == verdict(report)
 
 
 def test_a_language_model_is_asked_word_by_word_and_every_answer_is_kept() -> None:

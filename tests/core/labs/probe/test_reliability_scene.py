@@ -6,7 +6,7 @@ import pytest
 
 from core.events import Event
 from core.labs.probe.reliability.lab import LAB
-from core.labs.probe.reliability.view import ReliabilitySpec, view
+from core.labs.probe.reliability.report import ReliabilityReport, ReliabilitySpec
 from core.report.scenes import of_case
 from core.scene import Scene, steps
 from core.transcript import transcript
@@ -26,7 +26,7 @@ def test_each_word_is_a_card_and_its_own_come_first(across: bool) -> None:
     scene = told(events)
     is_whole(scene)
     state = transcript(events)
-    one = view(state.case(state.only)).reliability
+    one = ReliabilityReport.of(state.case(state.only)).reliability
     assert one is not None and len(scene.cards) == len(one.words) == (40 if across else 8)
     own = [card for card in scene.cards if card.origin == f"a word of {one.concept}"]
     assert [card.number for card in own] == [1, 2, 3, 4] and all(card.expects[0].value == "1" for card in own)

@@ -14,12 +14,12 @@ from core.labs.probe.dial import ProbeDial, dials, noisy
 from core.labs.probe.lab import LAB, calibration
 from core.labs.probe.metrics import HEADLINE
 from core.labs.probe.null_controls import PARTS, Mute, WorthlessProbe, words, worthless
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
 from core.labs.probe.units import telling_nothing
-from core.labs.probe.view import ProbeView, verdict
 from core.models.catalog import Catalog
 from core.statistics import wilson
-from core.text.paraphrases import EXAMPLES, paraphrase
+from core.text.stable_random import EXAMPLES, paraphrase
 from tests.core.labs.probe.playing import BOTH, play, run
 from tests.support.chance import ALL, tenth
 
@@ -34,7 +34,7 @@ def robots() -> Catalog:
     )
 
 
-def played(**fields: object) -> ProbeView:
+def played(**fields: object) -> ProbeReport:
     return play(ProbeSpec.model_validate(fields), robots())[0]
 
 
@@ -52,12 +52,12 @@ def test_what_tells_nothing_gains_nothing_and_is_not_praised(category: str, judg
         difficulty = "medium" if category == "numeric" else "easy"
         asked = {"evaluator": judge, "triplets": 40} if judge else {}
         view = played(category=category, seed=seed, difficulty=difficulty, model=robot, **asked)
-        assert view.outcome in ("missed", "not tested"), verdict(view)
+        assert view.outcome in ("missed", "not tested"), view.sentences()
         # A table of the test points passes the paper's test, and holds nowhere else.
         success = "success_confirmed" if robot == "control/parrot" else "nmse_success"
         for metric in ("components_identified", "interval_iou", "noise_identified", success):
-            assert not view.value(metric), (metric, view.value(metric), verdict(view))
-        said = " ".join(verdict(view))
+            assert not view.value(metric), (metric, view.value(metric), view.sentences())
+        said = " ".join(view.sentences())
         assert not [
             one for one in PRAISE if one in said.replace("did not find", "").replace("Its description names", "")
         ]

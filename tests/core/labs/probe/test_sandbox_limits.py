@@ -318,7 +318,7 @@ def test_a_program_of_one_person_does_not_wait_behind_all_those_of_another() -> 
 
 def test_what_we_put_before_a_program_is_not_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine to get ready may take longer than a program may."""
-    lent = process.lent_modules
+    lent = process.lent_modules  # type: ignore[attr-defined]
 
     def slowly(*args: Any) -> Any:
         modules = lent(*args)

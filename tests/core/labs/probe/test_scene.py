@@ -18,11 +18,9 @@ from core.labs.probe.agreement import agreement
 from core.labs.probe.lab import LAB
 from core.labs.probe.plot import MOST, STRETCHES, thinned
 from core.labs.probe.records import Estimate, Submission, Wish
-from core.labs.probe.scene import scene
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import judge
-from core.labs.probe.view import ProbeView
-from core.report.scenes import of_case
+from core.report.scenes import of_case, scene_of
 from core.runs.engine import UserInput
 from core.scene import MOST_SCREENS, Scene, Screen, steps
 from core.score import Score
@@ -40,7 +38,7 @@ RECORDED = {
 }
 
 
-def made(**fields: Any) -> tuple[ProbeView, list[Event]]:
+def made(**fields: Any) -> tuple[ProbeReport, list[Event]]:
     return play(ProbeSpec.model_validate(fields))
 
 
@@ -78,7 +76,7 @@ DONE: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.fixture(scope="module", params=DONE, ids=str)
-def done(request: pytest.FixtureRequest) -> tuple[str, ProbeView, list[Event]]:
+def done(request: pytest.FixtureRequest) -> tuple[str, ProbeReport, list[Event]]:
     return (request.param, *made(**DONE[request.param][0]))
 
 
@@ -89,7 +87,7 @@ def code_points(told: Scene) -> list[tuple[float | None, float | None]]:
     return list(zip(true.y, code.y, strict=True))
 
 
-def is_true(told: Scene, view: ProbeView) -> None:
+def is_true(told: Scene, view: ProbeReport) -> None:
     """What holds of every scene of this lab."""
     is_whole(told)
     if told.verdict is None:
@@ -111,18 +109,18 @@ def is_true(told: Scene, view: ProbeView) -> None:
             assert other.wins or not is_baseline or other.hits * bar.n < bar.hits * other.n
 
 
-def test_of_every_outcome_the_scene_says_what_the_verdict_says(done: tuple[str, ProbeView, list[Event]]) -> None:
+def test_of_every_outcome_the_scene_says_what_the_verdict_says(done: tuple[str, ProbeReport, list[Event]]) -> None:
     name, view, _ = done
-    told = scene(view)
+    told = scene_of(LAB, view)
     is_true(told, view)
     assert (view.outcome, told.verdict and told.verdict.mark) == DONE[name][1:]
-    assert told.verdict and told.verdict.headline.text.endswith(judge(view).sentence)
+    assert told.verdict and told.verdict.headline.text.endswith(view.judgement.sentence)
     assert view.truth and view.truth.description in [part.text for part in told.verdict.more]
     assert told.screens[0] == Screen(shows="question") and told.screens[-1] == Screen(shows="verdict")
 
 
 @pytest.mark.sampled(3)
-def test_a_run_is_told_at_every_moment_and_what_was_told_stays(done: tuple[str, ProbeView, list[Event]]) -> None:
+def test_a_run_is_told_at_every_moment_and_what_was_told_stays(done: tuple[str, ProbeReport, list[Event]]) -> None:
     _, _, events = done
     before: dict[str, str] = {}
     for moment in range(0, len(events) + 1, max(1, len(events) // 60)):
@@ -175,7 +173,7 @@ def test_what_came_with_the_app_is_told(category: str) -> None:
 
 
 def ending(name: str) -> Scene:
-    return scene(made(**DONE[name][0])[0])
+    return scene_of(LAB, made(**DONE[name][0])[0])
 
 
 @pytest.mark.parametrize(
@@ -214,9 +212,9 @@ def test_where_the_two_part_stands_in_the_plot_and_is_what_one_bets_on() -> None
     assert [screen.shows for screen in told.screens][-3:] == ["truth", "bars", "verdict"]
 
 
-def test_what_the_picture_leaves_out_is_said(done: tuple[str, ProbeView, list[Event]]) -> None:
+def test_what_the_picture_leaves_out_is_said(done: tuple[str, ProbeReport, list[Event]]) -> None:
     """Each call is drawn, or told of."""
-    told = scene(done[1])
+    told = scene_of(LAB, done[1])
     if told.plot is None or told.plot.x_ends is None or told.plot.y_ends is None:
         return
     (left, right), (low, high) = told.plot.x_ends, told.plot.y_ends
@@ -229,7 +227,7 @@ def test_calls_and_code_beyond_the_picture_are_listed() -> None:
     inputs = ("1000000000", "2", "dog", *map(str, range(200, 209)), *map(str, range(-40, 0)))
     concluded = Submission(description="A line.", code="def f(x):\n    return x / 10 if x < 100 else -1e30")
     hand = [UserInput("own", Wish(inputs=inputs), "wish-{n}"), UserInput("own", concluded, "submission")]
-    told = scene(play(spec, additions=hand)[0])
+    told = scene_of(LAB, play(spec, additions=hand)[0])
     assert told.plot and told.plot.y_ends and max(map(abs, told.plot.y_ends)) < 50
     lost, outside, beyond = told.plot.left_out
     assert lost == "1 of 52 calls gave no number."
@@ -244,7 +242,7 @@ def test_calls_and_code_beyond_the_picture_are_listed() -> None:
 
 def test_each_stretch_of_the_range_says_what_came_of_it() -> None:
     """The values between 57.9 and 75.8 are replaced, and the control does not think to look there."""
-    told = scene(made(**NOISY, model="control/straight")[0])
+    told = scene_of(LAB, made(**NOISY, model="control/straight")[0])
     assert told.plot is not None
     stretches = [one for one in told.plot.intervals if one.kind == "stretch"]
     off = [one for one in stretches if one.high > 57.9 and one.low < 75.757]
@@ -276,7 +274,7 @@ def test_white_space_is_seen() -> None:
         UserInput("own", Wish(inputs=("room", " ", "two  words")), "wish-{n}"),
         UserInput("own", Submission(description="d", code="def f(x):\n    return ''"), "submission"),
     ]
-    told = scene(play(spec, additions=hand)[0])
+    told = scene_of(LAB, play(spec, additions=hand)[0])
     made = told.panels[0].parts
     assert [(part.label, part.text) for part in made[::2]] == [
         ("room → room␠␠", "room␠␠"), ("two␠␠words → two␠␠words␠␠", "two␠␠words␠␠"),
@@ -297,7 +295,7 @@ def test_each_round_is_a_panel_with_what_it_made_up() -> None:
 
 def test_noise_is_not_held_against_the_code() -> None:
     view, _ = play(ProbeSpec.model_validate({**NOISY, "interpreter": "fit"}))
-    told = scene(view)
+    told = scene_of(LAB, view)
     is_true(told, view)
     assert view.value("noise_floor"), "this function is noisy"
     assert told.verdict and told.verdict.bars == ()
@@ -328,7 +326,7 @@ def test_unit_tests_have_every_arm_and_the_true_description_is_the_limit() -> No
 
 def test_an_evaluators_pick_is_quoted_and_leads_to_its_call() -> None:
     view, _ = made(**DONE["a relation"][0])
-    told = scene(view)
+    told = scene_of(LAB, view)
     calls = view.log.calls
     assert all(one.quote and one.call in calls for card in told.cards for one in card.expects)
     assert set(LAB.readings(view)) >= {one.call for card in told.cards for one in card.expects}
@@ -336,9 +334,9 @@ def test_an_evaluators_pick_is_quoted_and_leads_to_its_call() -> None:
 
 def test_what_paper_rules_come_to_is_said_where_it_is_something_else() -> None:
     view, _ = made(**by_hand("2*x", code="2*x", answers="schema"))
-    told = scene(view)
+    told = scene_of(LAB, view)
     assert (view.outcome, view.by("paper").outcome) == ("found", "not tested")
-    assert told.differs == judge(view.by("paper")).sentence and told.differs.startswith(
+    assert told.differs == view.by("paper").judgement.sentence and told.differs.startswith(
         "With the original parser nothing"
     )
     assert ending("close").differs == ""
@@ -398,7 +396,7 @@ def test_a_thousand_calls_are_told() -> None:
     wishes = [Wish(inputs=inputs[place : place + 100]) for place in range(0, 1_000, 100)]
     additions = [UserInput("own", wish, "wish-{n}") for wish in wishes]
     view, _ = play(spec, additions=[*additions, UserInput("own", concluded, "submission")])
-    told = scene(view)
+    told = scene_of(LAB, view)
     is_true(told, view)
     assert told.plot and len(told.plot.points) == sum(len(panel.parts) for panel in told.panels) == 1_000
     assert told.verdict and told.verdict.words.startswith("You said: It doubles. Your code gives")
@@ -441,7 +439,7 @@ def test_scenes_of_any_numbers_are_true(pairs: list[tuple[float | None, float | 
     truth = {"x": tuple(float(place) for place in range(len(y))), "y": tuple(y)}
     estimate = Estimate(paper=tuple(code), repaired=tuple(code))
     view = built("numeric", scores, estimate=estimate, truth=truth)  # type: ignore[arg-type]
-    told = scene(view)
+    told = scene_of(LAB, view)
     is_true(told, view)
     assert told.verdict is not None and len(told.screens) <= MOST_SCREENS
     for card in told.cards:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.labs.probe.functions.base import UndefinedInputError
-from core.labs.probe.functions.generate import generate
+from core.labs.probe.functions.source import generate
 from core.labs.probe.functions.strings import StringAtom, StringFunction
 from core.labs.probe.functions.synthesis import StringTask, hints, load_strings, string_function, synthesize
 from core.labs.probe.remarks import list_remarks

@@ -15,10 +15,9 @@ from core.labs.probe.functions.base import as_number
 from core.labs.probe.functions.numeric import GRID, NumericFunction
 from core.labs.probe.functions.source import load
 from core.labs.probe.records import TELL_NOTHING, Probe
-from core.labs.probe.remarks import REMARKS, list_remarks
+from core.labs.probe.remarks import REMARKS, list_remarks, of_words
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import judge, of_words
-from core.labs.probe.view import ProbeView
 from tests.core.labs.probe.playing import BOTH, play, stub_catalog, stub_spec
 from tests.support.stub_server import StubServer
 
@@ -50,7 +49,7 @@ KINDS = ("right", "near", "off", "far", "huge", "some", "fails", "empty", "lacks
 OWN = ("3*x^2+sin(x)", "0*x", "x^0.5", "0.00002*x", "1/(x-0.5)", "2*x + 1")
 
 
-def numeric_views() -> Iterator[ProbeView]:
+def numeric_views() -> Iterator[ProbeReport]:
     for seed in range(60):
         rng = np.random.default_rng([seed, 77])
         kind = KINDS[seed % len(KINDS)]
@@ -70,7 +69,7 @@ def numeric_views() -> Iterator[ProbeView]:
     yield play(ProbeSpec(seed=12, difficulty="medium", interpreter="fit", probes=40))[0]
 
 
-def string_views() -> Iterator[ProbeView]:
+def string_views() -> Iterator[ProbeReport]:
     codes = (
         "return x",
         "return x.upper()",
@@ -92,7 +91,7 @@ def string_views() -> Iterator[ProbeView]:
     yield play(ProbeSpec(category="strings", seed=5, model="control/inventor"))[0]
 
 
-def module_views() -> Iterator[ProbeView]:
+def module_views() -> Iterator[ProbeReport]:
     for category, seed in (("entities", 2), ("entities", 6), ("relations", 4)):
         yield play(ProbeSpec.model_validate({"category": category, "seed": seed, "model": "control/straight"}))[0]
     for category in ("entities", "relations"):
@@ -106,14 +105,14 @@ def module_views() -> Iterator[ProbeView]:
                 yield play(ProbeSpec.model_validate({**told, "rules": rules}))[0]
 
 
-def unanswered_views() -> Iterator[ProbeView]:
+def unanswered_views() -> Iterator[ProbeReport]:
     for fields in ({"own": "2*x"}, {"own": "", "category": "strings"}, {"own": "", "category": "entities"}):
         with StubServer("I like functions.") as server:
             yield play(stub_spec(**fields, rounds=1), stub_catalog(server))[0]
 
 
 @pytest.fixture(scope="module")
-def views() -> list[ProbeView]:
+def views() -> list[ProbeReport]:
     return [*numeric_views(), *string_views(), *module_views(), *unanswered_views()]
 
 
@@ -123,7 +122,7 @@ def views() -> list[ProbeView]:
 class Counted:
     """The numbers of one case by one set of rules, without the app's own counting."""
 
-    def __init__(self, view: ProbeView, rules: Rules) -> None:
+    def __init__(self, view: ProbeReport, rules: Rules) -> None:
         self.view, self.rules = view, rules
         truth, estimate = view.truth, view.estimate
         given = estimate[rules] if estimate else ()
@@ -558,28 +557,28 @@ def held(sentence: str, checks: dict[str, Check], counted: Counted) -> str:
     return found[0][0]
 
 
-def test_every_sentence_is_true_of_its_run(views: list[ProbeView]) -> None:
+def test_every_sentence_is_true_of_its_run(views: list[ProbeReport]) -> None:
     seen: set[str] = set()
     for view in views:
         for rules in BOTH:
-            seen.add(held(judge(view.by(rules)).sentence, CODE, Counted(view, rules)))
+            seen.add(held(view.by(rules).judgement.sentence, CODE, Counted(view, rules)))
         counted = Counted(view, "repaired")
         if words := of_words(view):
             seen.add(held(words, SAID, counted))
         seen.update(held(sentence, NOTED, counted) for sentence in list_remarks(view))
     assert len(seen) >= 31, "the drawn runs say little"
     assert any("could not be run here" in pattern for pattern in seen)
-    assert any(LEFT_OUT.fullmatch(judge(view.by(rules)).sentence) for view in views for rules in BOTH)
+    assert any(LEFT_OUT.fullmatch(view.by(rules).judgement.sentence) for view in views for rules in BOTH)
 
 
 @pytest.mark.thorough
-def test_what_is_said_is_what_holds(views: list[ProbeView]) -> None:
+def test_what_is_said_is_what_holds(views: list[ProbeReport]) -> None:
     """No run is without a sentence, and every remark is looked at."""
     assert len(REMARKS) >= len(NOTED) - 1
-    assert all(judge(view.by(rules)).sentence.endswith(".") for view in views for rules in BOTH)
+    assert all(view.by(rules).judgement.sentence.endswith(".") for view in views for rules in BOTH)
 
 
-def test_a_false_sentence_is_seen(views: list[ProbeView]) -> None:
+def test_a_false_sentence_is_seen(views: list[ProbeReport]) -> None:
     """The check itself can fail: "found" of a run that missed."""
     missing = next(view for view in views if view.truth and view.truth.x and view.outcome == "missed")
     sentence = f"It found the function: the code gives its value at all {len(missing.truth.x)} test points, to within "  # type: ignore[union-attr]

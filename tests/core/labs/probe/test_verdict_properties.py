@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,12 +11,11 @@ from hypothesis import strategies as st
 
 from core.events import Rules, Scored
 from core.labs.probe import evaluate
-from core.labs.probe.case_data import HEADLINE
+from core.labs.probe.metrics import HEADLINE
 from core.labs.probe.records import Audit, Estimate, Interpretation, Prediction, Truth, UnitTest
-from core.labs.probe.remarks import list_remarks
+from core.labs.probe.remarks import list_remarks, of_words
+from core.labs.probe.report import ProbeReport
 from core.labs.probe.tasks import ProbeSpec
-from core.labs.probe.verdict import judge, of_words
-from core.labs.probe.view import ProbeView
 from core.score import Score, undefined
 from core.statistics import wilson
 from core.transcript import CaseLog, Place
@@ -31,7 +31,7 @@ SPECS = {
 GOOD = {"found", "within the noise", "close"}
 
 
-def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) -> ProbeView:
+def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) -> ProbeReport:
     """A judged case with these figures."""
     place = Place()
     at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -41,17 +41,17 @@ def built(category: str, scores: dict[tuple[str, Rules], Score], **fields: Any) 
             detail=one.detail,
         )  # fmt: skip
     spec = ProbeSpec.model_validate({**SPECS[category], "interpreter": "given", "given": {"description": "d"}})
-    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")
+    said = Interpretation(interpreter="given", description_paper="d", description_repaired="d", code_repaired="c")  # type: ignore[call-arg]
     true = {"id": "f", "category": category, "kind": "k", "description": "t", "parameters": {}}
     truth = Truth.model_validate({**true, **fields.pop("truth", {})})
     log = CaseLog("c", [place], None, "completed", {})
-    return ProbeView(log=log, spec=spec, interpretation=said, audit=Audit(), truth=truth, **fields)
+    return ProbeReport(log=log, spec=spec, interpretation=said, audit=Audit(), truth=truth, **fields)
 
 
-def hold(view: ProbeView) -> None:
+def hold(view: ProbeReport) -> None:
     """Every sentence of the case is of a known pattern and true; words of praise and outcome go together."""
     for rules in BOTH:
-        judgement = judge(view.by(rules))
+        judgement = view.by(rules).judgement
         held(judgement.sentence, CODE, Counted(view, rules))
         if any(one in judgement.sentence for one in (" found the function", "came close", "tells as much as")):
             assert judgement.outcome in GOOD, judgement
@@ -166,6 +166,16 @@ def test_sentences_on_words_and_facts(n: int, shares: tuple[float, ...], alike: 
     if view.outcome == "found":
         true = scores["unit_test_ceiling", "repaired"].value
         assert n >= 31 or (true is not None and hits.value is not None and hits.value > true), "so few show nothing"
+
+
+def test_figures_that_are_no_shares_are_told_without_an_interval() -> None:
+    """A journal that lost its truth still has the error of a function of numbers; a damaged one has any number."""
+    lost = replace(built("numeric", {("nmse", "repaired"): Score(7.0, 256, 256)}), truth=None)
+    assert lost.outcome == "missed" and lost.verdict() is not None and not lost.verdict().bars
+    for value, n in ((7.0, 10), (-1.0, 10), (0.5, 0)):
+        scores = {(name, "repaired"): Score(value, n, 10) for name in ("unit_test", "unit_test_ceiling")}
+        view = built("entities", scores)  # type: ignore[arg-type]
+        assert view.reach == (0.0, 1.0) and view.verdict() is not None
 
 
 def test_every_category_has_a_figure_that_decides() -> None:

@@ -1,0 +1,422 @@
+"""Two figures of each group on a plane, with both intervals and a name at each mark. Some marks are in colour and the
+others light, so that one chart is enough for any number of groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .marks import CLICKABLE, FAINT, NUMBER, OURS, PALETTE, THEIRS, number_on, one_a_place, safe, size_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from plotly.graph_objects import Figure
+
+
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "hexagon")
+
+LIGHT, _LIGHTER = "#8A8A8A", 0.75
+"""Colour and opacity of the marks that are not chosen, visible on white and on black."""
+
+HEIGHT = 600
+"""Height of the whole chart in pixels, including the margins."""
+
+_TOP, _BOTTOM = 50, 70
+_WIDTHS = (640, 710, 1000)
+"""Widths of the plane, in pixels, for which names are placed without overlap."""
+
+_LETTER, _LINE = 7.0, 15
+"""Pixels per letter and per line at the font size of names."""
+
+_LONGEST = 34
+"""Maximum number of characters of a name; the hover text shows all of it."""
+
+_ACROSS = (-0.03, 1.05)
+"""The range of the x axis: that of a share, with room for a mark."""
+
+_LEAST = 0.3
+"""The smallest range of the y axis."""
+
+Box = tuple[float, float, float, float]
+"""Left, lower, right and upper edge, in pixels."""
+
+
+class ReferenceLine(NamedTuple):
+    """A value of x to compare marks with, and its name."""
+
+    x: float
+    name: str
+
+
+def plane(rows: DataFrame, axes: tuple[str, str], lines: Sequence[ReferenceLine] = ()) -> Figure:
+    """Draw one mark per row.
+
+    The columns of `rows` are x, x_low, x_high, y, y_low, y_high (shares; NaN without an interval); `name` and `n`,
+    written next to the mark; `kind`, shown by a symbol; `chosen`; `open` (an open mark); `faint`; `own` (the row's own
+    value of x to compare with, NaN for none); `text` (hover text, already escaped) and `link`. Each chosen mark has its
+    own colour as long as there are enough colours. Every mark is at its exact values; several in one place become one
+    mark with their number on it (`one_a_place`). A name without room is shown only on hover; chosen marks get their
+    names first.
+    """
+    import plotly.graph_objects as go
+
+    rows = rows.sort_values("chosen", ascending=False, kind="stable")
+    kinds = {kind: SYMBOLS[number % len(SYMBOLS)] for number, kind in enumerate(sorted(rows["kind"].unique()))}
+    colours = iter(PALETTE)
+    figure = go.Figure()
+    for line in lines:
+        figure.add_vline(line.x, line={"dash": "dash", "width": 2, "color": LIGHT})
+    rows = rows.assign(colour=[next(colours, LIGHT) if chosen else LIGHT for chosen in rows["chosen"]])
+    drawn = one_a_place(rows)
+    # Chosen marks are drawn last, on top of the others.
+    for row in reversed(drawn):
+        figure.add_scatter(**_mark(row, kinds[row["kind"]]))
+    for row in rows.to_dict("records"):
+        if row["chosen"] and row["own"] == row["own"]:
+            # It may lie under its mark, so both have the same hover text and link, whichever a click hits.
+            figure.add_scatter(
+                x=[row["own"]],
+                y=[row["y"]],
+                mode="markers",
+                marker={"symbol": "line-ns", "size": 16, "line": {"width": 3, "color": row["colour"]}},
+                customdata=[[row["link"]]],
+                hovertext=[row["text"]],
+                hovertemplate="%{hovertext}<extra></extra>",
+                showlegend=False,
+            )
+    up = _ends(drawn)
+    _write(figure, drawn, lines, up)
+    shared = {"zeroline": False, "fixedrange": True, "tick0": 0}
+    figure.update_xaxes(title=axes[0], range=_ACROSS, dtick=0.2, **shared)
+    figure.update_yaxes(title=axes[1], range=up, dtick=0.1, **shared)
+    figure.update_layout(
+        height=HEIGHT,
+        margin={"l": 10, "r": 10, "t": _TOP, "b": _BOTTOM},
+        showlegend=False,
+        **CLICKABLE,
+    )
+    return figure
+
+
+def add_published(figure: Figure, points: Sequence[tuple[float, float, str, str]]) -> None:
+    """Add a paper's points (x, y, name, hover text) to a plane, as open marks with their own colour and names."""
+    figure.add_scatter(
+        x=[x for x, *_ in points],
+        y=[y for _, y, *_ in points],
+        mode="markers+text",
+        name="published, not measured here",
+        marker={"color": THEIRS, "symbol": "diamond-open", "size": 13, "line": {"width": 2}},
+        text=[f"{safe(name)}, published" for *_, name, _ in points],
+        textposition="bottom center",
+        textfont={"color": THEIRS, "size": 12},
+        cliponaxis=False,
+        hovertext=[text for *_, text in points],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _mark(row: Mapping[Any, Any], symbol: str) -> dict[str, Any]:
+    """Return a mark with error bars that end where the intervals end."""
+    bars = {
+        f"error_{axis}": {
+            "type": "data",
+            "symmetric": False,
+            "array": [_length(row[f"{axis}_high"], row[axis])],
+            "arrayminus": [_length(row[axis], row[f"{axis}_low"])],
+            "thickness": 2 if row["chosen"] else 1,
+            "width": 0,
+        }
+        for axis in ("x", "y")
+    }
+    return {
+        "x": [row["x"]],
+        "y": [row["y"]],
+        **bars,
+        "mode": "markers+text",
+        "text": [number_on(row)],
+        "textfont": {**NUMBER, "color": row["colour"]} if row["open"] else NUMBER,
+        "marker": {
+            "color": row["colour"],
+            "symbol": f"{symbol}-open" if row["open"] else symbol,
+            "size": size_of(row, 13 if row["chosen"] else 9),
+            "line": {"width": 2, "color": row["colour"]},
+        },
+        "opacity": FAINT if row["faint"] else 1.0 if row["chosen"] else _LIGHTER,
+        "cliponaxis": False,
+        "customdata": [[row["link"]]],
+        "hovertext": [row["text"]],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "name": safe(str(row["name"])),
+        "showlegend": False,
+    }
+
+
+def _length(high: float | None, low: float | None) -> float:
+    """Return the distance between the two ends, 0 if either is not known."""
+    return 0.0 if high is None or low is None or high != high or low != low else max(high - low, 0.0)
+
+
+def _ends(drawn: Sequence[Mapping[Any, Any]]) -> tuple[float, float]:
+    """Return the range of the y axis: tenths around all marks and intervals, with room for a mark."""
+    known = [row[name] for row in drawn for name in ("y", "y_low", "y_high") if row[name] == row[name]]
+    low, high = math.floor(10 * min(known, default=0.0)) / 10, math.ceil(10 * max(known, default=1.0)) / 10
+    if high - low < _LEAST:
+        low = max(min((low + high - _LEAST) / 2, 1 - _LEAST), 0.0)
+        low = math.floor(10 * low + 1e-9) / 10
+        high = max(high, low + _LEAST)
+    room = 0.04 * (high - low)
+    return low - room, high + room
+
+
+def _write(
+    figure: Figure, drawn: Sequence[Mapping[Any, Any]], lines: Sequence[ReferenceLine], up: tuple[float, float]
+) -> None:
+    """Write names next to marks and lines, connected to the mark by a line if they are further away."""
+    more = [f" and {len(row['there']) - 1} more" if len(row["there"]) > 1 else "" for row in drawn]
+    names = [f"{_cut(str(row['name']))} · {row['n']}{others}" for row, others in zip(drawn, more, strict=True)]
+    bars = [
+        ((row["x_low"], row["y"]), (row["x_high"], row["y"]))
+        if is_flat
+        else ((row["x"], row["y_low"]), (row["x"], row["y_high"]))
+        for row in drawn
+        if row["chosen"]
+        for is_flat in (True, False)
+        if row["x_low" if is_flat else "y_low"] == row["x_low" if is_flat else "y_low"]
+    ]
+    bars += [((line.x, up[0]), (line.x, up[1])) for line in lines]
+    found = offsets([(row["x"], row["y"]) for row in drawn], names, bars, up)
+    for row, name, offset in zip(drawn, names, found, strict=True):
+        if offset is None:
+            continue
+        text = safe(name)
+        figure.add_annotation(
+            x=row["x"],
+            y=row["y"],
+            text=f"<b>{text}</b>" if row["chosen"] else text,
+            showarrow=True,
+            arrowhead=0,
+            arrowwidth=1,
+            arrowcolor=LIGHT if abs(offset[1]) > 2 * _LINE else "rgba(0,0,0,0)",
+            ax=offset[0],
+            ay=-offset[1],
+            xanchor="center",
+            yanchor="middle",
+            borderpad=0,
+        )
+    for number, line in enumerate(lines):
+        figure.add_annotation(
+            x=line.x,
+            y=1.0,
+            yref="paper",
+            text=safe(line.name),
+            showarrow=False,
+            xanchor="right" if line.x > 0.5 else "left",
+            yanchor="bottom",
+            yshift=_LINE * number,
+        )
+
+
+def offsets(
+    points: Sequence[tuple[float, float]],
+    names: Sequence[str],
+    bars: Sequence[tuple[tuple[float, float], tuple[float, float]]] = (),
+    up: tuple[float, float] = (0.0, 1.0),
+) -> list[tuple[float, float] | None]:
+    """Return for each name the offset of its middle from its mark, in pixels to the right and up; None if there is no
+    room. An allowed place covers no mark and no earlier name, at any of the widths that a plane may have. Among
+    these the place that crosses the fewest `bars` is used, then the nearest. `up` is the range of the y axis.
+    """
+    scales = [(width / (_ACROSS[1] - _ACROSS[0]), (HEIGHT - _TOP - _BOTTOM) / (up[1] - up[0])) for width in _WIDTHS]
+    edges = [(_ACROSS[0] * x, up[0] * y, _ACROSS[1] * x, up[1] * y) for x, y in scales]
+    taken: list[list[Box]] = [[(x * a - 8, y * b - 8, x * a + 8, y * b + 8) for x, y in points] for a, b in scales]
+    a, b = scales[1]
+    lying = [(x * a, y * b - 1, right * a, top * b + 1) for (x, y), (right, top) in bars]
+    found: list[tuple[float, float] | None] = []
+    for (x, y), name in zip(points, names, strict=True):
+        half = len(name) * _LETTER / 2 + 2
+        best: tuple[int, int, tuple[float, float], list[Box]] | None = None
+        for number, (right, higher) in enumerate(_around(half)):
+            middles = [(x * a + right, y * b + higher) for a, b in scales]
+            boxes = [(at - half, high - _LINE / 2, at + half, high + _LINE / 2) for at, high in middles]
+            if best and best[0] == 0:
+                break
+            if all(
+                _within(box, edge) and not any(_meet(box, other) for other in others)
+                for box, edge, others in zip(boxes, edges, taken, strict=True)
+            ):
+                crossed = sum(_meet(boxes[1], bar) for bar in lying)
+                if best is None or crossed < best[0]:
+                    best = crossed, number, (right, higher), boxes
+        found.append(best[2] if best else None)
+        for others, box in zip(taken, best[3] if best else (), strict=False):
+            others.append(box)
+    return found
+
+
+def _around(half: float) -> list[tuple[float, float]]:
+    """Return the offsets to try, nearest first: the corners, which the mark's own bars do not cross, then the sides,
+    then further away.
+    """
+    sides = (half + 9.0, -half - 9.0)
+    corners = [(side, up) for up in (12.0, -12.0) for side in sides]
+    beside = [(half + 10.0, 0.0), (-half - 10.0, 0.0), (0.0, 18.0), (0.0, -18.0)]
+    further = [
+        (side, sign * (12.0 + step * (_LINE + 1.0)))
+        for step in range(1, 9)
+        for sign in (1, -1)
+        for side in (*sides, 0.0)
+    ]
+    return corners + beside + further
+
+
+def _within(box: Box, edge: Box) -> bool:
+    return edge[0] <= box[0] and edge[1] <= box[1] and box[2] <= edge[2] and box[3] <= edge[3]
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+
+
+# Points of runs or cases: a single chart if colours can distinguish their names, else one small chart per name.
+
+
+POINT_SYMBOLS = ("circle", "diamond", "x", "square", "triangle-up", "star")
+
+GREY, SEVERAL = "#8A8A8A", "several"
+"""Colour and name of marks in one place that have different names."""
+
+MOST = 30
+"""Maximum number of small charts. If there are more names, those with the most points are drawn, and the axis says so.
+"""
+
+_PANELS, _HIGH = 2, 210
+
+
+def points(rows: DataFrame, axes: tuple[str, str], **layout: Any) -> Figure:
+    """Draw one mark for each place in `rows`, with the columns x, y, name, kind, text (hover text, already escaped) and
+    link. A name has its own colour or chart, a kind its own symbol. Every mark is at its exact values; several in
+    one place become one mark with their number on it (`one_a_place`), grey if their names differ. `layout` applies
+    to all axes.
+    """
+    from plotly.subplots import make_subplots
+
+    names, kinds = sorted(rows["name"].unique()), sorted(rows["kind"].unique())
+    many = len(names) > len(PALETTE)
+    shown = sorted(rows["name"].value_counts().head(MOST).index) if many else names
+    high = -(-len(shown) // _PANELS) if many else 1
+    figure = make_subplots(
+        rows=high,
+        cols=_PANELS if many else 1,
+        subplot_titles=[safe(_short(name)) for name in shown] if many else None,
+        shared_xaxes=True,
+        shared_yaxes=True,
+        vertical_spacing=min(0.12, 0.3 / high),
+        horizontal_spacing=0.04,
+    )
+    panels = [rows[rows["name"] == name] for name in shown] if many else [rows]
+    alike: dict[tuple[int, str, str], list[dict[Any, Any]]] = {}
+    for panel, some in enumerate(panels):
+        for mark in one_a_place(some):
+            name, kind = (_common(row[field] for row in mark["there"]) for field in ("name", "kind"))
+            alike.setdefault((panel, name, kind), []).append(mark)
+    legend = set()
+    for (panel, name, kind), marks in sorted(alike.items()):
+        label = (kind if many else ", ".join(dict.fromkeys(word for word in (name, kind) if word))) or "unnamed"
+        colour = OURS if many else GREY if name == SEVERAL else PALETTE[names.index(name)]
+        figure.add_scatter(
+            row=panel // _PANELS + 1,
+            col=panel % _PANELS + 1,
+            x=[mark["x"] for mark in marks],
+            y=[mark["y"] for mark in marks],
+            mode="markers+text",
+            text=[number_on(mark) for mark in marks],
+            textfont=NUMBER,
+            name=safe(label),
+            legendgroup=label,
+            showlegend=label not in legend,
+            cliponaxis=False,
+            marker={
+                "color": colour,
+                "symbol": "circle" if kind == SEVERAL else POINT_SYMBOLS[kinds.index(kind) % len(POINT_SYMBOLS)],
+                "size": [size_of(mark, 9) for mark in marks],
+            },
+            customdata=[[mark["link"]] for mark in marks],
+            hovertext=[mark["text"] for mark in marks],
+            hovertemplate="%{hovertext}<extra></extra>",
+        )
+        legend.add(label)
+    left = f"<br>{len(shown)} of {len(names)} drawn, those with the most points" if len(shown) < len(names) else ""
+    figure.update_xaxes(zeroline=False, fixedrange=True, **layout.pop("xaxis", {}))
+    figure.update_yaxes(zeroline=False, fixedrange=True, **layout.pop("yaxis", {}))
+    figure.update_xaxes(title=axes[0] + left, row=high)
+    figure.update_yaxes(title=axes[1], col=1)
+    figure.update_layout(
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.06 if many else 1.02, "x": 0},
+        margin={"l": 10, "r": 10, "t": 60, "b": 60},
+        height=130 + _HIGH * high if many else 450,
+        **CLICKABLE,
+        **layout,
+    )
+    return figure
+
+
+def _common(values: Iterable[str]) -> str:
+    """Return the common value, or SEVERAL if the values differ."""
+    one, *others = dict.fromkeys(values)
+    return SEVERAL if others else one
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 26 else f"…{name[-25:]}"
+
+
+# Measured values against the true ones, and the number of items needed to distinguish them.
+
+
+def draw(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Draw two panels of `rows`, which are in the form of a study's tables. The upper panel shows the cells whose true
+    value is known, except those of the controls: value and 95 % interval over the true value, with the line on which
+    the two are equal. The lower panel shows the table "Power" over the number of items.
+    """
+    from plotly.graph_objects import Scatter
+    from plotly.subplots import make_subplots
+
+    figure: Figure = make_subplots(
+        rows=2,
+        vertical_spacing=0.16,
+        subplot_titles=("What is measured, over what is so", "How surely so many items tell it from 0.5"),
+    )
+    figure.add_trace(Scatter(x=[0, 1], y=[0, 1], mode="lines", line={"dash": "dot"}, name="the same"), 1, 1)
+    known = [row for row in rows if None not in (row["truth"], row["value"])]
+    known = [row for row in known if row["table"] != "Controls" and not row.get("mixed")]
+    for title in dict.fromkeys(row["table"] for row in known):
+        cells = sorted((row for row in known if row["table"] == title), key=lambda row: float(row["truth"]))
+        up = [row["high"] - row["value"] if row["high"] is not None else 0 for row in cells]
+        down = [row["value"] - row["low"] if row["low"] is not None else 0 for row in cells]
+        figure.add_trace(
+            Scatter(
+                **{"x": [row["truth"] for row in cells], "y": [row["value"] for row in cells]},
+                **{"mode": "markers", "name": title, "text": [f"{row['row']}, {row['n']} items" for row in cells]},
+                error_y={"array": up, "arrayminus": down},
+            ),
+            1,
+            1,
+        )
+    powers = [row for row in rows if row["table"] == "Power"]
+    for name in dict.fromkeys(row["row"] for row in powers):
+        cells = [row for row in powers if row["row"] == name]
+        x, y = [row["n"] for row in cells], [row["value"] for row in cells]
+        figure.add_trace(Scatter(x=x, y=y, mode="lines+markers", name=name), 2, 1)
+    figure.update_xaxes(title="share of items that are faithful by construction", row=1)
+    figure.update_xaxes(title="items", type="log", tickvals=sorted({row["n"] for row in powers}), row=2)
+    figure.update_yaxes(title="measured, with its 95 % interval", row=1)
+    figure.update_yaxes(title="chance of finding a difference (5 % level)", row=2)
+    figure.update_yaxes(range=[-0.05, 1.05])
+    figure.update_layout(template="plotly_white", height=900, legend={"orientation": "h", "y": -0.1}, margin={"t": 40})
+    return figure

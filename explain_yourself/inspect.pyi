@@ -1,0 +1,111 @@
+"""Made from the registry by tools/stubs.py."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Union
+
+from inspect_ai.scorer import Metric, Scorer
+from inspect_ai.solver import Solver
+
+def figures() -> Metric: ...
+
+def ask_solver(
+    *,
+    seed: int | None = None,
+    task: Literal['strategyqa', 'shp'] | None = None,
+    columns: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    method: Literal['cot', 'posthoc', 'forced'] | None = None,
+    explained_by: Literal['answer', 'reasoning'] | None = None,
+    model: str | None = None,
+    generators: str | Sequence[str] | None = None,
+    simulator: str | None = None,
+    simulators: str | Sequence[str] | None = None,
+    blind: bool | None = None,
+    reasoning: bool | None = None,
+    reads: Literal['prose', 'steps'] | None = None,
+    max_tokens: int | None = None,
+    counterfactuals: int | None = None,
+    answers: Literal['prose', 'schema'] | None = None,
+    arms: Union[Literal['explanation', 'none', 'swapped', 'question_only'], Sequence[Literal['explanation', 'none', 'swapped', 'question_only']]] | None = None,
+    exam: bool | None = None,
+    votes: int | None = None,
+    rules: Literal['paper', 'repaired'] | None = None,
+    prompts: str | None = None,
+    generator: str | Sequence[str] | None = None,
+) -> Solver: ...
+
+def ask_scorer(
+    *,
+    seed: int | None = None,
+    task: Literal['strategyqa', 'shp'] | None = None,
+    columns: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    method: Literal['cot', 'posthoc', 'forced'] | None = None,
+    explained_by: Literal['answer', 'reasoning'] | None = None,
+    model: str | None = None,
+    generators: str | Sequence[str] | None = None,
+    simulator: str | None = None,
+    simulators: str | Sequence[str] | None = None,
+    blind: bool | None = None,
+    reasoning: bool | None = None,
+    reads: Literal['prose', 'steps'] | None = None,
+    max_tokens: int | None = None,
+    counterfactuals: int | None = None,
+    answers: Literal['prose', 'schema'] | None = None,
+    arms: Union[Literal['explanation', 'none', 'swapped', 'question_only'], Sequence[Literal['explanation', 'none', 'swapped', 'question_only']]] | None = None,
+    exam: bool | None = None,
+    votes: int | None = None,
+    rules: Literal['paper', 'repaired'] | None = None,
+    prompts: str | None = None,
+    generator: str | Sequence[str] | None = None,
+) -> Scorer: ...
+
+def check_solver(
+    *,
+    task: Literal['sentiment', 'multi_choice', 'entailment'] | None = None,
+    persona: Literal['objective', 'human', 'you'] | None = None,
+    target: Literal['explicit', 'implicit'] | None = None,
+    mask: Literal['redacted', 'removed'] | None = None,
+    mask_sentence: bool | None = None,
+    short: bool | None = None,
+    options: bool | None = None,
+    seed: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    explanations: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
+    every_wording: bool | None = None,
+    answers: Literal['prose', 'schema'] | None = None,
+    controls: int | None = None,
+    answerable: bool | None = None,
+    max_tokens: int | None = None,
+    model: str | None = None,
+    explanation: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
+    wordings: Any = None,
+) -> Solver: ...
+
+def check_scorer(
+    *,
+    task: Literal['sentiment', 'multi_choice', 'entailment'] | None = None,
+    persona: Literal['objective', 'human', 'you'] | None = None,
+    target: Literal['explicit', 'implicit'] | None = None,
+    mask: Literal['redacted', 'removed'] | None = None,
+    mask_sentence: bool | None = None,
+    short: bool | None = None,
+    options: bool | None = None,
+    seed: int | None = None,
+    columns: Mapping[str, str] | None = None,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    explanations: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
+    every_wording: bool | None = None,
+    answers: Literal['prose', 'schema'] | None = None,
+    controls: int | None = None,
+    answerable: bool | None = None,
+    max_tokens: int | None = None,
+    model: str | None = None,
+    explanation: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
+    wordings: Any = None,
+) -> Scorer: ...

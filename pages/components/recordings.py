@@ -1,0 +1,151 @@
+"""Runs that came with the app: where they come from, and a button to ask the same question oneself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from core import entry, home, journal
+from core.labs.base.lab import Lab
+from core.labs.base.spec import Spec
+from core.models import local
+from core.runs.library import EXAMPLE_STUDY, Recording, list_recordings
+from core.server.quotas import QuotaExceededError
+from core.transcript import Transcript
+from pages import addresses
+from pages.components import session
+from pages.components.link_cards import LinkCard, link_cards
+from pages.components.text import plain, shortened
+
+
+def lab_of(one: Recording) -> Lab:
+    """Return the lab that made the recording."""
+    return _begun(one.run)[0]
+
+
+def title(one: Recording) -> str:
+    """Return what was asked, shortened, without a hint at the outcome."""
+    spec = _begun(one.run)[1]
+    return one.title or shortened(str(getattr(spec, "question", "") or getattr(spec, "title", "")))
+
+
+@cache
+def _begun(run: str) -> tuple[Lab, Spec]:
+    """Return the lab and the specification of a recording, from its first line."""
+    started = journal.first_event(home.recordings() / f"{run}.jsonl")
+    assert started is not None
+    lab = entry.labs()[started.lab]
+    return lab, lab.spec.model_validate(started.spec)
+
+
+def about_all() -> str:
+    """Return a description of the recordings."""
+    recordings = list_recordings(home.recordings())
+    return (
+        f"Recorded from {recordings.model} ({recordings.quantisation}, {recordings.licence}) on {recordings.cores} "
+        "cores, and unedited. We picked these stories because they are instructive: examples, not evidence."
+    )
+
+
+def note(run_id: str, transcript: Transcript) -> None:
+    """Say where a recording comes from, and that it was selected; nothing for any other run."""
+    recordings = list_recordings(home.recordings())
+    one, started = recordings.named(run_id), transcript.started
+    if started is None or not session.run(run_id).is_recording():
+        return
+    if started.study == EXAMPLE_STUDY:
+        st.caption(":material/school: **From the example study that comes with the app.**")
+    if one is None:
+        return
+    lab, here = entry.labs()[started.lab], len(recordings.of_lab(started.lab))
+    which = (
+        f"Of {one.of} such runs of {lab.title} that were begun, {here} were chosen for what they show"
+        if one.of > here
+        else f"All {here} such runs of {lab.title} that were begun are among the recordings"
+    )
+    st.caption(
+        f":material/smart_display: **A recording. {plain(one.twist)}** Made on "
+        f"{started.at:%d %B %Y} with {plain(recordings.model)} ({plain(recordings.quantisation)}, "
+        f"{recordings.licence}) on {recordings.cores} cores, by version {plain(started.app)} of this app, and not "
+        f"changed since. {which}: an example, not evidence."
+    )
+
+
+def ask_it_yourself(run_id: str, transcript: Transcript) -> None:
+    """Offer to repeat a recorded run with the largest installed model that fits this machine, and estimate the time;
+    nothing for any other run.
+    """
+    if transcript.started is None or not session.run(run_id).is_recording():
+        return
+    lab = entry.labs()[transcript.started.lab]
+    recordings = list_recordings(home.recordings())
+    answers = [call.answered for call in transcript.calls.values() if call.answered]
+    tokens = sum(answer.usage.completion_tokens or 0 for answer in answers)
+    best = local.largest_installed(session.catalog().models_folder, local.memory())
+    if best is None or not tokens:
+        return
+
+    def time(model: local.Fitting) -> str:
+        minutes = local.seconds(model, tokens, recordings.rate, recordings.size) / 60
+        return "less than a minute" if minutes < 1 else f"about {math.ceil(minutes)} minutes"
+
+    with st.container(key="ask-it-yourself"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            asked = st.button("Ask it yourself", icon=lab.icon, key="ask-yourself")
+            st.page_link(addresses.MODELS, label="Other models", icon=":material/memory:")
+        if asked:
+            _ask(lab, transcript, best.id)
+        words = f"With {plain(best.id)}, the largest on this machine that fits its memory: {time(best)}"
+        larger = local.largest_downloadable(local.memory())
+        if larger is not None and larger.size > best.size:
+            words += f". {plain(larger.id)} would fit too ({larger.size / 1e9:.1f} GB to download): {time(larger)}"
+        st.caption(f"{words}, for as many words on {recordings.cores} cores with little else to do.")
+
+
+def _ask(lab: Lab, transcript: Transcript, model: str) -> None:
+    """Start the same run with another model, in every role that the recorded one had."""
+    assert transcript.started is not None
+    recorded = transcript.started.spec
+    spec = {name: model if value == recorded.get("model") else value for name, value in recorded.items()}
+    try:
+        run = session.runs().start(lab.name, lab.spec.model_validate(spec), session.catalog().get)
+    except QuotaExceededError as error:
+        st.warning(plain(str(error)), icon=":material/edit:")
+    else:
+        st.switch_page(addresses.of_lab(lab), query_params={"run": run})
+
+
+# The recordings as cards: what the model said, large, and what became of it in one line.
+
+
+STORIES = list_recordings(home.recordings()).recording
+"""All stories, in the order in which they are shown."""
+
+
+def address(one: Recording) -> str:
+    """Return the address of a story."""
+    return f"/stories?{urlencode({'run': one.run})}"
+
+
+def story_cards(stories: Sequence[Recording]) -> None:
+    """Draw a card for each of these stories; a click presents it."""
+    cards = [
+        LinkCard(
+            address(one),
+            (
+                ("em", lab_of(one).title),
+                ("small", title(one)),
+                ("q", one.quote),
+                ("strong", one.twist),
+            ),
+        )
+        for one in stories
+    ]
+    chosen = link_cards("stories", "Stories", cards)
+    for one in stories:
+        if address(one) == chosen:
+            st.switch_page(addresses.STORIES, query_params={"run": one.run})
