@@ -24,7 +24,8 @@ INSTALL = $(BIN)/uv pip install --quiet --no-deps --require-hashes
 
 # One process more than there are processors: some tests wait.
 PYTEST = $(BIN)/python -m pytest -n $$(($$($(BIN)/python -c 'import os; print(os.cpu_count())') + 1)) --dist loadfile --no-loadscope-reorder
-LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/python tools/sizes.py
+LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell core pages docs tools *.md && $(BIN)/mypy \
+	&& $(BIN)/python tools/sizes.py
 
 ADDRESS := 127.0.0.1
 PORT := 8501
