@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.metadata import PackageNotFoundError, files
+from importlib.metadata import PackageNotFoundError, files, version
 from pathlib import Path
 
 from .. import package_data
@@ -37,6 +37,22 @@ def stage_files() -> dict[str, Path]:
     """The files by the names under which a browser asks for them."""
     own = (*DRAWING, "base.css", "stage.css", "outbox.js", "live.js")
     return {name: _VIEWER / name for name in own} | {"preact.js": _library()}
+
+
+@cache
+def plotly_version() -> str:
+    """The release of Plotly, whose own script draws pictures for a paper; part of the script's address."""
+    return version("plotly")
+
+
+def plotly_script() -> Path:
+    """The path of Plotly's script for browsers, which comes with its package."""
+    return next(Path(str(file.locate())) for file in files("plotly") or () if file.name == "plotly.min.js")
+
+
+def printing_script() -> str:
+    """The script that draws a picture for a paper, a component of Streamlit."""
+    return (_VIEWER / "printed.js").read_text(encoding="utf-8")
 
 
 def style(*names: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 PLAIN = {"displayModeBar": False}
 """Hides the tool bar, which covers the legend on a phone."""
 
-Saved = Literal["PNG", "SVG"]
 
-
-def saved_as(kind: Saved, name: str) -> dict[str, object]:
-    """Return a tool bar with one tool, which saves the picture as a file of that kind and name, made in the browser."""
+def saved_as(name: str) -> dict[str, object]:
+    """Return a tool bar with one tool, which saves the picture as a PNG file of that name, as it is on the screen."""
     return {
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": kind.lower(), "filename": name, "scale": 2 if kind == "PNG" else 1},
+        "toImageButtonOptions": {"format": "png", "filename": name, "scale": 2},
     }
 
 

@@ -17,7 +17,8 @@ from core.models.ids import is_control
 from core.store.filters import TITLES, Filter
 from core.store.listing import RowPlace, Selection
 from pages import addresses
-from pages.components.tables import Saved, as_csv, saved_as
+from pages.components.save_for_paper import save_for_paper
+from pages.components.tables import as_csv, saved_as
 from pages.components.text import plain
 from pages.results import address
 
@@ -76,9 +77,8 @@ def draw(looked: Selection) -> None:
                 help="Robots are controls with known behaviour; they are drawn only if you choose to.",
                 **address.bound("robots-too", address.robots(), address.show_robots),
             )
-        kind: Saved = st.segmented_control("Save as", ["PNG", "SVG"], default="PNG", required=True, key="saved-as")
     for lab, one, rows, tables in drawn:
-        picture(lab, one, rows, tables, wanted, kind)
+        picture(lab, one, rows, tables, wanted)
 
 
 def _grouped_by(looked: Selection) -> str:
@@ -121,7 +121,7 @@ def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
 
 
 @st.fragment
-def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter, kind: Saved) -> None:
+def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter) -> None:
     """Draw a picture with its summary sentence and table, and follow clicks on its marks. `tables` caches the table for
     each choice, made from `rows`.
     """
@@ -167,10 +167,11 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
             table = table.assign(chosen=_in_colour(table, key))
         sentence = one.takeaway(table, choice)
         st.markdown(f"**{plain(sentence)}**")
+        figure = one.draw(table, choice, theirs if published else ())
         picked = st.plotly_chart(
-            one.draw(table, choice, theirs if published else ()),
+            figure,
             key=f"{key}-{choice}",
-            config=saved_as(kind, key),
+            config=saved_as(key),
             on_select="rerun",
             selection_mode="points",
             alt=f"{one.title}. {sentence}",
@@ -185,6 +186,9 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                     shown, hide_index=True, key=f"{key}-rows", alt=f"{one.title}, as a table", column_config=_COLUMNS
                 )
                 as_csv(shown, key)
+        with st.expander("Save for a paper", icon=":material/print:", key=f"{key}-paper", on_change="rerun") as paper:
+            if paper.open:
+                save_for_paper(figure, key, f"{one.title}. {sentence}")
         code = st.expander("The code that draws it", icon=":material/code:", key=f"{key}-code", on_change="rerun")
         with code:
             if code.open:

@@ -34,7 +34,7 @@ from core.report.game import page as game
 from core.report.game.pack import MOST_CARDS, GamePackError, load_pack
 from core.report.progress import OVER, HowFar, how_far
 from core.report.redaction import Opened, evidence_for, redacted, scene_for, state_of
-from core.report.viewer_assets import stage_files
+from core.report.viewer_assets import plotly_script, stage_files
 from core.runs.guesses import Played
 from core.runs.library import RunNotFoundError, Watch
 from core.scene import Scene, as_json
@@ -481,7 +481,8 @@ def _play(who: RunAccess, one: Saying) -> None:
 
 
 async def _file(request: Request) -> Response:
-    if (path := stage_files().get(request.path_params["name"])) is None:
+    name = request.path_params["name"]
+    if (path := plotly_script() if name == "plotly.js" else stage_files().get(name)) is None:
         return JSONResponse({"title": "Not here", "why": "The stage has no such file."}, status_code=404)
     # The browser asks each time, and gets the file only if it has changed.
     return FileResponse(path, headers={"cache-control": "no-cache"})

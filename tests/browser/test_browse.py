@@ -140,6 +140,25 @@ def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) ->
     page.wait_for_url(re.compile(r"/browse\?show=pictures&lab=simulatability$"))
 
 
+def test_a_picture_is_saved_for_a_paper(full: Server, page: Page, tmp_path: Path) -> None:
+    pytest.importorskip("svglib")
+    page.goto(f"{full.url}/browse?show=pictures&picture=ask-models")
+    page.get_by_text("Save for a paper").click()
+    place = page.locator(".st-key-ask-models-paper")
+    expect(place.locator(".printed img")).to_be_visible(timeout=20_000)
+    place.locator(".st-key-ask-models-grey").get_by_text("Grey").click()
+    for kind, start in (("PDF", b"%PDF-"), ("PNG", b"\x89PNG"), ("SVG", b"<?xml")):
+        place.locator(".st-key-ask-models-file").get_by_text(kind, exact=True).click()
+        with page.expect_download() as saved:
+            place.get_by_role("button", name=f"Download {kind}").click()
+        saved.value.save_as(tmp_path / "picture")
+        content = (tmp_path / "picture").read_bytes()
+        assert content.startswith(start) and saved.value.suggested_filename == f"ask-models.{kind.lower()}"
+    assert b'width="17cm"' in content
+    colours = {tuple(map(int, one)) for one in re.findall(rb"rgb\((\d+), (\d+), (\d+)\)", content)}
+    assert all(max(one) - min(one) <= 14 for one in colours), "the template's grid is nearly grey"
+
+
 @pytest.mark.thorough
 def test_a_bundle_is_brought_in_and_asked_about(full: Server, page: Page, tmp_path: Path) -> None:
     bundle = tmp_path / "theirs.zip"
