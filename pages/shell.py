@@ -64,6 +64,7 @@ def _pages() -> dict[str, list[st.Page]]:
     first += [
         st.Page(addresses.STORIES, title="Stories", icon=":material/slideshow:", url_path="stories"),
         st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden"),
+        st.Page(addresses.ANNOTATE, title="Annotate", url_path="annotate", visibility="hidden"),
         st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden"),
         st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden"),
     ]

@@ -21,7 +21,7 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
 from ..base.spec import BadInputError
-from . import human, prompts, qualification, tables, tasks, words
+from . import annotation, human, prompts, qualification, tables, tasks, words
 from .baselines import CONSTANT, ORDER
 from .cards import cards
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
@@ -345,6 +345,7 @@ class AskLab(Lab):
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(cards=cards, guess_record=guessed)
+    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)

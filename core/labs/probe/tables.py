@@ -9,6 +9,7 @@ from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ..base.declared import Metric, Otherwise, Table, declared
 from .metrics import HEADLINE
+from .tasks import BY_MODEL
 from .view import ProbeView
 
 if TYPE_CHECKING:
@@ -23,7 +24,14 @@ _OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
 
 
 def more(view: ProbeView) -> Iterator[Figure]:
-    """Yield how the box itself does on known words and facts; the same by both rulesets."""
+    """Yield how long a model's dialogue was and whether it made up outputs, then how the box itself does on known words
+    and facts; the same by both rulesets.
+    """
+    if view.spec is not None and view.spec.interpreter in BY_MODEL and view.interpretation is not None:
+        called = sum(bool(exchange.inputs) for exchange in view.exchanges.values())
+        yield Figure("interactions", view.rules, Score(float(called), 1, 1))
+        made_up = bool(view.invented())
+        yield Figure("invented_outputs", view.rules, Score(float(made_up), 1, 1, hits=int(made_up)))
     box = view.fidelity
     if box is None:
         return
@@ -110,6 +118,7 @@ TABLES = declared(
         "find_a1": {"cases": _itself("entities")},
         "find_a2": {"cases": _itself("relations")},
         "find_a3": {"cases": _of_ceilings},
+        "find_a5": {"cases": lambda frame: frame[frame["interpreter"].isin(BY_MODEL)]},
         "find_f5": {"cases": _by_indicator},
     },
 )
