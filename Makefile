@@ -30,7 +30,7 @@ LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell c
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants inspect audit licences sbom clean
+.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants inspect audit docs licences sbom clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
@@ -100,11 +100,17 @@ lock: $(VENV)/.$(UV)
 	@$(COMPILE) $(UPGRADE) requirements.txt -o requirements.lock
 	@$(COMPILE) $(UPGRADE) -c requirements.lock requirements-cluster.txt -o requirements-cluster.lock
 	@$(COMPILE) $(UPGRADE) -c requirements.lock -c requirements-cluster.lock requirements-dev.txt -o requirements-dev.lock
+	@$(COMPILE) $(UPGRADE) requirements-docs.txt -o requirements-docs.lock
 	@echo "$(UV)" | $(COMPILE) - -o requirements-uv.lock
 	@echo "$(PIP_AUDIT)" | $(COMPILE) $(UPGRADE) - -o requirements-audit.lock
 	@echo "$(CYCLONEDX)" | $(COMPILE) $(UPGRADE) - -o requirements-sbom.lock
 	@sed -n 's/^torch==.*/&+cpu/p' requirements.txt | UV_HTTP_TIMEOUT=15 $(COMPILE) --no-deps --default-index $(TORCH_INDEX) \
 		- -o requirements-torch.lock || echo "requirements-torch.lock stays as it is: $(TORCH_INDEX) cannot be reached." >&2
+
+# The documentation site, in site/. Its packages are installed for this alone.
+docs: $(VENV)/.$(UV)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/uv run --quiet --isolated --no-project --with-requirements requirements-docs.lock \
+		mkdocs build --quiet --strict $(DOCS)
 
 # How many small changes of the code the tests notice; make mutants FILES="parse metrics" for some of the files. Hours.
 mutants: $(VENV)/.ready-dev

@@ -106,7 +106,8 @@ def test_an_import_that_nobody_declared_is_seen():
 
 
 @pytest.mark.parametrize(
-    ("declared", "lock"), [(f"requirements{kind}.txt", f"requirements{kind}.lock") for kind in ("", "-cluster", "-dev")]
+    ("declared", "lock"),
+    [(f"requirements{kind}.txt", f"requirements{kind}.lock") for kind in ("", "-cluster", "-dev", "-docs")],
 )
 def test_the_lock_pins_what_is_declared_as_declared(declared, lock):
     locked = pins(lock)
