@@ -158,3 +158,53 @@ def test_a_deleted_run_takes_its_pages_with_it(file: Path, capsys: pytest.Captur
     (home.journals() / f"{run}.jsonl").unlink()
     assert main(["annotate", "progress", "one"]) == 0
     assert "a run was deleted or changed" in capsys.readouterr().out
+
+
+TESTS = """
+lab = "probe"
+spec = { category = "relations", triplets = 10, model = "control/straight", evaluator = "control/straight" }
+grid = { seed = [1, 2, 3] }
+[[table]]
+kind = "find_a4"
+"""
+
+
+def test_people_and_the_evaluator_take_the_same_tests_as_one_counts_by_hand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    annotation_sets.live.cache_clear()
+    file = tmp_path / "tests.toml"
+    file.write_text(TESTS, encoding="utf-8")
+    assert main(["study", "run", str(file)]) == 0
+    made = ["annotate", "make", str(file), "--name", "units", "--each", "40", "--per-item", "1"]
+    assert main([*made, "--simulated-people", "3"]) == 0
+    live, lab = find("units"), entry.labs()["find"]
+    task = annotation.task_of(live.state.made, entry.labs())
+    shown = annotation.shown_pages(live, task, lab, home.journals())
+    # Ten tests of each of the two descriptions of three functions.
+    assert len(shown) == 60 and {page.arm for page in live.state.made.pages} == {"ground truth", "interpretation"}
+    assert all(text for page in shown.values() for _, text in page.shown)
+    # Two people always pick the first example. Nobody gets both descriptions of a function.
+    right: dict[str, dict[str, list[bool]]] = {"ground truth": {}, "interpretation": {}}
+    views = annotation.CaseViews(lab, home.journals())
+    for who in ("ann", "bob"):
+        person, arms = live.enter(who), {}
+        while (next_one := live.next_page(person.id, shown)) is not None:
+            page = live.state.pages[next_one]
+            assert arms.setdefault(page.group, page.arm) == page.arm
+            live.answer(person.id, next_one, ("1",), task.options)
+            compared = task.compared(views(page.places[0]), page.places[0].trial, "repaired")
+            assert compared is not None and compared.who == "control/straight"
+            right[page.arm].setdefault(page.places[0].run, []).append(compared.actual == "1")
+    capsys.readouterr()
+    assert main(["study", "table", str(file), "--json"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    cells = {(row["row"], row["column"]): row for row in rows if "Table A4" in row["table"]}
+    titles = {"ground truth": lab.metric("unit_test_ceiling").title, "interpretation": lab.metric("unit_test").title}
+    for arm, title in titles.items():
+        shares = [sum(one) / len(one) for one in right[arm].values()]
+        assert len(shares) == 3 and cells["people", title]["n"] == 3
+        assert cells["people", title]["value"] == pytest.approx(sum(shares) / 3)
+        assert cells["control/straight", title]["value"] == 1
+    assert any(row.startswith("people (simulated people)") for row, _ in cells)
+    assert cells["people", titles["interpretation"]]["published"] == 0.7
