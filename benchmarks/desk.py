@@ -61,8 +61,8 @@ SESSIONS = 10
 MEGABYTES = 1_000
 """That the app should take at most while so many sessions browse."""
 
-CASES = 60
-"""Cases that are labelled, each with J and a key."""
+CASES = 45
+"""Trials that are labelled, each with J and a key: fewer than a page of the list has."""
 
 INDEX = """
 import sys, time
