@@ -13,8 +13,8 @@ LONGEST = 10_000
 """The longest text that is put together, in characters."""
 
 LARGEST_SOURCE, LONGEST_LINE = 64 * 1024, 4_000
-"""The largest source and the longest line that are parsed, in characters: Python takes a time that grows with the square
-of the length of an f-string.
+"""The largest source and the longest line that are parsed, in characters: an f-string takes Python a time that grows
+with the square of its length.
 """
 
 Resolve = Callable[[ast.expr], str]
