@@ -61,8 +61,8 @@ SESSIONS = 10
 MEGABYTES = 1_000
 """That the app should take at most while so many sessions browse."""
 
-CASES = 60
-"""Cases that are labelled, each with J and a key."""
+CASES = 45
+"""Trials that are labelled, each with J and a key: fewer than a page of the list has."""
 
 INDEX = """
 import sys, time
@@ -302,7 +302,9 @@ def fill(home: Path, trials: int) -> None:
     """Fill the home with so many trials, and a run of 1,000 of them, unless it has runs; and index it."""
     environment = {**os.environ, "EXPLAIN_HOME": str(home)}
     if not any((home / "journals").glob("*.jsonl")):
-        subprocess.run([sys.executable, "-m", "core", "demo-home", str(trials)], cwd=ROOT, env=environment, check=True)
+        large = ("--dataset", "world", "--limit", "50", "--counterfactuals", "25", "--model", "control/fickle")
+        for command in (["demo-home", str(trials)], ["ask", *large]):
+            subprocess.run([sys.executable, "-m", "core", *command], cwd=ROOT, env=environment, check=True)
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-c", INDEX, str(home / "journals"), str(Path(folder) / "store.duckdb")]
         subprocess.run(command, cwd=ROOT, env=environment, check=True)

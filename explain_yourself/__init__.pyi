@@ -133,6 +133,7 @@ def probe(
     rules: Literal['paper', 'repaired'] | None = None,
     answers: Literal['prose', 'schema'] | None = None,
     triplets: int | None = None,
+    evaluator_prompt: str | None = None,
     title: Any = None,
     functions: Any = None,
     own_kind: Any = None,

@@ -12,6 +12,11 @@ from collections.abc import Callable
 LONGEST = 10_000
 """The longest text that is put together, in characters."""
 
+LARGEST_SOURCE, LONGEST_LINE = 64 * 1024, 4_000
+"""The largest source and the longest line that are parsed, in characters: an f-string takes Python a time that grows
+with the square of its length.
+"""
+
 Resolve = Callable[[ast.expr], str]
 """Returns the text that an expression stands for, other than a literal, an f-string or a sum. Raises NoTextError."""
 
@@ -25,6 +30,8 @@ class NoTextError(ValueError):
 
 def parse(source: str) -> ast.Module:
     """Return the syntax tree. Raises NoTextError."""
+    if len(source) > LARGEST_SOURCE or max(map(len, source.splitlines()), default=0) > LONGEST_LINE:
+        raise NoTextError("it is larger, or has longer lines, than a program with prompts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import site
 import subprocess
 import sys
@@ -21,6 +23,7 @@ def inspect_python() -> Path:
     no access to an index.
     """
     folder = Path(tempfile.mkdtemp(prefix="inspect-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     python = folder / "bin" / "python"
     command = [python, "-m", "pip", "install", "-q", VERSION]
