@@ -177,7 +177,7 @@ def pdf(text: str, width_cm: float) -> tuple[bytes, str]:
     _give_opacity_to_shapes(root)
     missing = {letter for words in root.itertext() for letter in words if _is_missing(letter)}
     try:
-        drawing = svg2rlg(BytesIO(etree.tostring(root)))
+        drawing: Any = svg2rlg(BytesIO(etree.tostring(root)))
         scale = width_cm / 2.54 * 72 / drawing.width
         drawing.scale(scale, scale)
         drawing.width, drawing.height = drawing.width * scale, drawing.height * scale

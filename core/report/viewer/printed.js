@@ -70,7 +70,7 @@ export default async ({ data, parentElement, setTriggerValue }) => {
     if (place.made !== data.id) return;
     const shown = Object.assign(document.createElement("img"), { alt: data.alt });
     shown.src = `data:image/svg+xml,${encodeURIComponent(text)}`;
-    shown.style.cssText = `width:${data.wide}cm;max-width:100%;background:#fff;border-radius:4px`;
+    shown.style.cssText = `width:${data.wide}cm;max-width:100%;background:white;border-radius:4px`;
     place.replaceChildren(shown);
     setTriggerValue("made", { id: data.id, file });
   } catch (error) {
