@@ -21,8 +21,8 @@ from core.store.filters import Filter
 from pages import addresses
 from pages.components import lab_page, link_cards, run_view, session, side_by_side
 from pages.components.lab_page import FormPlaces
+from pages.components.models import short
 from pages.components.run import problems
-from pages.components.session import short
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits
 

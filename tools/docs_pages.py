@@ -5,9 +5,10 @@ and the reference comes from the docstrings. mkdocs.yml names this file as a hoo
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
@@ -30,9 +31,8 @@ def _linked(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\(examples/[^)]*\)", r"\1", text)
 
 
-def on_files(files: Any, config: Any) -> Any:
+def on_files(files: Files, config: Any) -> Files:
     """Add the pages."""
-    File = import_module("mkdocs.structure.files").File  # noqa: N806
     for source, page in PAGES.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text(encoding="utf-8")))
     files.append(File.generated(config, "reference.md", content=REFERENCE))

@@ -1,4 +1,5 @@
-"""Forest plots: for each group the mean with its interval, the number of things it is based on, and what is missing.
+"""Forest plots and leaderboards: for each group the mean with its interval, the number of things it is based on, and
+what is missing.
 
 The lines come from `core.statistics.group_statistics`: the plot, its sentence and its table show the same rows.
 """

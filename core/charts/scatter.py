@@ -1,5 +1,6 @@
-"""Two figures of each group on a plane, with both intervals and a name at each mark. Some marks are in colour and the
-others light, so that one chart is enough for any number of groups.
+"""Scatter plots: groups on a plane of two figures, points of runs or cases, and measured values against true ones. On
+the plane, each group has both intervals and a name at its mark. Some marks are in colour and the others light, so that
+one chart is enough for any number of groups.
 """
 
 from __future__ import annotations

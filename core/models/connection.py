@@ -1,4 +1,6 @@
-"""One endpoint's state in this process: its client, its concurrency limit, and what has been learned of its models."""
+"""One endpoint's state in this process: its HTTP client, its concurrency limit, and what has been learned of its
+models by asking them.
+"""
 
 from __future__ import annotations
 

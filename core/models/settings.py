@@ -1,4 +1,6 @@
-"""What is known of an endpoint before it is asked: name, address, key, limits; and presets for common servers."""
+"""What is known of an endpoint before it is asked: name, address, key, limits and prices; and presets for common
+servers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One of several options: those that a question offers, or one of two responses."""
+"""One of several options: those that a question offers, one of two responses, or a label such as a sentiment."""
 
 from __future__ import annotations
 

@@ -32,6 +32,9 @@ from ..text.display import harmless
 LARGEST, MOST_ROWS, LONGEST_CELL = 50_000_000, 200_000, 100_000
 """The most bytes and rows of a file that is read, and the most characters of a cell."""
 
+_LONGEST_NAME = 200
+"""The most characters of a person's name (`PersonEntered`)."""
+
 _JOIN = ":::"
 _NOT_CHOSEN = {"", "false", "0", "none", "nan", "null"}
 """What a cell of Potato's holds if the label was not chosen, in lower case."""
@@ -223,9 +226,6 @@ def take_potato(live: LiveSet, task: AnnotationTask, rows: Rows) -> Taken:
             live.keep(id, PageAnswered(page=page, words=tuple(words[place] for place in range(1, places + 1))))
             taken += places
     return Taken(taken, left_out)
-
-
-_LONGEST_NAME = 200
 
 
 def take_prolific(live: LiveSet, task: AnnotationTask, rows: Rows) -> Taken:

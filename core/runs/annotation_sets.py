@@ -40,7 +40,7 @@ _TRIES, _WAIT = 50, 0.02
 
 Status = Literal["completed", "returned", "rejected", "timed out"]
 EXCLUDED: tuple[Status, ...] = ("returned", "rejected")
-"""People whose answers do not count: they withdrew, or whoever recruited them refused their work."""
+"""People whose answers do not count: they withdrew, or the platform that recruited them refused their work."""
 
 _Word = Annotated[str, Field(max_length=200)]
 
@@ -347,7 +347,7 @@ class LiveSet:
                 self._write(PersonEnded(status="completed"), id)
 
     def end(self, id: str, status: Status) -> None:
-        """Say how somebody's work ended, as whoever recruited them tells it."""
+        """Keep how somebody's work ended, as the platform that recruited them reports it."""
         with self._lock:
             if self.state.people[id].status != status:
                 self._write(PersonEnded(status=status), id)

@@ -1,4 +1,6 @@
-"""What the journals of runs contain, no matter who writes them: where each is, who owns it, what has happened in it."""
+"""What the journals of runs contain, no matter who writes them: where each is, who owns it, what has happened in it;
+and the runs that come with the app.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one app that serves a home: its address, and how a command gets a copy of its index."""
+"""The one app that serves a home: its address, who may open it, and how a command gets a copy of its index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the app counts while it runs: each day's calls, runs and their places, wrong codes, and open tabs.
+"""What the app counts while it runs, and limits on how much and how fast: each day's calls, runs and their places,
+wrong codes, and open tabs.
 
 Only one app serves a home, so all counts are in memory. The day's calls are read from the journals at the start.
 """

@@ -1,4 +1,4 @@
-"""How far several labellers of the same items agree."""
+"""How far several labellers of the same items agree, and how often a parser is right, from a blind audit."""
 
 from __future__ import annotations
 

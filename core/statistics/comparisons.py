@@ -1,4 +1,6 @@
-"""Two settings over the items that both have: tests, and the correction for several tests."""
+"""Two to five settings over the items that they share: tests, the correction for several tests, non-inferiority, and
+how many items a comparison needs.
+"""
 
 from __future__ import annotations
 

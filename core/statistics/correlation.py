@@ -1,4 +1,4 @@
-"""Correlations within each input, averaged over inputs."""
+"""Correlations within each input, averaged over inputs, and how well a figure ranks what has a property (AUROC)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The one definition of a group's figures, for pictures, tables, command line and export."""
+"""The one definition of a group's figures, for pictures, tables, command line and export, and what a figure would be
+under other analysis choices (a multiverse).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure with its interval, and intervals of means."""
+"""A figure with its interval: intervals of means, medians, shares and their differences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""One sentence of a longer text, for quoting."""
+"""How texts and numbers are shown to people: one sentence of a longer text, numbers of things in words, signs for
+invisible characters, the field's terms, and tables as CSV files.
+"""
 
 from __future__ import annotations
 

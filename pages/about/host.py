@@ -15,7 +15,7 @@ from core.server.admin import ActiveRun
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import PACE

@@ -26,8 +26,8 @@ from core.text.display import count_noun
 from pages import addresses
 from pages.about import connect, model_trial
 from pages.components import reader_accuracy, session
+from pages.components.models import choose, chosen_models
 from pages.components.run import problems
-from pages.components.session import choose, chosen_models
 from pages.components.text import plain
 
 FEW = 8

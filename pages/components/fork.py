@@ -1,5 +1,5 @@
-"""Forking: a person edits one answer of a case, sees what would be asked again, and continues from there as a
-new run.
+"""A new run from a finished one: a person edits one answer of a case, sees what would be asked again, and continues
+from there; or another predictor predicts the same answers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from core.store.store import StoreError
 from core.text.display import count_noun
 from core.transcript import Call, Transcript
 from pages import addresses
-from pages.components import lab_page, session
+from pages.components import lab_page, models, session
+from pages.components.models import short
 from pages.components.run import problems
-from pages.components.session import short
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -175,7 +175,7 @@ def draw_predictors(lab: Lab, run_id: str, state: Transcript) -> None:
 
 def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     st.caption("Its questions and answers are reused. Only the predictions are asked for.")
-    chosen = session.pick("Who predicts", "predictor-model", lab)
+    chosen = models.pick("Who predicts", "predictor-model", lab)
     if not chosen:
         return
     try:
@@ -192,7 +192,7 @@ def _form(lab: Lab, run_id: str, state: Transcript) -> None:
     price = cost((chosen, usage) for usage in again)
     paid = "The price is not known." if price is None else f"About ${price[0]:,.2f}." if price[1] else "No cost."
     st.markdown(
-        f"About **{count_noun(len(again), 'call')}** of {plain(session.short(chosen))}, as many as before. {paid}"
+        f"About **{count_noun(len(again), 'call')}** of {plain(models.short(chosen))}, as many as before. {paid}"
     )
     for one in prerequisites_of(lab, going.spec).values():
         st.caption(plain(_test(one)))
@@ -226,7 +226,7 @@ def _band(lab: Lab, run_id: str) -> None:
         st.markdown(f"**{plain(title)} by predictor, from the same stored answers**")
         rows = [
             {
-                "Predictor": session.short(one.predictor),
+                "Predictor": models.short(one.predictor),
                 title: one.value,
                 "95 % interval": "" if one.low is None or one.high is None else f"{one.low:.2f} to {one.high:.2f}",
                 "Cases": f"{one.n} of {one.of}",

@@ -25,7 +25,7 @@ from core.text.display import count_noun
 from core.text.templates import TemplateError, load
 from core.transcript import CaseProgress, Transcript
 from pages.components import tables
-from pages.components.session import SHIPPED, short
+from pages.components.models import SHIPPED, short
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.widgets import filled, from_dataset, of_dataset, one_of, widget

@@ -1,4 +1,4 @@
-"""The visitor's verdicts, tags and notes on a case or trial, and how often labels confirm the parsers."""
+"""The visitor's verdicts, tags, notes and own labels on a case or trial, and how often labels confirm the parsers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from core.store.store import Store, StoreError
 from core.transcript import Transcript, name_of
 from pages import addresses
 from pages.components import lab_page, reader_accuracy, session
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.text import plain, shortened
 
 # The visitor's own label schemes: their buttons and keys beside a case, the file they come from, and how far people

@@ -1,4 +1,4 @@
-"""Cards that are links, as a Streamlit component."""
+"""Cards that are links, as a Streamlit component, and the links to games and to a class."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from core.store.store import Store, StoreError
 from core.text.display import count_noun
 from pages import addresses
 from pages.components import session
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.text import plain
 
 

@@ -1,4 +1,4 @@
-"""Runs that came with the app: where they come from, and a button to ask the same question oneself."""
+"""Runs that came with the app: their cards, where they come from, and a button to ask the same question oneself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several runs on the same questions: their tests as cells, and how the rows match."""
+"""Several runs on the same questions: starting them, their tests as cells, and how the rows match."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.store.matching import TestedItem
 from core.text.display import count_noun
 from core.transcript import Transcript
 from pages import addresses
-from pages.components import lab_page, session
+from pages.components import lab_page, models, session
 from pages.components.text import part_markdown, plain
 from pages.components.tiles import LOOKS
 
@@ -261,7 +261,7 @@ def choose(lab: Lab, spec: Spec, run_id: str, transcript: Transcript) -> None:
     st.markdown("Once more with **another model** or **another way to explain**: a run each, row against row.")
     own = getattr(spec, "model", "")
     help = "Any model that can be asked here; an id that is not listed can be typed."
-    others = session.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
+    others = models.pick_many("Other models", "one or two", f"side-models-{run_id}", help, lab, but=own)
     fields: list[dict[str, Any]] = [{"model": model} for model in others if model != own]
     if ways := page.ways(spec):
         chosen = st.pills("Or the same model, but", list(ways), selection_mode="multi", key="side-ways", wrap=True)

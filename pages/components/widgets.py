@@ -1,4 +1,6 @@
-"""A specification's field as a widget; title, help, bounds and choices come from the field."""
+"""A specification's field as a widget, and the choice of a data set; title, help, bounds and choices come from the
+field.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from core.datasets.items import DatasetError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Knob, Spec, knobs
 from core.text.display import count_noun, on_hover
-from pages.components import session
+from pages.components import models, session
 from pages.components.tables import table
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -43,11 +45,11 @@ def widget(lab: Lab, knob: Knob) -> Any:
     title, default, key, help = knob.label, knob.first, f"{lab.path}-{knob.name}", hint(knob)
     kept: dict[str, Any] = {"key": key, "help": help, "persist_state": "session"}
     if knob.name == "model":
-        return session.pick(title, key=key, lab=lab)
+        return models.pick(title, key=key, lab=lab)
     if knob.names_models:
         if knob.several:
-            return session.pick_many(title, knob.nobody, key=key, help=help or "", lab=lab)
-        return session.pick_or_none(title, knob.nobody, key=key, lab=lab, help=help)
+            return models.pick_many(title, knob.nobody, key=key, help=help or "", lab=lab)
+        return models.pick_or_none(title, knob.nobody, key=key, lab=lab, help=help)
     if knob.choices:
         return _choice(knob, kept)
     if knob.kind is bool:

@@ -15,7 +15,7 @@ from core.store import ranking
 from core.store.listing import Listed, RowPlace, Selection
 from pages.components import tables
 from pages.components.labels import labellers
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.text import shortened
 from pages.results import address, meaning, opened_case
 from pages.results.columns import choose_columns

@@ -25,7 +25,7 @@ from core.store.matching import NO_VERDICT, ComparisonRequest, Match, NotCompara
 from core.store.store import QueryRefusedError, Store
 from pages import addresses
 from pages.components import lab_page, session, tables, throttle
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.side_by_side import told_apart
 from pages.components.text import plain, shortened
 from pages.components.throttle import waits

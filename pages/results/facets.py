@@ -16,7 +16,7 @@ from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
 from pages.components import lab_page, labels, reader_accuracy
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.text import plain, shortened
 from pages.results import address
 

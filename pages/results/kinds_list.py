@@ -15,8 +15,8 @@ from core.store.listing import Selection
 from core.text.embed import Encoder
 from pages.about.model_trial import may_try
 from pages.components import session
+from pages.components.models import chosen_models
 from pages.components.run import problems
-from pages.components.session import chosen_models
 from pages.components.throttle import let_others_draw, waits
 from pages.results import address, meaning
 

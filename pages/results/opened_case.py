@@ -13,8 +13,8 @@ from core import entry
 from core.runs.library import RunNotFoundError
 from core.store.listing import EVERYTHING, RowPlace, Selection
 from pages.components import labels, run_view
+from pages.components.models import short
 from pages.components.run import actions, damage, go_on
-from pages.components.session import short
 from pages.components.text import plain, shortened
 from pages.results import address
 from pages.results.facets import words

@@ -18,7 +18,7 @@ from core.store.listing import Listed, RowPlace, Selection
 from core.store.store import Store
 from pages import addresses
 from pages.components import session, tables
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.side_by_side import MOST as SIDE_BY_SIDE
 from pages.results import address, opened_case
 from pages.results.columns import choose_columns

@@ -14,9 +14,9 @@ from core.store.matching import TestedItem
 from core.text.diff import pieces
 from pages import addresses
 from pages.components import lab_page, run_view, session
+from pages.components.models import short
 from pages.components.run import link_to, stopped
 from pages.components.run_view import Shown
-from pages.components.session import short
 from pages.components.side_by_side import (
     MOST,
     SideCell,

@@ -18,7 +18,7 @@ from core.studies.compose import Composed, compose
 from core.studies.desired_state import MOST_AT_ONCE
 from core.studies.early_stopping import SHIFT
 from core.studies.plan import LARGEST, Study, StudyError, parse
-from pages.components import lab_page, session
+from pages.components import lab_page, models, session
 from pages.components.run import problems
 from pages.components.text import plain
 from pages.components.throttle import waits
@@ -48,7 +48,7 @@ def values(lab: Lab, name: str, prefix: str) -> list[Any]:
     title, default, several = knob.title, knob.default, knob.several
     kept: dict[str, Any] = {"key": f"{prefix}-{lab.path}-{name}", "help": hint(knob), "persist_state": "session"}
     if knob.names_models:
-        known = session.model_choices(lab)
+        known = models.model_choices(lab)
         first = [lab.robots.default_model] if name == "model" and lab.robots.default_model in known else []
         nobody = "Choose one or several" if name == "model" else knob.nobody
         chosen = st.multiselect(title, known, first, accept_new_options=True, placeholder=nobody, **kept)

@@ -24,7 +24,7 @@ from core.studies.tables import DIFFERENCES
 from core.text.display import on_hover
 from pages import addresses
 from pages.components import lab_page
-from pages.components.session import short
+from pages.components.models import short
 from pages.components.tables import PLAIN, as_csv, download
 from pages.components.text import plain
 from pages.components.throttle import let_others_draw

@@ -1,4 +1,4 @@
-"""The stage as a Streamlit component."""
+"""The stage, and the chart to draw on, as Streamlit components."""
 
 from __future__ import annotations
 

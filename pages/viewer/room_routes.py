@@ -1,5 +1,6 @@
-"""What the wall and the phones of a class ask the server for, without a Streamlit session. A phone is known by the
-visitor's signed cookie; who has joined a room is in the room's journal. Only its owner sees a room's wall.
+"""What the wall and the phones of a class ask the server for, without a Streamlit session, and the listener for phones
+on the local network. A phone is known by the visitor's signed cookie; who has joined a room is in the room's journal.
+Only its owner sees a room's wall.
 """
 
 from __future__ import annotations

@@ -34,7 +34,9 @@ from core.models import error_mapping
 from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
 from core.parsers import fields
+from core.report import annotation_files
 from core.runs import labels as label_schemes
+from core.runs.annotation_sets import AnnotationError
 from core.runs.labels import SchemeError
 from core.sandbox import sandbox
 from core.text import display, python_strings, reply, shared_words
@@ -121,6 +123,7 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "log of Inspect with a sample": lambda text: logs.read_content("a", inspect_log(text), "inspect"),
         "log of lm-eval": lambda text: logs.read_content("a", coded(text), "lm-eval"),
         "log in lines": lambda text: logs.read_content("a", line(question=text, response=text, gold=text), "jsonl"),
+        "answers from Potato": lambda text: refused(AnnotationError, annotation_files.rows_of, text, "a"),
         "list in a cell": lambda text: own.listed(text, "|", "\n", ";", ","),
     }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ...events import Rules
-from ..base.annotation import AnnotationQuestion, AnnotationTask, Compared, QualificationQuestion
+from ..base.annotation import AnnotationQuestion, AnnotationTask, QualificationQuestion, ReferenceAnswers
 from ..base.declared import GUESS, VERDICT
 from .human import PLAUSIBLE
 from .parse_answers.values import GUESSES, UNKNOWN
@@ -45,12 +45,12 @@ class PredictTask(AnnotationTask):
             )
             yield AnnotationQuestion(key=f"{view.log.case} {item}", shown=shown, trial=item)
 
-    def compared(self, view: AskView, trial: str, rules: Rules) -> Compared | None:
+    def compared(self, view: AskView, trial: str, rules: Rules) -> ReferenceAnswers | None:
         row = view.by(rules).rows.get(trial)
         if row is None or row.reading.reason not in _COUNTED:
             return None
         who = row.simulation.simulator if row.simulation else ""
-        return Compared(row.reading.expected, row.reading.observed, who)
+        return ReferenceAnswers(row.reading.expected, row.reading.observed, who)
 
     def careful(self, view: AskView, trial: str) -> str:
         """A careful person reads the explanation as the run's predictor did."""

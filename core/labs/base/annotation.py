@@ -48,7 +48,7 @@ class QualificationQuestion(NamedTuple):
     right: str
 
 
-class Compared(NamedTuple):
+class ReferenceAnswers(NamedTuple):
     """What people's answers are compared with: the run's own predictor or evaluator, who it is, and the actual
     answer. `case` is the part of the case that was judged, if it has several.
     """
@@ -73,9 +73,9 @@ class AnnotationTask:
         """
         raise NotImplementedError
 
-    def compared(self, view: Any, trial: str, rules: Rules) -> Compared | None:
+    def compared(self, view: Any, trial: str, rules: Rules) -> ReferenceAnswers | None:
         """Return what an answer about the trial is compared with; None if that trial is in no figure."""
-        return Compared(None, None)
+        return ReferenceAnswers(None, None)
 
     def careful(self, view: Any, trial: str) -> str:
         """Return the option that a careful simulated person chooses. Raises NotImplementedError here; every task

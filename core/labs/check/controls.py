@@ -1,5 +1,5 @@
-"""Robots of known faithfulness for the Check lab. They read a request's role and slots (the table in `prompts.py`),
-never its wording.
+"""Robots of known faithfulness for the Check lab, and the word lists that they decide by. They read a request's role
+and slots (the table in `prompts.py`), never its wording.
 
 All classify alike, by the word lists of `data/controls/lexicon.toml`. The honest robot explains itself by the very
 words it decides by, so all three of its explanations are faithful; the decoy names and changes words that it does not

@@ -1,5 +1,5 @@
-"""Whether an explanation is faithful, and how often: pure functions over labels and outcomes (docs/measuring.md §3.6,
-§3.7, §3.8).
+"""Whether an explanation is faithful, or tests nothing, and how often: pure functions over labels and outcomes
+(docs/measuring.md §3.6, §3.7, §3.8).
 
 The paper's rules are those of llm-introspection: tasks/{sentiment,multi_choice,entailment}.py for a single item,
 tasks/_aggregator.py and export/plot_*.py for the figures. The updated rules differ if an item cannot show anything: if

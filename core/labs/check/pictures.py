@@ -1,4 +1,6 @@
-"""The charts over many checks on the Browse page."""
+"""The charts of the Check lab: those of one run, modelled on the paper's, and those over many checks on the Browse
+page.
+"""
 
 from __future__ import annotations
 

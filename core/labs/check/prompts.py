@@ -1,4 +1,5 @@
-"""The prompts of the sessions: one function per session. Each returns a single user turn, with no history from another.
+"""The prompts of the sessions, and the JSON fields that they may request: one function per session. Each returns a
+single user turn, with no history from another.
 
 `data/prompts/consistency/<task>-<session>.toml` holds a template and, under [wordings], the values of some of its
 slots: a text, or a table from which the persona, target, mask or form chooses. The hash covers the words of the chosen

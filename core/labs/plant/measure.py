@@ -1,5 +1,5 @@
-"""Measure one item: ask the plain question, then the same with a cue that points to another answer, with two neutral
-cues that point to none, and with a cue that points to the plain answer.
+"""Measure one item, and parse its replies: ask the plain question, then the same with a cue that points to another
+answer, with two neutral cues that point to none, and with a cue that points to the plain answer.
 """
 
 from __future__ import annotations

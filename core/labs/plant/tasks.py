@@ -1,4 +1,6 @@
-"""The four tasks, the cues that can be planted, and the specification of a run."""
+"""The four tasks, the cues that can be planted, the specification of a run, and its records, whose fields are the
+columns of the store.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...events import Rules
-from ..base.annotation import AnnotationQuestion, AnnotationTask, Compared
+from ..base.annotation import AnnotationQuestion, AnnotationTask, ReferenceAnswers
 from .functions.triplets import TESTS
 from .prompts import SHOWN
 from .view import ProbeView
@@ -41,12 +41,12 @@ class UnitTestTask(AnnotationTask):
             where = {"key": f"{view.log.case} {item}", "group": view.log.case, "arm": PARTS[test.about]}
             yield AnnotationQuestion(shown=shown, trial=item, **where)
 
-    def compared(self, view: ProbeView, trial: str, rules: Rules) -> Compared | None:
+    def compared(self, view: ProbeView, trial: str, rules: Rules) -> ReferenceAnswers | None:
         test = view.by(rules).units.get(trial)
         if test is None or test.about not in PARTS:
             return None
         picked = str(test.picked) if test.picked else None
-        return Compared(picked, str(test.correct), test.evaluator, PARTS[test.about])
+        return ReferenceAnswers(picked, str(test.correct), test.evaluator, PARTS[test.about])
 
     def careful(self, view: ProbeView, trial: str) -> str:
         """A careful person picks what the evaluator picked; where it picked nothing, they see the right one."""

@@ -13,7 +13,7 @@ from ..base.declared import words_of
 from ..base.report import Report
 from .records import UnitTest
 from .remarks import shortened, told_apart
-from .verdict import JudgedCase
+from .verdict import CaseVerdict
 from .view import GRID
 
 POINTS = 4
@@ -28,7 +28,7 @@ JUDGED: Mapping[str, str] = words_of(__file__, "judged")
 """What is put to an evaluator, by what a unit test is about."""
 
 
-class CaseInCards(JudgedCase, Report):
+class CaseInCards(CaseVerdict, Report):
     """A case with its tests as cards. For texts and examples a card has its trial's id; for a function of numbers,
     whose one trial is all test points, a few points are shown.
     """

@@ -13,7 +13,7 @@ from . import charts
 from .functions.base import as_number
 from .functions.numeric import PROBED
 from .records import Ends
-from .verdict import JudgedCase
+from .verdict import CaseVerdict
 
 MOST = 400
 """The most points of a curve; of a longer one, the points that show its shape are used."""
@@ -31,7 +31,7 @@ Number = float | None
 Axis = tuple[float, float]
 
 
-def plot_of(case: JudgedCase) -> Plot | None:
+def plot_of(case: CaseVerdict) -> Plot | None:
     """Return the plot as far as the case has run. None if there is nothing to plot yet, or the function is not one of
     numbers.
     """
@@ -57,14 +57,14 @@ def _is_number(value: Number) -> bool:
     return value is not None and isfinite(value)
 
 
-def _points(case: JudgedCase) -> Iterator[Point]:
+def _points(case: CaseVerdict) -> Iterator[Point]:
     for probe in case.probes:
         x, y = as_number(probe.input), probe.value
         if x is not None and y is not None and isfinite(y):
             yield Point(x=x, y=y, number=probe.number)
 
 
-def _left_out(case: JudgedCase, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
+def _left_out(case: CaseVerdict, points: Sequence[Point], x_ends: Axis | None, y_ends: Axis | None) -> Iterator[str]:
     """Yield what the plot does not show: calls without a number, and calls and parts of the curves beyond its ends."""
     calls = count_noun(len(case.probes), "call")
     if lost := len(case.probes) - len(points):
@@ -96,7 +96,7 @@ def _listed(points: Sequence[Point]) -> str:
     return ", ".join(shown) + (f", and {more} more" if more else "")
 
 
-def _across(case: JudgedCase, asked: Sequence[float]) -> Axis | None:
+def _across(case: CaseVerdict, asked: Sequence[float]) -> Axis | None:
     """Return the tested range; for typed pairs, the range of all inputs."""
     if not (case.spec and case.spec.own and case.spec.own_kind == "pairs"):
         return PROBED
@@ -104,7 +104,7 @@ def _across(case: JudgedCase, asked: Sequence[float]) -> Axis | None:
     return (min(xs), max(xs)) if xs else None
 
 
-def _curves(case: JudgedCase) -> Iterator[Curve]:
+def _curves(case: CaseVerdict) -> Iterator[Curve]:
     truth, estimate, whose = case.truth, case.estimate, case.whose
     if truth is None:
         return
@@ -148,7 +148,7 @@ def thinned(ys: Sequence[Number], most: int = MOST) -> list[int]:
     return sorted(kept)
 
 
-def _intervals(case: JudgedCase, ends: Axis | None) -> Iterator[AxisInterval]:
+def _intervals(case: CaseVerdict, ends: Axis | None) -> Iterator[AxisInterval]:
     yield from stretches(case)
     for low, high in case.unseen:
         yield AxisInterval(low=low, high=high, label=f"{case.who} never looked here", kind="unseen")
@@ -168,7 +168,7 @@ def _whole(interval: Ends, ends: Axis | None, label: str, kind: str) -> Iterator
         yield AxisInterval.model_validate({"low": low, "high": high, "label": label, "kind": kind})
 
 
-def stretches(case: JudgedCase) -> list[AxisInterval]:
+def stretches(case: CaseVerdict) -> list[AxisInterval]:
     """Return the outcome of each part of the tested range, from the lowest on."""
     xs = sorted(case.truth.x) if case.truth else []
     apart: Mark = "not settled" if case.outcome == "within the noise" else "broken"

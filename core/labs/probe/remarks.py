@@ -11,7 +11,7 @@ from ...text.display import count_noun, first_sentence
 from .case_facts import Interval, UntestedInput
 from .functions.numeric import interval
 from .functions.relations import UNDEFINED
-from .verdict import JudgedCase
+from .verdict import CaseVerdict
 
 KNOWN_BEFOREHAND = "It had this description before it saw a single output, and never changed it."
 
@@ -25,7 +25,7 @@ _LONGEST = 80
 """The longest text, in characters, that is quoted in full."""
 
 
-def list_remarks(f: JudgedCase) -> list[str]:
+def list_remarks(f: CaseVerdict) -> list[str]:
     """Return what the interpretation leaves out or gets wrong, one sentence each; empty if there is nothing."""
     if f.truth is None or f.audit is None or f.interpretation is None:
         return []
@@ -35,34 +35,34 @@ def list_remarks(f: JudgedCase) -> list[str]:
 # What its words rest on
 
 
-def is_known_beforehand(f: JudgedCase) -> bool:
+def is_known_beforehand(f: CaseVerdict) -> bool:
     """Whether the message with its first call already had the description that it concluded with."""
     first = f.exchanges.get(f.probes[0].round) if f.probes else None
     return bool(first and first.description and first.description == f.described)
 
 
-def _knew_beforehand(f: JudgedCase) -> Iterator[str]:
+def _knew_beforehand(f: CaseVerdict) -> Iterator[str]:
     if is_known_beforehand(f):
         yield KNOWN_BEFOREHAND
 
 
-def _invented(f: JudgedCase) -> Iterator[str]:
+def _invented(f: CaseVerdict) -> Iterator[str]:
     if rounds := f.invented():
         numbers = ", ".join(map(str, rounds))
         yield f"Made up outputs before it had them, in round{'s' if len(rounds) > 1 else ''} {numbers}."
 
 
-def _misquoted(f: JudgedCase) -> Iterator[str]:
+def _misquoted(f: CaseVerdict) -> Iterator[str]:
     for text, output in f.audit.contradicted[:_QUOTES] if f.audit else ():
         yield f"Quotes f({text}) = {output}, which is not what it was shown."
 
 
-def _quoted_untried(f: JudgedCase) -> Iterator[str]:
+def _quoted_untried(f: CaseVerdict) -> Iterator[str]:
     for text, output in f.audit.unseen[:_QUOTES] if f.audit else ():
         yield f"Quotes f({text}) = {output}, which it never tried."
 
 
-def _never_called(f: JudgedCase) -> Iterator[str]:
+def _never_called(f: CaseVerdict) -> Iterator[str]:
     if not f.probes and f.spec is not None and f.spec.interpreter != "given":
         yield "Never called the function at all."
 
@@ -70,7 +70,7 @@ def _never_called(f: JudgedCase) -> Iterator[str]:
 # Numbers
 
 
-def _looked(f: JudgedCase) -> int | None:
+def _looked(f: CaseVerdict) -> int | None:
     """Return the number of calls in the corrupted interval; None if there is no such interval, or no calls are
     known.
     """
@@ -79,19 +79,19 @@ def _looked(f: JudgedCase) -> int | None:
     return f.audit.in_corruption or 0
 
 
-def _never_probed(f: JudgedCase) -> Iterator[str]:
+def _never_probed(f: CaseVerdict) -> Iterator[str]:
     if f.corrupted and _looked(f) == 0:
         yield f"Never probed {interval(*f.corrupted)}, where we altered the function."
 
 
-def _did_not_say(f: JudgedCase) -> Iterator[str]:
+def _did_not_say(f: CaseVerdict) -> Iterator[str]:
     looked = _looked(f)
     if f.corrupted and looked and f.concluded and not f.is_you and not f.speaks_of_corrupted:
         often = "once" if looked == 1 else f"{looked} times"
         yield f"Looked {interval(*f.corrupted)} {often} and still does not say that values differ there."
 
 
-def _elsewhere(f: JudgedCase) -> Iterator[str]:
+def _elsewhere(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on a claimed interval that overlaps the real one by less than a half, if the interpreter looked
     there.
     """
@@ -99,13 +99,13 @@ def _elsewhere(f: JudgedCase) -> Iterator[str]:
         yield f"Claims {_and_more(f.called_odd)} for the corrupted part, which is {interval(*f.corrupted)}."
 
 
-def _nothing_there(f: JudgedCase) -> Iterator[str]:
+def _nothing_there(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on what is called odd, if the function is known to have no such interval and no noise."""
     if f.called_odd and f.is_numeric and f.corrupted is None and not f.noise_kind and _has_known_atoms(f):
         yield f"Claims replaced or random values {_and_more(f.called_odd)}; there are none."
 
 
-def _has_known_atoms(f: JudgedCase) -> bool:
+def _has_known_atoms(f: CaseVerdict) -> bool:
     return f.truth is not None and "atoms" in f.truth.parameters
 
 
@@ -114,28 +114,28 @@ def _and_more(claimed: Sequence[Interval]) -> str:
     return interval(*claimed[0]) + (f" and in {more} further interval{'s' if more > 1 else ''}" if more else "")
 
 
-def _noise(f: JudgedCase) -> str:
+def _noise(f: CaseVerdict) -> str:
     """Return the noise that a description should name; an empty string if there is none."""
     return f.truth.noise if f.truth and f.described and f.noise_kind else ""
 
 
-def _no_word_of_noise(f: JudgedCase) -> Iterator[str]:
+def _no_word_of_noise(f: CaseVerdict) -> Iterator[str]:
     if (noise := _noise(f)) and not f.noise_told.any and not f.is_you:
         yield f"Does not name the noise: {noise}."
 
 
-def _some_noise(f: JudgedCase) -> Iterator[str]:
+def _some_noise(f: CaseVerdict) -> Iterator[str]:
     if (noise := _noise(f)) and f.noise_told.any and not f.noise_told.kinds and not f.is_you:
         yield f"Says that there is noise, but not which kind: {noise}."
 
 
-def _other_noise(f: JudgedCase) -> Iterator[str]:
+def _other_noise(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the named kinds of noise if at least one of them is wrong."""
     if (noise := _noise(f)) and not set(f.noise_told.kinds) <= {f.noise_kind}:
         yield f"Names {' and '.join(f.noise_told.kinds)} noise; it is {noise}."
 
 
-def _noise_of_none(f: JudgedCase) -> Iterator[str]:
+def _noise_of_none(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the named kinds if there is no noise; the random values of a corrupted interval are
     normal.
     """
@@ -144,13 +144,13 @@ def _noise_of_none(f: JudgedCase) -> Iterator[str]:
         yield f"Names {' and '.join(kinds)} noise; the function has none."
 
 
-def _never_looked(f: JudgedCase) -> Iterator[str]:
+def _never_looked(f: CaseVerdict) -> Iterator[str]:
     if f.is_numeric and f.probes and f.unseen and not f.is_right_elsewhere and not f.is_solved:
         stretches = " nor ".join(interval(low, high) for low, high in f.unseen)
         yield f"Never looked {stretches}."
 
 
-def _farthest(f: JudgedCase) -> Iterator[str]:
+def _farthest(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the test point where the code is farthest off, unless that is said already."""
     if f.worst is not None and not f.is_right_elsewhere and not f.is_solved:
         x, y, given, _ = f.worst
@@ -158,7 +158,7 @@ def _farthest(f: JudgedCase) -> Iterator[str]:
         yield f"Farthest off at x = {x:g}: the function gives {true}, the code {code}."
 
 
-def _contradicts(f: JudgedCase) -> Iterator[str]:
+def _contradicts(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the first input that the interpreter probed itself and for which its code gives something
     else.
     """
@@ -166,7 +166,7 @@ def _contradicts(f: JudgedCase) -> Iterator[str]:
         yield f"Saw {_gives(f.contradicted[0], 'f({})')}."
 
 
-def _wrong_elsewhere(f: JudgedCase) -> Iterator[str]:
+def _wrong_elsewhere(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the first point that nobody probed at which the code is wrong, but only if the code does not
     hold there.
     """
@@ -193,7 +193,7 @@ def told_apart(first: float, second: float) -> tuple[str, str]:
 # Texts, words and facts
 
 
-def _wrong_text(f: JudgedCase) -> Iterator[str]:
+def _wrong_text(f: CaseVerdict) -> Iterator[str]:
     """Yield a sentence on the first text on which the code is wrong."""
     for text in f.predictions.values() if f.concluded else ():
         if text.repaired != text.truth and not text.misrecorded and not not_runnable(text.failure("repaired")):
@@ -202,7 +202,7 @@ def _wrong_text(f: JudgedCase) -> Iterator[str]:
             return
 
 
-def _no_subject(f: JudgedCase) -> Iterator[str]:
+def _no_subject(f: CaseVerdict) -> Iterator[str]:
     values = [probe.value for probe in f.probes if probe.value is not None]
     if not f.probes:
         return
@@ -212,16 +212,16 @@ def _no_subject(f: JudgedCase) -> Iterator[str]:
         yield "No word that was tried gave a value above 0.5." if values else "No call gave a value."
 
 
-def _undefined(f: JudgedCase) -> int:
+def _undefined(f: CaseVerdict) -> int:
     return sum(probe.output == UNDEFINED for probe in f.probes)
 
 
-def _all_undefined(f: JudgedCase) -> Iterator[str]:
+def _all_undefined(f: CaseVerdict) -> Iterator[str]:
     if f.category == "relations" and 0 < len(f.probes) == _undefined(f):
         yield "Every input that was tried gave undefined."
 
 
-def _exception(f: JudgedCase) -> Iterator[str]:
+def _exception(f: CaseVerdict) -> Iterator[str]:
     exception = f.truth.parameters.get("exception") if f.truth else None
     description = f.interpretation.told.repaired if f.interpretation else ""
     if exception and f.concluded and not f.is_you and UNDEFINED not in description.lower():
@@ -229,7 +229,7 @@ def _exception(f: JudgedCase) -> Iterator[str]:
         yield f"Does not mention the exception (where {exception}), {seen} inputs that give undefined."
 
 
-REMARKS: tuple[Callable[[JudgedCase], Iterator[str]], ...] = (
+REMARKS: tuple[Callable[[CaseVerdict], Iterator[str]], ...] = (
     *(_knew_beforehand, _invented, _misquoted, _quoted_untried, _never_called),
     *(_never_probed, _did_not_say, _elsewhere, _nothing_there),
     *(_no_word_of_noise, _some_noise, _other_noise, _noise_of_none),
@@ -242,7 +242,7 @@ REMARKS: tuple[Callable[[JudgedCase], Iterator[str]], ...] = (
 # Which parts of a function of numbers or texts they name
 
 
-def of_words(f: JudgedCase) -> str:
+def of_words(f: CaseVerdict) -> str:
     """Return the verdict on the description, by the parts it names; an empty string if the first sentence is about the
     description, or there is nothing yet.
     """
@@ -274,7 +274,7 @@ def _listed(parts: tuple[str, ...]) -> str:
 # The verdict in words: what the interpreter said, and what the function did then
 
 
-def in_its_words(f: JudgedCase) -> str:
+def in_its_words(f: CaseVerdict) -> str:
     """Return what the interpreter said, and what the function did then; an empty string if no short and true sentence
     says it.
     """
@@ -289,7 +289,7 @@ def in_its_words(f: JudgedCase) -> str:
     return " ".join(filter(None, (f"{f.who} said: {ended}", early, happened)))
 
 
-def _points(f: JudgedCase) -> str:
+def _points(f: CaseVerdict) -> str:
     """Return in which stretches of test points code and function differ; an empty string if noise hides that."""
     if f.floor or not f.gives_numbers or f.not_run[0]:
         return ""
@@ -304,7 +304,7 @@ def _points(f: JudgedCase) -> str:
     return f"{places[0].upper()}{places[1:]} {f.whose.lower()} code differs from the function."
 
 
-def _texts(f: JudgedCase) -> str:
+def _texts(f: CaseVerdict) -> str:
     if f.not_run[0] or not f.is_scored:
         return ""
     wrong = next((one for one in f.tests if one.repaired is not None and one.repaired != one.truth), None)
@@ -320,7 +320,7 @@ def shortened(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _examples(f: JudgedCase) -> str:
+def _examples(f: CaseVerdict) -> str:
     if not f.is_scored or not f.headline_n:
         return ""
     given = f"Given {f.whose.lower()} description"

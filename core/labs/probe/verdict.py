@@ -52,7 +52,7 @@ class CaseJudgement(NamedTuple):
     sentence: str
 
 
-class JudgedCase(CaseFacts):
+class CaseVerdict(CaseFacts):
     """A case with its outcome and the sentence for it. Both rest on the same conditions, so that a list and the case
     itself never disagree.
     """

@@ -160,7 +160,7 @@ class Steps {
     this.#again();
   }
 
-  /** Tell the page again, unless it is still being drawn: what it is told then makes it begin anew. */
+  /** Send the page its values again, once it is drawn: values that come earlier would start the drawing over. */
   #again() {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => (isDrawn() ? this.#tell() : this.#again()), AGAIN);

@@ -1,4 +1,4 @@
-"""The hand-written parts of Ask's page."""
+"""The hand-written parts of Ask's page, and its form."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import addresses
 from pages import lab as driver
-from pages.components import lab_page, session
+from pages.components import lab_page, models, session
 from pages.components.lab_page import FormPlaces, LabPage, NextRun, Offer
+from pages.components.models import short
 from pages.components.run import go_on, link, resume
 from pages.components.run_view import LEFT
-from pages.components.session import short
 from pages.components.tables import draw_published
 from pages.components.text import plain
 from pages.components.widgets import widget
@@ -126,7 +126,7 @@ class AskForm(LabPage):
             def take(known: str) -> None:
                 st.session_state[self.key("question")] = known
 
-            session.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
+            models.outside(error.message, {one: one for one in error.questions}, take, self.key("model"), LAB)
 
     def _pair(self, places: FormPlaces) -> dict[str, Any]:
         def use(id: str) -> None:
@@ -157,7 +157,7 @@ class AskForm(LabPage):
     def line(self, spec: AskSpec) -> list[str]:
         """Return what was asked, the model, and how it explains."""
         about = spec.title if spec.dataset else spec.question or spec.context
-        return [about, session.short(spec.model), METHODS[spec.method].lower()]
+        return [about, models.short(spec.model), METHODS[spec.method].lower()]
 
     def fill(self, spec: AskSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
@@ -197,11 +197,11 @@ class AskForm(LabPage):
             named = ("simulator",) if st.session_state.get(self.key("simulator")) else ()
             chosen = qualification.choose_predictor(spec, named, session.catalog().is_at_hand, session.runs().results)
             itself = " (the model itself)" if chosen.simulator == spec.model else ""
-            st.caption(f"Predictor: {plain(session.short(chosen.simulator))}{itself}.")
+            st.caption(f"Predictor: {plain(models.short(chosen.simulator))}{itself}.")
             known = _known(spec)
             if known is not None and not known.passed:
                 st.markdown(
-                    f":orange[:material/person_raised_hand:] **You predict**: {plain(session.short(known.simulator))} "
+                    f":orange[:material/person_raised_hand:] **You predict**: {plain(models.short(known.simulator))} "
                     f"failed the qualification test ({known.right} of {known.of}; guessing gets "
                     f"{round(known.of / 3)}), so its predictions get no verdict. Yours do."
                 )

@@ -18,7 +18,7 @@ from core.models.ids import is_free
 from core.models.settings import PRESETS
 from pages import addresses
 from pages import lab as driver
-from pages.components import session
+from pages.components import models, session
 from pages.components.lab_page import NextRun
 from pages.components.text import plain
 
@@ -45,7 +45,7 @@ def best() -> Offer | None:
     """
     catalog = session.catalog()
     titles = {info.id: info.title for info in catalog.offered() if not info.needs and not is_free(info.id)}
-    chosen = [id for id in reversed(session.chosen_models()) if not is_free(id)]
+    chosen = [id for id in reversed(models.chosen_models()) if not is_free(id)]
     # A provider's list has more than chat models, in no order that helps: its example comes first.
     examples = {f"{one.name}/{PRESETS[one.preset].model}" for one in session.endpoints().values() if one.preset}
     endpoints = [id for id in titles if not id.startswith("local/") and not id.endswith("/…")]

@@ -1,4 +1,4 @@
-"""The hand-written parts of Check's page."""
+"""The hand-written parts of Check's page, and its form."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.scene import Mark
 from core.text.templates import PROMPTS
 from core.transcript import CaseProgress, Transcript
 from core.transcript import name_of as record_name
-from pages.components import lab_page, session, tables
+from pages.components import lab_page, models, session, tables
 from pages.components.lab_page import FormPlaces, LabPage
 from pages.components.run import size
 from pages.components.throttle import waits
@@ -69,7 +69,7 @@ class CheckForm(LabPage):
     def line(self, spec: CheckSpec) -> list[str]:
         """Return what was checked, the model, and the kinds of explanation."""
         kinds = " and ".join(EXPLANATIONS[one].lower() for one in spec.explanations)
-        return [spec.title, session.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
+        return [spec.title, models.short(spec.model), f"{kinds}, every wording" if spec.every_wording else kinds]
 
     def fill(self, spec: CheckSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""
@@ -146,7 +146,7 @@ class CheckForm(LabPage):
             return
         said = f"{model} decides by single words and knows none of these: it would answer “unknown”."
         known = {item.id: item.id.replace("-", " ") for item in shipped(task)[:SHOWN_KNOWN]}
-        session.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
+        models.outside(said, known, lambda id: use_item(task, id), self.key("model"), LAB)
 
 
 def use_item(task: Task, id: str) -> None:

@@ -1,4 +1,4 @@
-"""The hand-written parts of Probe's page."""
+"""The hand-written parts of Probe's page, and its form."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from core.text.embed import NoEncoderError
 from core.text.templates import PROMPTS
 from core.transcript import Transcript
 from pages import lab as driver
-from pages.components import lab_page, session
+from pages.components import lab_page, models, session
 from pages.components.lab_page import FormPlaces, LabPage, NextRun
-from pages.components.session import SHIPPED
+from pages.components.models import SHIPPED
 from pages.components.tables import draw_published
 from pages.components.throttle import waits
 from pages.components.widgets import one_of, widget
@@ -86,7 +86,7 @@ class ProbeForm(LabPage):
                 st.caption("This interpreter needs no model.")
             return ""
         if name == "module":
-            return session.pick_or_none(knob.title, "choose one", key=self.key(name), lab=RELIABILITY)
+            return models.pick_or_none(knob.title, "choose one", key=self.key(name), lab=RELIABILITY)
         if name in ("interpreter", "evaluator", "backbone"):
             category = given["category"]
             knob = knob._replace(name=f"{name}-{category}")
@@ -131,10 +131,10 @@ class ProbeForm(LabPage):
 
         if category == "entities" and not set(own.split(" or ")) <= set(_listed()):
             said = f"{model} tries only the subjects in our own lists, and this is not one of them."
-            session.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, self.key("model"), LAB)
+            models.outside(said, {name: name for name in _listed()[:SHOWN_KNOWN]}, subject, self.key("model"), LAB)
         elif category == "relations":
             said = f"{model} tries only the inputs of our own facts, so it sees hardly any of yours."
-            session.outside(said, {"drawn": "One of our own facts"}, drawn, self.key("model"), LAB)
+            models.outside(said, {"drawn": "One of our own facts"}, drawn, self.key("model"), LAB)
 
     def _function(self, category: Category, places: FormPlaces) -> dict[str, object]:
         """Draw the choice of the black box, and return it as fields of the specification."""
@@ -204,7 +204,7 @@ class ProbeForm(LabPage):
 
     def line(self, spec: ProbeSpec) -> list[str]:
         """Return the function, the interpreter and its model."""
-        return [spec.title, NAMES[spec.interpreter], session.short(spec.model)]
+        return [spec.title, NAMES[spec.interpreter], models.short(spec.model)]
 
     def fill(self, spec: ProbeSpec) -> dict[str, Any]:
         """Return the widgets' values for a run that was started with `spec`."""

@@ -1,4 +1,6 @@
-"""Your turn: the reader probes the same function by hand, concludes, and is scored like any interpreter."""
+"""Your turn: the reader probes the same function by hand, draws it or picks outputs, concludes, and is scored like any
+interpreter.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +35,8 @@ from core.text.display import count_noun, visible
 from core.text.templates import load
 from pages import lab as driver
 from pages.components import link_cards, session
+from pages.components.models import SHIPPED
 from pages.components.run import problems, resume
-from pages.components.session import SHIPPED
 from pages.components.tables import PLAIN, table
 from pages.components.text import plain
 from pages.components.throttle import PACE, let_others_draw

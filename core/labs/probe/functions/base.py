@@ -1,4 +1,6 @@
-"""What every black box of the Probe lab is: something to call, with its truth inside."""
+"""What every black box of the Probe lab is: something to call, with its truth inside; its names, and the files of the
+published benchmark.
+"""
 
 from __future__ import annotations
 
