@@ -185,7 +185,8 @@ def test_another_predictor_reuses_the_answers_and_the_range_is_shown(page: Page,
     calls = entry.jobs().watch(again).transcript.calls.values()
     assert {call.asked.model for call in calls if call.asked.role == "simulator"} == {"control/steadfast"}
     assert all(call.answered.cached for call in calls if call.asked.role == "answerer")
-    until(lambda: {run, again} <= {name for (name,) in entry.keeper().store.rows("select run from runs where status = 'completed'")})
+    ended = "select run from runs where status = 'completed'"
+    until(lambda: {run, again} <= {name for (name,) in entry.keeper().store.rows(ended)})
     app.run()
     tables = [one.value for one in app.dataframe if "Predictor" in one.value]
     assert [list(one["Predictor"]) for one in tables] == [["fickle", "steadfast"]]
