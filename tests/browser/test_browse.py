@@ -142,7 +142,7 @@ def test_a_click_on_a_mark_lists_the_runs_behind_it(full: Server, page: Page) ->
 
 def test_a_picture_is_saved_for_a_paper(full: Server, page: Page, tmp_path: Path) -> None:
     pytest.importorskip("svglib")
-    page.goto(f"{full.url}/browse?show=pictures&picture=ask-models")
+    page.goto(f"{full.url}/browse?show=pictures&lab=simulatability&picture=ask-models")
     page.get_by_text("Save for a paper").click()
     place = page.locator(".st-key-ask-models-paper")
     expect(place.locator(".printed img")).to_be_visible(timeout=20_000)
