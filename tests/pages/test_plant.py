@@ -269,6 +269,7 @@ def test_side_by_side_nothing_is_green_without_the_run_s_gain(page: Page) -> Non
 def test_a_run_is_asked_again_of_a_real_model(page: Page, take_step: Callable[[AppTest, str], None]) -> None:
     app = page("plant", run=a_run())
     take_step(app, "real")
+    until(lambda: bool(entry.jobs().events(run_named(app))))
     started = entry.jobs().events(run_named(app))[0]
     assert started.kind == "started" and started.spec["model"].startswith("local/")
     entry.jobs().cancel(run_named(app))
