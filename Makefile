@@ -90,7 +90,8 @@ check: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready-dev
 	@failed=; for script in benchmarks/*.py; do \
-		case $$script in */cell.py) few="2000 200";; */papers.py) few="--whole 20 --few 2";; *) few=;; esac; \
+		case $$script in */cell.py) few="2000 200";; */papers.py) few="--whole 20 --few 2";; \
+			*/desk.py) few="5000 --rounds 1";; *) few=;; esac; \
 		echo "== $$script $$few"; $(BIN)/python $$script $$few || failed="$$failed $$script"; \
 	done; [ -z "$$failed" ] || { echo "Did not come to their end:$$failed" >&2; exit 1; }
 

@@ -18,7 +18,7 @@ from starlette.middleware import Middleware
 from streamlit.web.server import server_util
 
 from core import entry, home, policy
-from core.runs import bundle
+from core.runs import annotation_sets, bundle
 from core.server import instance, quotas, roles
 from core.store.store import StoreError
 from pages import addresses, connections, logs, shell
@@ -63,6 +63,7 @@ async def purge_expired_runs() -> None:
             with suppress(home.DataDirError):
                 await asyncio.to_thread(quotas.delete_old_runs, home.journals(), days)
                 await asyncio.to_thread(entry.rooms().forget, time.time() - days * 24 * 3600)
+                await asyncio.to_thread(annotation_sets.forget, home.journals(), time.time() - days * 24 * 3600)
                 await asyncio.to_thread(entry.answers().forget_before, time.time() - days * 24 * 3600)
             with suppress(home.DataDirError):
                 await asyncio.to_thread(roles.purge_expired)

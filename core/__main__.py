@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from . import extensions, policy
 from .commands import (
+    annotating,
     app,
     comparing,
     data,
@@ -90,6 +91,7 @@ def commands() -> click.Group:
         app,
         labs,
         labelling,
+        annotating,
         measure,
         misc,
         models,

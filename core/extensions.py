@@ -39,6 +39,8 @@ T = TypeVar("T")
 GROUPS = tuple(f"explain_yourself.{what}" for what in ("labs", "models", "metrics", "datasets"))
 """The groups of entry points. Loading one runs its module, which registers what it has."""
 
+LONGEST_NAME = 100
+
 Answers = Callable[[list[dict[str, str]], Sampling], "str | Awaitable[str]"]
 """A function that answers: from the chat turns (`role` and `content`) and the sampling settings to a text."""
 
@@ -206,7 +208,7 @@ def dataset(
             source=source or "an extension",
             licence=licence or "not known",
             layout="a function",
-            read=lambda path, split: _read(task, rows),
+            read=lambda path, split: items_of(task, rows()),
             file=Path(inspect.getfile(rows)),
         )
         registry.add(_here.datasets[name])
@@ -215,9 +217,10 @@ def dataset(
     return register
 
 
-def _read(task: Task, rows: Callable[[], Iterable[Mapping[str, Any]]]) -> Read:
+def items_of(task: Task, rows: Iterable[Mapping[str, Any]]) -> Read:
+    """Return the items that an extension yields; one that does not fit is left out, with the reason."""
     found: list[Item | LeftOut] = []
-    for number, row in enumerate(rows(), start=1):
+    for number, row in enumerate(rows, start=1):
         try:
             found.append(Item.model_validate({"id": str(number), **row, "task": task}))
         except (ValueError, TypeError) as error:
@@ -231,8 +234,9 @@ def _changed() -> None:
 
 
 def _check_name(what: str, name: str) -> None:
-    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or len(name) > 100:
-        raise ExtensionError(f"{name[:100]!r} cannot be the name of a {what}: use letters, digits, “-”, “_” and “.”.")
+    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum() or len(name) > LONGEST_NAME:
+        shown = repr(name[:LONGEST_NAME])
+        raise ExtensionError(f"{shown} cannot be the name of a {what}: use letters, digits, “-”, “_” and “.”.")
 
 
 def models() -> Mapping[str, Model]:
@@ -350,7 +354,12 @@ def _try(name: str, run: Callable[[], None], file: str = "") -> None:
             getattr(_here, part).clear()
             getattr(_here, part).update(held)
         registry.DATASETS = listed
-        _faults.append(ExtensionFault(name, _line(error, file), f"{type(error).__name__}: {error}"[:500]))
+        _faults.append(fault_of(name, error, file))
+
+
+def fault_of(name: str, error: BaseException, file: str = "") -> ExtensionFault:
+    """Return why an extension could not be loaded; `file` is its own, if it is one."""
+    return ExtensionFault(name[:LONGEST_NAME], _line(error, file), f"{type(error).__name__}: {error}"[:500])
 
 
 def _line(error: BaseException, file: str) -> int:

@@ -50,7 +50,7 @@ from .journal import Journal
 from .labs.base.lab import Lab
 from .labs.base.spec import Knob, knobs
 from .models.ids import OWN
-from .report import case_html
+from .report import case_html, sources
 from .report.scenes import of_case
 from .rulesets import RULES
 from .runs.context import complaints
@@ -99,9 +99,10 @@ def items(data: DataFrame | Iterable[Mapping[str, Any]], **columns: str | Sequen
 
     `columns` says which column holds what: question (strategyqa); context, response_1 and response_2 (shp); paragraph
     (sentiment), with question and choices (multi_choice) or with hypothesis (entailment). `label` is the correct
-    answer and `id` a name of each item; both may be missing. For explanations from elsewhere name the columns
-    explanation, answer and, if there are several, source. `choices` may be a list of columns. A column that has the
-    name of its role need not be given. The roles decide the task. Raises RunError.
+    answer and `id` a name of each item; both may be missing. For explanations from elsewhere name the column
+    explanation and, if there are several, source; for Ask also answer, which the explanation is for. `choices` may be a
+    list of columns. A column that has the name of its role need not be given, unless it is one of the last three. The
+    roles decide the task. Raises RunError.
 
         >>> import explain_yourself as ey
         >>> ey.items([{"text": "Fine.", "gold": "positive"}], paragraph="text", label="gold").task
@@ -110,29 +111,35 @@ def items(data: DataFrame | Iterable[Mapping[str, Any]], **columns: str | Sequen
     rows = _rows(data)
     held = dict.fromkeys(name for row in rows for name in row)
     roles = {role for task in own.NEEDS for role in own.roles(task)}  # type: ignore[arg-type]
-    is_given = "explanation" in columns
-    if "label" in columns:
-        columns["gold" if is_given else "answer"] = columns.pop("label")
+    label = str(columns.pop("label", ""))
     for role in columns:
         if role not in roles:
             raise RunError(f"There is no role {role!r}.", _near(role, roles | {"label"}))
     named = {role: [one] if isinstance(one, str) else [*one] for role, one in columns.items()}
-    for column in (column for several in named.values() for column in several):
+    for column in (*(column for several in named.values() for column in several), *([label] if label else [])):
         if column not in held:
             raise RunError(f"There is no column {column!r}.", _near(column, held))
     own_names = {role for needs in own.NEEDS.values() for role in needs} | {"answer", "id"}
     named |= {role: [role] for role in own_names - set(named) if role in held}
-    if "label" in held and not is_given:
-        named.setdefault("answer", ["label"])
     fitting = [task for task, needs in own.NEEDS.items() if set(needs) <= set(named)]
     if not fitting:
         needs = "; ".join(f"{task}: {', '.join(needs)}" for task, needs in own.NEEDS.items())
         raise RunError(f"Say which columns hold what is asked about, such as paragraph={next(iter(held))!r}.", needs)
     task = max(fitting, key=lambda task: len(own.NEEDS[task]))
+    # The answer column may be the one that the explanation is for.
+    correct = "gold" if "explanation" in named and "gold" in own.GIVEN[task] else "answer"
+    if label:
+        named[correct] = [label]
+    elif "label" in held and correct == "answer":
+        named.setdefault(correct, ["label"])
     lines = "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
     saved = own.save_file("items.jsonl", lines.encode("utf-8", "replace"))
     used = {role: ",".join(several) for role, several in named.items() if role in own.roles(task)}  # type: ignore[arg-type]
-    return Items(saved.dataset, task, {role: column for role, column in sorted(used.items()) if role != column})
+    return Items(
+        saved.dataset,
+        task,
+        {role: column for role, column in sorted(used.items()) if role != column or role in own.GIVEN[task]},
+    )
 
 
 def _rows(data: Any) -> list[dict[str, Any]]:
@@ -220,6 +227,19 @@ class Run:
                     found.append({**place, **read, **{f"extra.{k}": v for k, v in progress.columns.items()}})
         extra = dict.fromkeys(name for row in found for name in row if name not in names)
         return DataFrame(found, columns=[*names, *extra])
+
+    def sources(self) -> DataFrame:
+        """A row for each pair of sources of given explanations: first, second, their means over the questions that both
+        explain, the difference with low and high (95 % interval), n of `of` questions, and p of a paired t test.
+        """
+        from pandas import DataFrame
+
+        names = ("first", "second", "mean_first", "mean_second", "difference", "low", "high", "n", "of", "p")
+        rows = [
+            (first, second, of.mean_a, of.mean_b, of.difference, of.low, of.high, of.n, of.of, of.p)
+            for first, second, of in sources.compared(self._lab, self.transcript)
+        ]
+        return DataFrame(rows, columns=names)
 
     def html(self) -> str:
         """Return the viewer with the cases of the run as one HTML page that needs nothing else."""
@@ -571,46 +591,3 @@ def sample_parameters(lab: Lab) -> dict[str, Parameter]:
     """
     told = {*OnData.model_fields, *lab.command.item_parameters} - {"task", "columns", "seed"}
     return {name: one for name, one in parameters(lab).items() if not {name, one.field} & told}
-
-
-def stub() -> str:
-    """Return the text of `explain_yourself/__init__.pyi`: the labs that come with the app, with their parameters."""
-    return "".join(_stub_lines())
-
-
-def inspect_stub() -> str:
-    """Return the text of `explain_yourself/inspect.pyi`: the solver and the scorer of each lab."""
-    return "".join(_inspect_stub_lines())
-
-
-def _stub_lines() -> Iterator[str]:
-    yield '"""Made from the registry by tools/stubs.py."""\n\n'
-    yield "from collections.abc import Mapping, Sequence\nfrom typing import Any, Literal, Union\n\n"
-    yield "".join(f"from .core.notebook import {name} as {name}\n" for name in NAMES)
-    for name, one_lab in functions().items():
-        yield f"\ndef {name}(\n    subject: str | Items | None = None,\n    /,\n    *,\n"
-        yield "".join(f"    {one.name}: {_written(one.type)} = None,\n" for one in parameters(one_lab).values())
-        yield f") -> Run:\n    {json.dumps(one_lab.question, ensure_ascii=False)}\n"
-
-
-def _inspect_stub_lines() -> Iterator[str]:
-    yield '"""Made from the registry by tools/stubs.py."""\n\n'
-    yield "from collections.abc import Mapping, Sequence\nfrom typing import Any, Literal, Union\n\n"
-    yield "from inspect_ai.scorer import Metric, Scorer\nfrom inspect_ai.solver import Solver\n\n"
-    yield "def figures() -> Metric: ...\n"
-    for name, one_lab in sample_labs().items():
-        for kind in ("solver", "scorer"):
-            yield f"\ndef {name}_{kind}(\n    *,\n"
-            given = sample_parameters(one_lab).values()
-            yield "".join(f"    {one.name}: {_written(one.type)} = None,\n" for one in given)
-            yield f") -> {kind.capitalize()}: ...\n"
-
-
-def _written(kind: Any) -> str:
-    """Return a type as it is written in a stub."""
-    if kind is Any:
-        return "Any"
-    text = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
-    for module in ("typing.", "collections.abc."):
-        text = text.replace(module, "")
-    return f"{text} | None"

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 from .package_data import DATA
 
 _PUBLISHED = DATA / "published"
-_SCALE = {"share": 1.0, "percent": 100.0, "points": 100.0, "kappa": 1.0, "correlation": 1.0, "seconds": 1.0}
+_SCALE = {
+    "share": 1.0,
+    "percent": 100.0,
+    "points": 100.0,
+    "kappa": 1.0,
+    "correlation": 1.0,
+    "seconds": 1.0,
+    "calls": 1.0,
+}
 
 
 class Published(NamedTuple):

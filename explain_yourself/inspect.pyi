@@ -15,6 +15,8 @@ def ask_solver(
     columns: Mapping[str, str] | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
+    prompts: str | None = None,
+    system: str | None = None,
     method: Literal['cot', 'posthoc', 'forced'] | None = None,
     explained_by: Literal['answer', 'reasoning'] | None = None,
     model: str | None = None,
@@ -31,7 +33,6 @@ def ask_solver(
     exam: bool | None = None,
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
-    prompts: str | None = None,
     generator: str | Sequence[str] | None = None,
 ) -> Solver: ...
 
@@ -42,6 +43,8 @@ def ask_scorer(
     columns: Mapping[str, str] | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
+    prompts: str | None = None,
+    system: str | None = None,
     method: Literal['cot', 'posthoc', 'forced'] | None = None,
     explained_by: Literal['answer', 'reasoning'] | None = None,
     model: str | None = None,
@@ -58,7 +61,6 @@ def ask_scorer(
     exam: bool | None = None,
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
-    prompts: str | None = None,
     generator: str | Sequence[str] | None = None,
 ) -> Scorer: ...
 
@@ -75,6 +77,8 @@ def check_solver(
     columns: Mapping[str, str] | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
+    prompts: str | None = None,
+    system: str | None = None,
     explanations: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
     every_wording: bool | None = None,
     answers: Literal['prose', 'schema'] | None = None,
@@ -99,6 +103,8 @@ def check_scorer(
     columns: Mapping[str, str] | None = None,
     temperature: float | None = None,
     top_p: float | None = None,
+    prompts: str | None = None,
+    system: str | None = None,
     explanations: Union[Literal['counterfactual', 'attribution', 'redaction'], Sequence[Literal['counterfactual', 'attribution', 'redaction']]] | None = None,
     every_wording: bool | None = None,
     answers: Literal['prose', 'schema'] | None = None,

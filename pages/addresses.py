@@ -31,6 +31,7 @@ QUERY = PAGES / "results/query.py"
 CASE = PAGES / "results/case.py"
 SIDE = PAGES / "results/side.py"
 STUDY = PAGES / "study/study.py"
+ANNOTATE = PAGES / "study/annotate.py"
 
 
 def of_lab(lab: Lab, draw: Callable[[], None] = lambda: None) -> st.Page:

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core import entry
+from core import entry, extensions, policy
 from core.labs.base.lab import Lab
 from core.report.viewer_assets import style
 from pages import addresses
 from pages.components import session, sign_in
 from pages.components.tables import WITHOUT_THEIRS
+from pages.components.text import plain
 from pages.components.throttle import by_turns
 
 READABLE = (
@@ -34,6 +35,17 @@ WIDE = {"browse", "compare", "query", "side", "models", "stories"}
 """Pages with tables or things side by side, by address."""
 
 
+MOST_FAULTS = 5
+FAULTS_SHOWN = {"", "models"}
+"""Pages that say which extensions could not be loaded, by address."""
+
+
+def _faults() -> None:
+    """Say which extensions could not be loaded, and why. Their words are shown as text."""
+    for fault in extensions.faults()[:MOST_FAULTS]:
+        st.warning(plain(str(fault)), icon=":material/extension_off:")
+
+
 def _drawn(lab: Lab) -> Callable[[], None]:
     def draw() -> None:
         from pages.lab import draw
@@ -52,6 +64,7 @@ def _pages() -> dict[str, list[st.Page]]:
     first += [
         st.Page(addresses.STORIES, title="Stories", icon=":material/slideshow:", url_path="stories"),
         st.Page(addresses.AUDIT, title="Blind audit", url_path="audit", visibility="hidden"),
+        st.Page(addresses.ANNOTATE, title="Annotate", url_path="annotate", visibility="hidden"),
         st.Page(addresses.CASE, title="Case", url_path="case", visibility="hidden"),
         st.Page(addresses.SIDE, title="Side by side", url_path="side", visibility="hidden"),
     ]
@@ -92,6 +105,8 @@ def main() -> None:
     with by_turns():
         sign_in.line()
         if is_in or sign_in.is_open_to_all(page.url_path):
+            if page.url_path in FAULTS_SHOWN and (session.visitor().is_host or not policy.is_hosted()):
+                _faults()
             page.run()
         else:
             sign_in.draw()

@@ -24,6 +24,7 @@ from ..events import Event, Failed, Recorded, Scored, Started, Token
 from ..journal import Journal, JournalFullError, JournalInUseError
 from ..labs.base.lab import Lab
 from ..package_data import COMMAND
+from ..report import sources
 from ..report.scenes import of_case
 from ..runs.context import Resolve
 from ..runs.driver import Driver
@@ -313,6 +314,9 @@ def figures(lab: Lab, state: Transcript) -> Iterable[tuple[str, str]]:
         part = f"    {item:<28}" if item else ""
         reason = f": {score.detail['reason']}" if score.detail.get("reason") else ""
         yield f"score {metric} {score.rules} {item}", f"{part}  {name} {value}  ({score.n} of {score.of}){reason}"
+    if state.status is not None:
+        for line in sources.lines(lab, state):
+            yield f"sources {line.title}", f"  {line.title}: {line.value}  ({line.n} of {line.of} questions)"
 
 
 def _read(score: Scored) -> tuple[float | int | None, ...]:

@@ -27,6 +27,7 @@ from ..studies.early_stopping import stopped_early
 from ..studies.execute import Making, StudyOutcome
 from ..studies.packing import refuse_packed
 from ..studies.plan import Planned, Study
+from ..studies.study_files import list_study
 from ..studies.table_cells import Row, pivot
 from ..text.display import count_noun
 from ..transcript import Transcript
@@ -85,6 +86,8 @@ async def make_runs(
     labs, catalog = entry.labs(), entry.catalog()
     study = plan.read(file, labs)
     want(home.home(), study.name, paused=False)
+    if journals == home.journals():
+        list_study(home.home(), file, study.title)
     tell = partial(_tell, study, journals, as_json)
     making: Making | Cluster
     if engine == "local":

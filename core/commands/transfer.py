@@ -263,8 +263,7 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
         dataset = own.save_file(f"{path.stem}.jsonl", found.content()).dataset if found.rows else ""
     except (FileError, DatasetError) as error:
         raise click.BadParameter(str(error)) from None
-    columns = [name for name in ("gold", "source") if any(row[name] for row in found.rows)]
-    named = " ".join(f"--column {name}={name}" for name in ("explanation", *columns))
+    named = " ".join(f"--column {name}={name}" for name in found.columns())
     command = f"python -m core ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if dataset else ""
     if as_json:
         unread = [one._asdict() for one in found.unread]

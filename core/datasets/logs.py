@@ -63,6 +63,10 @@ class LogRows(NamedTuple):
     samples: int
     unread: list[Unread]
 
+    def columns(self) -> list[str]:
+        """Return the columns with a role that a run has to be told of."""
+        return ["explanation", *(name for name in ("gold", "source") if any(row[name] for row in self.rows))]
+
     def content(self) -> bytes:
         """Return the rows as JSON lines."""
         lines = (json.dumps(row, ensure_ascii=False) for row in self.rows)
@@ -91,28 +95,46 @@ _Samples = Iterator[tuple[str, Callable[[], _Answer]]]
 
 def read(path: Path, tool: Tool) -> LogRows:
     """Return the rows of a log. Raises DatasetError if the file cannot be read at all, FileError if it is no file."""
-    data = files.read_bytes(path, LARGEST)
+    return read_content(path.name, files.read_bytes(path, LARGEST), tool, _source(path))
+
+
+def tool_of(name: str, data: bytes) -> Tool:
+    """Return which tool wrote a log, by its name and its first line. Raises DatasetError if its name is not that of a
+    log.
+    """
+    match Path(name).suffix.lower():
+        case ".eval" | ".json":
+            return "inspect"
+        case ".jsonl":
+            return "lm-eval" if b'"resps"' in data[: data.find(b"\n")] else "jsonl"
+    raise DatasetError(f"{name[:100]} is no log: choose a file that ends in .eval, .json or .jsonl.")
+
+
+def read_content(name: str, data: bytes, tool: Tool, source: str = "") -> LogRows:
+    """Return the rows of a log with this name and content; `source` is the model if an lm-eval file is known to have
+    one. Raises DatasetError if it cannot be read at all.
+    """
     if tool == "inspect":
         samples = _zipped(data) if data.startswith(b"PK") else _inspect_json(data)
     else:
-        samples = _lines(data, _lm_eval if tool == "lm-eval" else _plain, _source(path) if tool == "lm-eval" else "")
+        samples = _lines(data, _lm_eval if tool == "lm-eval" else _plain, source if tool == "lm-eval" else "")
     rows: list[dict[str, str]] = []
     unread: list[Unread] = []
     number = 0
-    for number, (name, reading) in enumerate(samples, start=1):
+    for number, (sample, reading) in enumerate(samples, start=1):
         if number > MOST_SAMPLES:
-            raise DatasetError(f"{path.name} has more than {MOST_SAMPLES:,} samples. Divide it into several files.")
+            raise DatasetError(f"{name} has more than {MOST_SAMPLES:,} samples. Divide it into several files.")
         try:
             row, problem = _row(reading())
         except _FieldError as error:
-            unread.append(Unread(name[:100], error.field, error.why))
+            unread.append(Unread(sample[:100], error.field, error.why))
             continue
         except RecursionError:
-            unread.append(Unread(name[:100], "sample", "it is nested too deeply"))
+            unread.append(Unread(sample[:100], "sample", "it is nested too deeply"))
             continue
         rows.append(row)
         if problem:
-            unread.append(Unread(name[:100], "target", problem, is_row=True))
+            unread.append(Unread(sample[:100], "target", problem, is_row=True))
     return LogRows(rows, number, unread)
 
 

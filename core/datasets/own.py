@@ -366,8 +366,9 @@ def _asked(path: Path, task: Task, columns: Mapping[str, str], rows: int, seed: 
     named = {role: [columns.get(role, role)] for role in roles(task) if role in columns or role not in GIVEN[task]}
     if "choices" in columns and task == "multi_choice":
         named["choices"] = [name.strip() for name in columns["choices"].split(",")]
+    needs_answer = "explanation" in columns and "gold" in GIVEN[task]
     return _wanted(path, named, rows, seed)._replace(
-        optional=[role for role in BESIDE if role not in columns and ("explanation" not in columns or role == "id")],
+        optional=[role for role in BESIDE if role not in columns and (role == "id" or not needs_answer)],
         needed=[*NEEDS[task], *(role for role in ("explanation",) if role in columns)],
         answers=[] if task == "multi_choice" else [*ANSWERS[task]],
     )
@@ -398,9 +399,11 @@ def item_of(task: Task, id: str, cells: Mapping[str, Sequence[str | None]]) -> I
     else:
         fields["label"] = _known(task, answer)
     if explanation := said.get("explanation"):
-        if not answer:
-            raise ValueError("there is no answer that the explanation is for")
-        fields |= {"explanation": explanation, "said": fields["label"], "label": _known(task, said.get("gold", ""))}
+        fields["explanation"] = explanation
+        if "gold" in GIVEN[task]:
+            if not answer:
+                raise ValueError("there is no answer that the explanation is for")
+            fields |= {"said": fields["label"], "label": _known(task, said.get("gold", ""))}
         fields["extra"] = (("source", said["source"][:LONGEST_EXTRA]),) if said.get("source") else ()
     return Item(id=id.replace("/", "%2F"), task=task, **fields)
 
@@ -414,15 +417,21 @@ def _known(task: Task, answer: str) -> str | None:
 
 
 def _choices(cells: Sequence[str | None]) -> list[str]:
-    """Return the choices: one per column, or in a single column a JSON list or texts separated by bars."""
-    if len(cells) > 1:
-        return [cell or "" for cell in cells]
-    text = cells[0] or ""
+    """Return the choices: one per column, or in a single column a list."""
+    return listed(cells[0] or "", "|") if len(cells) == 1 else [cell or "" for cell in cells]
+
+
+def listed(text: str, *separators: str) -> list[str]:
+    """Return the texts of a list in one cell: a JSON list, or texts with the first of `separators` that occurs between
+    them.
+    """
     try:
-        listed = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        listed = None
-    return [str(one) for one in listed] if isinstance(listed, list) else text.split("|")
+        found = None
+    if isinstance(found, list):
+        return [str(one) for one in found]
+    return text.split(next((one for one in separators if one in text), separators[0]))
 
 
 def _choice(answer: str, choices: list[str]) -> str | None:

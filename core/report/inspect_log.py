@@ -7,15 +7,15 @@ from __future__ import annotations
 import json
 import math
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from ..labs.base.cases import View
 from ..labs.base.lab import Lab
 from ..labs.base.report import Report
 from ..rulesets import RULES
-from ..scene import Claim, Scene
+from ..scene import Claim, Part, Scene
 from ..transcript import Call, CaseLog, Transcript
-from .scenes import scene_of
 
 _LEVEL = 1
 """Compression level of the zip: higher ones take three times as long for little."""
@@ -91,9 +91,10 @@ _FIGURE = ("value", "low", "high", "n", "of", "detail")
 
 def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     log = run.case(case)
-    view: Report = lab.view(log)
-    scene = lab.scene(view) or scene_of(lab, view)
-    claim = scene.claim or Claim()
+    view = lab.view(log)
+    # Cards and verdict take most of the time of a scene, and a log has none.
+    told: Any = view if isinstance(view, Report) else lab.scene(view)
+    heading, parts, claim = _told(told) if told is not None else ("", (), Claim())
     begun = run.cases[case]
     model = str(log.spec.get("model") or "none/none")
     failed = [drop.detail for drop in log.drops if not drop.item and drop.reason == "error"]
@@ -102,11 +103,11 @@ def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     sample = {
         "id": f"{log.started.run if log.started else ''}/{case}",
         "epoch": 1,
-        "input": _asked(scene) or begun.title or case,
+        "input": _asked(heading, parts) or begun.title or case,
         "target": claim.gold,
         "messages": list(_messages(log, claim, view)),
         "output": {"model": model, "choices": choices, "completion": turn["content"]},
-        "scores": dict(_scores(lab, view, log)),
+        "scores": dict(_scores(lab, view, log, begun.result or {})),
         "metadata": {
             **begun.columns,
             "run": log.started.run if log.started else "",
@@ -125,10 +126,17 @@ def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     return sample
 
 
-def _asked(scene: Scene) -> str:
+def _told(told: Report | Scene) -> tuple[str, Sequence[Part], Claim]:
+    """Return the title of a case, what the model was asked, and what it explained."""
+    if isinstance(told, Scene):
+        return told.title, told.parts, told.claim or Claim()
+    return told.heading(), tuple(told.asked()), told.claim() or Claim()
+
+
+def _asked(heading: str, parts: Sequence[Part]) -> str:
     """What the model was asked: the title, and below it the texts that are not the title."""
-    title = [scene.title] if scene.title and all(part.text != scene.title for part in scene.parts) else []
-    return "\n\n".join([*title, *(part.text for part in scene.parts)])
+    title = [heading] if heading and all(part.text != heading for part in parts) else []
+    return "\n\n".join([*title, *(part.text for part in parts)])
 
 
 def said(claim: Claim) -> str:
@@ -138,7 +146,7 @@ def said(claim: Claim) -> str:
     return text if text.endswith(answer) else f"{text} {answer}".strip()
 
 
-def _messages(log: CaseLog, claim: Claim, view: Report) -> Iterator[dict[str, Any]]:
+def _messages(log: CaseLog, claim: Claim, view: View) -> Iterator[dict[str, Any]]:
     """Yield question and raw answer of each call behind the explanation, then of each trial. The demonstrations before
     a question, equal for all, are left out.
     """
@@ -157,13 +165,14 @@ def _turns(call: Call, about: Mapping[str, str]) -> Iterator[dict[str, Any]]:
         yield {"role": "assistant", **said, "metadata": about}
 
 
-def _scores(lab: Lab, view: Report, log: CaseLog) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the outcome and each declared figure of the case by each parser. An undefined figure is NaN, which Inspect
-    counts as unscored; so is an outcome that the case does not have yet.
+def _scores(lab: Lab, view: View, log: CaseLog, result: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the outcome (that of the journaled `result`, if there is one) and each declared figure of the case by each
+    parser. An undefined figure is NaN, which Inspect counts as unscored; so is an outcome that the case does not have
+    yet.
     """
     for rules in RULES:
-        seen = view.by(rules)
-        yield f"outcome.{rules}", {"value": seen.outcome, "metadata": {"means": lab.means(seen.outcome)}, "history": []}
+        outcome = str(result.get(f"outcome_{rules}") or view.by(rules).outcome)
+        yield f"outcome.{rules}", {"value": outcome, "metadata": {"means": lab.means(outcome)}, "history": []}
         for metric in lab.metrics:
             if (score := log.score(metric.name, rules)) is not None:
                 value = math.nan if score.value is None else score.value

@@ -20,6 +20,7 @@ from ..runs.verify import Verified
 from ..score import Score
 from ..statistics import FEW, group_statistics
 from ..store.store import Store
+from ..text import system_prompts
 from ..text.display import count_noun
 from ..text.paper_prompts import PREFIX
 from ..transcript import Difference, differences, name_of
@@ -123,10 +124,19 @@ def _asked(ask: Any, began: list[tuple[Any, ...]]) -> Iterator[str]:
     if hashes:
         yield f"Prompts: {whose_prompts(name for name, _ in hashes)}."
         yield f"Prompt templates, with their hashes: {_listed(f'{name} {hash}' for name, hash in sorted(hashes))}."
-    specs = (json.loads(spec or "{}") for (spec,) in ask("select spec from runs where run = any(?)"))
-    if systems := list(dict.fromkeys(str(spec["system"]) for spec in specs if spec.get("system"))):
-        quoted = _listed(f"“{' '.join(text.replace('*', '').split())[:_LONGEST_QUOTE]}”" for text in systems)
-        yield f"System prompt of the model under test: {quoted}."
+    yield from _system_prompts(ask)
+
+
+def _system_prompts(ask: Any) -> Iterator[str]:
+    """The system prompts that people set, with their hashes."""
+    quoted = []
+    for spec, prompts in ask("select distinct spec, prompts from runs where run = any(?) order by all"):
+        if text := str(json.loads(spec or "{}").get("system") or ""):
+            hashes = json.loads(prompts or "{}")
+            hash = hashes.get(text) or hashes.get(system_prompts.ID, "")
+            quoted.append(f"“{' '.join(text.replace('*', '').split())[:_LONGEST_QUOTE]}” {hash}".strip())
+    if quoted:
+        yield f"System prompt of the model under test, with its hash: {_listed(quoted)}."
 
 
 def whose_prompts(ids: Iterable[str]) -> str:

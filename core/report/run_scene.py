@@ -12,7 +12,7 @@ from ..labs.base.lab import Lab
 from ..scene import Bar, FigureLine, Mark, RunScene, Scene, Tally, Tile, Verdict, from_emphasis
 from ..text.display import count_noun as plural
 from ..transcript import CaseProgress, Transcript
-from . import request_notes
+from . import request_notes, sources
 
 MOST_FIGURES = 200
 """The most lines: a figure may appear once for each of a thousand explanations."""
@@ -45,7 +45,7 @@ def of_run(lab: Lab, run: Transcript, active: bool = False) -> RunScene:
         verdict=with_caution(made, lab, run),
         tiles=tiles,
         ledger=ledger,
-        figures=(*lab.run_summary.figures(run), *_figures(lab, run)),
+        figures=(*lab.run_summary.figures(run), *sources.lines(lab, run), *_figures(lab, run)),
     )
 
 

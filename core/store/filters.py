@@ -5,7 +5,7 @@ Unknown parameters of an address are ignored, so that old links still work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import NamedTuple
@@ -220,10 +220,10 @@ def facet_of(name: str, values: Values) -> Facet | None:
     return None
 
 
-def condition(wanted: Filter, values: Values) -> str:
+def condition(wanted: Filter, values: Values, in_calls: Callable[[str], str] | None = None) -> str:
     """The condition for the wanted rows of `items` (under that name), in runs that $viewer may see (null: all runs).
     $stopped: runs that are `running` according to their journals, but whose process is gone. Further parameters are
-    added to `values`.
+    added to `values`. `in_calls` gives the `rows_in_calls` of a phrase, if they were searched before.
     """
     runs = [f"about = '' and recording = {values(wanted.recordings)} and {SEEN}"]
     runs.append(f"run {'in' if wanted.hidden else 'not in'} ({HIDDEN})")
@@ -243,8 +243,28 @@ def condition(wanted: Filter, values: Values) -> str:
     if wanted.runs:
         here.append(f"items.run = any({values(list(wanted.runs))})")
     here += [_in_range(bounds, values) for bounds in wanted.ranges]
-    here += [_holding(values(words), wanted.deep) for words in phrases(wanted.text)]
+    for words in phrases(wanted.text):
+        given, deeper = values(words), ""
+        if wanted.deep and in_calls:
+            # The last place stands for rows that came after the search.
+            found = f"{values(in_calls(words))}::bit"
+            deeper = f"get_bit({found}, least(items.rowid, length({found}) - 1)::int) = 1"
+        elif wanted.deep:
+            deeper = f"items.rowid in ({_DEEP.format(given)})"
+        here.append(_holding(given, deeper))
     return " and ".join(here)
+
+
+def rows_in_calls(words: str, last: int) -> tuple[str, Values]:
+    """SQL for one text that says of each row of `items`, by rowid up to `last`, whether its calls have these words in
+    their prompts or answers: 1 or 0, and a 0 at the end. Null if none has.
+    """
+    values = Values()
+    sql = f"""
+        select bitstring_agg(rowid::int, 0, {last + 1})::varchar from items
+        where rowid in ({_DEEP.format(values(words))})
+    """  # noqa: S608  our own names
+    return sql, values
 
 
 _KIND = "regexp_replace(items.outcome, ' all$', '')"
@@ -280,12 +300,11 @@ def phrases(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
-def _holding(words: str, deep: bool) -> str:
+def _holding(words: str, deeper: str) -> str:
     columns = ("items.title", "items.about", "items.expected", "items.observed")
     here = " or ".join(f"contains(lower({column}), lower({words}))" for column in columns)
     explained = f"""select (run, "case") from cases where contains(lower(explanation), lower({words}))"""  # noqa: S608  our own names
-    deeper = f" or items.rowid in ({_DEEP.format(words)})" if deep else ""
-    return f'({here} or (items.run, items."case") in ({explained}){deeper})'
+    return f'({here} or (items.run, items."case") in ({explained}){f" or {deeper}" if deeper else ""})'
 
 
 # A call shared by an item's cases matches that item, and a call of a case matches the case, above its trials.

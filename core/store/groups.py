@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..labs.base.lab import Lab
 from ..statistics import Interval, interval_of_trials
-from .filters import Values, facet_of
+from .filters import ROBOT, Values, facet_of
 from .listing import Selection
 from .schema import quoted
 
@@ -23,9 +23,17 @@ class Group(NamedTuple):
     kept: Interval
 
 
-def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000) -> list[Group]:
-    """The largest groups of a lab's selected rows by the facet of that name, at most `limit`. Raises ValueError if
-    there is no such facet.
+def robots_and_models(selected: Selection) -> tuple[int, int]:
+    """How many of the selected rows are a robot's, and how many are not."""
+    ((robots, others),) = selected.found(
+        f"select count(*) filter ({ROBOT}), count(*) filter (not coalesce({ROBOT}, false)) from wanted items"  # noqa: S608  our own names
+    )
+    return robots, others
+
+
+def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000, robots: bool = True) -> list[Group]:
+    """The largest groups of a lab's selected rows by the facet of that name, at most `limit`, with or without the rows
+    of `robots`. Raises ValueError if there is no such facet.
     """
     values = Values()
     facet = facet_of(name, values)
@@ -34,13 +42,14 @@ def groups(selected: Selection, lab: Lab, name: str, limit: int = 1_000) -> list
     joined = f"join {facet.source} using ({facet.key})" if facet.key else ""
     kept, broken = quoted(*lab.that_mean("kept")), quoted(*lab.that_mean("broken"))
     counts = "coalesce(items.counts, false) and coalesce(items.doubt, '') = ''"
+    only = "true" if robots else f"not coalesce({ROBOT}, false)"
     rows = selected.found(
         f"""
         , grouped as (
             select coalesce({facet.value}::varchar, '') as value, items.title as item, count(*) as n,
                    count(*) filter ({counts} and items.outcome in ({kept})) as kept,
                    count(*) filter ({counts} and items.outcome in ({broken})) as broken
-            from wanted items {joined} where items.lab = {values(lab.name)} group by 1, 2
+            from wanted items {joined} where items.lab = {values(lab.name)} and {only} group by 1, 2
         ), largest as (
             select value, sum(n)::bigint as total from grouped group by value order by total desc, value limit {limit}
         )

@@ -45,6 +45,11 @@ class IndexWatcher:
         self._thread = threading.Thread(target=self._keep, name="store", daemon=True)
         self._thread.start()
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """How many of how many changed journals the current look has read, or the last one."""
+        return self._index.progress
+
     def wake(self) -> None:
         """Make the thread look now, for example because a run has ended."""
         self._woken.set()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..charts.marks import EXTRA
 from ..labs.base.declared import FACETS, Cases
-from .filters import OWN_LABELS, STATUS, Filter, Values, condition, facet_of
+from .filters import OWN_LABELS, STATUS, Filter, Values, condition, facet_of, rows_in_calls
 from .queries import SEEN
 from .rereadings import versions
 from .schema import quoted_names, table_of
@@ -102,7 +103,8 @@ class Selection:
         `values` by name. If it has parts of its own (`with`), `sql` begins with a comma and the first of them.
         """
         given = Values({"viewer": self.viewer, "stopped": list(self.stopped), **values})
-        rows = f"select *, rowid from items where {condition(self.filter, given)}"  # noqa: S608  our own names
+        wanted = condition(self.filter, given, lambda words: _in_calls(self.store, self.store.writer.writes, words))
+        rows = f"select *, rowid from items where {wanted}"  # noqa: S608  our own names
         return f"with wanted as not materialized ({rows}) {sql}", given
 
     def found(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
@@ -288,7 +290,7 @@ class Selection:
             select others.run, others."case", lab, model, how, outcome_repaired as outcome, verdict
             from cases join others using (run, "case")
             where run <> all($same) and title in (select title from cases where run = $run and "case" = $case)
-            order by others."at" desc, others.run, number limit $limit
+            order by others."at" desc, others.run, number, others."case" limit $limit
             """,
             same=[version.run for version in versions(self.store, place.run, self.viewer)] or [place.run],
             limit=limit,
@@ -354,6 +356,13 @@ class Selection:
             values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
             frame[name] = pd.Series(values, index=frame.index, dtype=object)
         return frame
+
+
+@lru_cache(maxsize=8)
+def _in_calls(store: Store, writes: int, words: str) -> str:
+    """The result of `rows_in_calls`, searched once after each write: a page asks a dozen questions about it."""
+    ((last,),) = store.rows("select coalesce(max(rowid), 0) from items")
+    return str(store.rows(*rows_in_calls(words, last))[0][0] or "0")
 
 
 _OWN_VALUE = """

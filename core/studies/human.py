@@ -1,26 +1,30 @@
-"""What people said about a study's cases, beside the parser's results: their guesses, and their verdicts."""
+"""What people said about a study's cases, beside the parser's results: their guesses, their verdicts, and their answers
+in annotation sets.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from .. import journal
 from ..events import Recorded, Rules
 from ..labs.base.declared import GUESS, VERDICT
 from ..labs.base.lab import Lab
-from ..runs import guesses
+from ..runs import annotation_sets, guesses
+from ..runs.annotation_sets import SIMULATED, AnnotationPlace, Annotator
 from ..runs.guesses import ABOUT, EXAM
 from ..runs.labels import BY, Label
-from ..transcript import name_of, transcript
+from ..transcript import Transcript, name_of, transcript
 from .plan import Planned, Study
 from .table_cells import Row
 
 
 def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, list[Path]]:
-    """The journals of what people said, by the run that they are about; journals of games are included for each of
-    their runs. Empty if no table of the study needs them.
+    """The journals of what people said, by the run that they are about; journals of games and annotation sets are
+    included for each of their runs. Empty if no table of the study needs them.
     """
     kinds = {table.kind for table in study.tables}
     if not any(table.of_people and table.kind in kinds for lab in labs.values() for table in lab.studies.tables):
@@ -34,6 +38,9 @@ def journals(study: Study, labs: Mapping[str, Lab], folder: Path) -> dict[str, l
     for path in guesses.journals(folder):
         for run in {one.played.run for one in guesses.guesses(path)}:
             by_run.setdefault(run, []).append(path)
+    for one in annotation_sets.sets(folder):
+        for run in {place.run for page in one.state.made.pages for place in page.places}:
+            by_run.setdefault(run, []).append(one.path)
     return {run.id: by_run[run.id] for run in study.all if run.id in by_run}
 
 
@@ -49,6 +56,9 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
     good word and 0 for the other. In the game the first guess about a trial counts, if its reason was shown; if
     somebody guessed a trial there and on the run's own page, the earlier guess counts. The other columns are those
     of the case's rows in `measured`; cases without rows there are left out.
+
+    Answers in annotation sets are rows too: with `blind` true, because no page shows an outcome, and with `simulated`
+    SIMULATED if a scripted person gave them, else ''.
     """
     state = transcript(journal.read(journal.path_for(folder, run.id)).events)
     cases = {row["case"]: row for row in measured}
@@ -56,7 +66,10 @@ def rows(run: Planned, folder: Path, said: Sequence[Path], measured: Sequence[Ro
     trials = {case: run.lab.view(state.case(case)).trials for case in cases}
     last: dict[tuple[str, str, str, str], Recorded] = {}
     games = [one for path in said if path.stem.startswith(ABOUT) for one in guesses.guesses(path)]
-    exams = _exams(said[0].parent)
+    sets = [path for path in said if path.parent.name == annotation_sets.FOLDER]
+    said = [path for path in said if path not in sets]
+    exams = _exams(said[0].parent) if said else {}
+    yield from _annotated(run, state, cases, sets, rules)
     for path in said:
         if path.stem.startswith(ABOUT):
             continue
@@ -99,7 +112,51 @@ LABEL = name_of(Label)
 _GUESSED = ("", "not simulatable")
 """Why a trial that does not count may have been guessed all the same: "cannot be predicted" is a guess too."""
 
-_SINGLE: Row = {"n": 1, "of": 1, "truth": None, "value": None, "other": None, "applies": True}
+_SINGLE: Row = {
+    **{"n": 1, "of": 1, "truth": None, "value": None, "other": None, "applies": True},
+    **{"simulated": "", "blind": False},
+}
+
+
+def _annotated(
+    run: Planned, state: Transcript, cases: Mapping[str, Row], sets: Sequence[Path], rules: Rules
+) -> Iterator[Row]:
+    """A row for each answer in annotation sets about the run."""
+    tasks = {task.name: task for task in run.lab.annotations}
+    views: dict[str, Any] = {}
+    seen: set[tuple[str, str, AnnotationPlace]] = set()
+    for person, place, word, name in _answers(sets):
+        key = person.entered.participant, name, place
+        if place.run != run.id or place.case not in cases or name not in tasks or key in seen:
+            continue
+        seen.add(key)
+        task = tasks[name]
+        if place.case not in views:
+            views[place.case] = run.lab.view(state.case(place.case))
+        found = task.compared(views[place.case], place.trial, rules)
+        if found is None or word not in task.options:
+            continue
+        value = task.texts.values.get(word)
+        if value is None and found.actual is not None:
+            value = float(word == found.actual)
+        tested = person.tested
+        yield {
+            **cases[place.case],
+            **_SINGLE,
+            **{"who": person.entered.participant, "trial": place.trial, "metric": task.metric, "word": word},
+            **{"read": found.machine, "came": found.actual, "machine": found.who, "part": found.part, "value": value},
+            **{"exam": json.dumps(tested.guesses) if tested else "{}", "blind": True},
+            "simulated": SIMULATED if person.entered.simulated else "",
+        }
+
+
+def _answers(sets: Sequence[Path]) -> Iterator[tuple[Annotator, AnnotationPlace, str, str]]:
+    """Yield each answer that counts, people's and simulated people's, with the name of its task."""
+    for path in sets:
+        state = annotation_sets.live(path).state
+        for is_simulated in (False, True):
+            for person, place, word in state.answers(is_simulated):
+                yield person, place, word, state.made.task
 
 
 def _exams(folder: Path) -> dict[str, str]:

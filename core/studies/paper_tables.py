@@ -15,6 +15,7 @@ from ..labs.base.declared import Table
 from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, other_parser
 from ..statistics import Kind, compare, holm
+from ..text import paper_prompts
 from .table_cells import BLANK, Row, cells, label, number
 
 if TYPE_CHECKING:
@@ -28,43 +29,44 @@ def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "", rules
     """The table's cells over the cases of `frame` (`tables.measured`), under `title` or else its own. If no case
     belongs in it, one cell without a value that says so.
 
-    With `rules`, the parser of the values in `frame`, the title says which parser and whose prompts, and each cell also
-    has the value by the other parser.
+    With `rules`, the parser of the values in `frame`, the title says which parser and whose prompts, each cell also has
+    the value by the other parser, and cases with other prompts are in a table of their own.
     """
     if rules is None:
         return _cells(table, lab, frame, title or table.title)
-    heading = ", ".join(filter(None, (title or table.title, *_made_with(table, frame, rules))))
+    whose = frame["prompts"].fillna("") if "prompts" in frame else None
+    parts = [("", frame)] if whose is None else list(frame.groupby(whose, sort=False))
+    return [
+        cell for prompts, part in parts for cell in _by_both(table, lab, part, title or table.title, rules, prompts)
+    ]
+
+
+def _by_both(table: Table, lab: Lab, frame: DataFrame, title: str, rules: Rules, prompts: str) -> list[Row]:
+    """The table's cells over cases with the same `prompts`, in words, by both parsers."""
+    parser = PARSER_NAMES[rules] if table.by_parser else ""
+    heading = ", ".join(filter(None, (title, parser, prompts)))
     made = _cells(table, lab, frame, heading)
     if table.by_parser and not table.of_people and "other" in frame:
-        beside = {_place_of(cell): cell for cell in _cells(table, lab, frame.assign(value=frame["other"]), heading)}
+        others = _cells(table, lab, frame.assign(value=frame["other"]), heading)
+        beside = {_place_of(cell): cell for cell in others}
         for cell in made:
             if (other := beside.get(_place_of(cell))) is not None and cell["of"]:
                 name = PARSER_NAMES[other_parser(rules)]
                 cell |= {"other": other["value"], "other_n": other["n"], "other_parser": name}
     for cell in made:
         if cell["published"] is not None and cell["value"] is not None:
-            cell["why"] = _why(table, frame, rules)
+            cell["why"] = _why(table, rules, prompts)
     return made
-
-
-def _made_with(table: Table, frame: DataFrame, rules: Rules) -> tuple[str, str]:
-    """The parser of a table's values, '' if none parses them, and whose prompts were sent, '' if that is not known."""
-    return PARSER_NAMES[rules] if table.by_parser else "", " and ".join(_prompts(frame))
-
-
-def _prompts(frame: DataFrame) -> list[str]:
-    known = frame["prompts"].dropna() if "prompts" in frame else ()
-    return sorted({str(one) for one in known if one})
 
 
 def _place_of(cell: Row) -> tuple[str, str, str]:
     return cell["table"], cell["row"], cell["column"]
 
 
-def _why(table: Table, frame: DataFrame, rules: Rules) -> str:
+def _why(table: Table, rules: Rules, prompts: str) -> str:
     """What may make a printed figure and ours differ, in a sentence."""
-    ours = _prompts(frame) != ["the paper's prompts"]
-    parts = ["" if "model" in table.their_rows else "the models", "the prompts (here ours)" if ours else ""]
+    parts = ["" if "model" in table.their_rows else "the models"]
+    parts += ["" if prompts == paper_prompts.THEIRS else f"the prompts (here {prompts})" if prompts else "the prompts"]
     parts += ["the parser (here the updated one)" if table.by_parser and rules == "repaired" else ""]
     return f"Ours and theirs may differ by {', '.join(filter(None, [*parts, 'the items and their number']))}."
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .. import home
+from ..text import paper_prompts
 from .desired_state import DesiredState, wanted
 from .plan import Planned, Study
 from .run_status import RunStatus
@@ -129,8 +130,11 @@ def labels(study: Study) -> dict[str, str]:
     by_run = dict.fromkeys((run.id for run in study.controls), CONTROLS)
     by_lab: defaultdict[str, dict[str, dict[str, str]]] = defaultdict(dict)
     for run in study.runs:
-        settings = run.spec.model_dump(mode="json").items()
-        by_lab[run.lab.name][run.id] = {name: str(value) for name, value in settings}
+        # A field that is left out of the JSON because it has its default is a setting too.
+        settings = {**dict(run.spec), **run.spec.model_dump(mode="json")}
+        if "prompts" in settings:
+            settings["prompts"] = paper_prompts.in_words(settings["prompts"])
+        by_lab[run.lab.name][run.id] = {name: str(value) for name, value in settings.items()}
     for runs in by_lab.values():
         varied = _varied(runs.values())
         by_run |= {id: " · ".join(settings[name] for name in varied) for id, settings in runs.items()}

@@ -27,7 +27,8 @@ def files(home: Path) -> dict[str, Path]:
     own.
     """
     paths = sorted(SHIPPED.glob("*.toml")) + sorted(own_folder(home).glob("*.toml"))
-    kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem)}
+    # A link to a file that is gone is no study any more.
+    kept = {path.stem: path for path in paths if _NAME.fullmatch(path.stem) and path.exists()}
     return dict(sorted(kept.items(), key=lambda study: (study[1].parent == SHIPPED, study[0])))
 
 
@@ -56,3 +57,19 @@ def free_name(home: Path, name: str, content: bytes) -> str:
     known = files(home)
     names = chain([name], (f"{name[:55]}-{number}" for number in count(2)))
     return next(unused for unused in names if unused not in known or known[unused].read_bytes() == content)
+
+
+def list_study(home: Path, file: Path, title: str) -> None:
+    """List the study of a file elsewhere among people's own, by a link, so that later changes of the file are followed.
+    Raises OSError if the link cannot be made.
+    """
+    file, folder = file.resolve(), own_folder(home)
+    if file.parent in (SHIPPED.resolve(), folder.resolve()) or any(
+        path.resolve() == file for path in folder.glob("*.toml")
+    ):
+        return
+    name = file.stem if _NAME.fullmatch(file.stem) else name_for(title) or "study"
+    folder.mkdir(parents=True, exist_ok=True)
+    link = folder / f"{free_name(home, name, file.read_bytes())}.toml"
+    link.unlink(missing_ok=True)  # one to a file that is gone, or a copy with the same content
+    link.symlink_to(file)

@@ -114,11 +114,14 @@ def is_paper(setting: str | None) -> bool:
         return False
 
 
+THEIRS = "the paper's prompts"
+
+
 def in_words(setting: str | None) -> str:
     """Return whose prompts the setting `prompts` means, for tables."""
     if not setting:
         return "our prompts"
-    return "a prompt pack" if setting.lower().endswith(".json") else "the paper's prompts"
+    return "a prompt pack" if setting.lower().endswith(".json") else THEIRS
 
 
 # Files of the authors

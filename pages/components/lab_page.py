@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 
 from core import entry, package_data
+from core.datasets import own
 from core.datasets.on_data import OnData
 from core.events import CallError
 from core.labs.base.lab import Lab
@@ -289,7 +290,8 @@ class LabPage:
                 task = self.field("task", given) if "task" in knobs(spec) else spec.model_fields["task"].default
         if source == "dataset":
             counted = spec.counted.capitalize()
-            return {"task": task, **from_dataset(task, counted, self.key(""), places.question, places.below)}
+            logs = self.lab.listing.takes_explanations and own.NEEDS[str(task)] == ("question",)
+            return {"task": task, **from_dataset(str(task), counted, self.key(""), places.question, places.below, logs)}
         most, first = self.shipped(task)
         slider = places.question.slider
         return {"limit": slider("Items", 1, most, first, key=self.key(f"shipped-{task}"), persist_state="session")}

@@ -42,6 +42,9 @@ LEFT = "left"
 END, LAST = "end", 10_000
 """The value in the address for the last screen, and a number larger than that of any screen."""
 
+WHOLE = "whole-run"
+"""Session key of the folded part of a page that shows the run around a case."""
+
 MANY = 100
 """For a run with more cases than this, only the case that is shown is read as a whole."""
 
@@ -238,22 +241,22 @@ def watched(shown: Shown, steps: Steps | None = None, case_first: bool = False) 
         elif not case_first:
             _run_table(shown)
         else:
-            whole = st.expander(f"The whole run: {shown.state.planned} cases", key="whole-run", on_change="rerun")
+            whole = st.expander(f"The whole run: {shown.state.planned} cases", key=WHOLE, on_change="rerun")
             if whole.open:
                 with whole:
                     draw_around(shown)
                     _run_table(shown)
 
 
-def load_run(run_id: str) -> tuple[Transcript, bool]:
-    """Return the current state of the run, with only the chosen case whole if there are many, and whether the run is in
-    progress. Raises RunNotFoundError.
+def load_run(run_id: str, whole: bool = True) -> tuple[Transcript, bool]:
+    """Return the current state of the run, and whether the run is in progress. Only the chosen case is read as a whole
+    if there are many, or if not the `whole` run will be shown. Raises RunNotFoundError.
     """
     run = session.run(run_id)
     # Checked first: if the run ends in the meantime it is read once more, and is not mistaken for an interrupted one.
     active = run.active()
     state = run.case(_address())
-    if state.planned <= MANY:
+    if whole and state.planned <= MANY:
         state = run.watch().transcript
     elif (case := chosen_case(state)) != _address():
         state = run.case(case)

@@ -106,6 +106,9 @@ PACE = Pace()
 
 # The index of the runs, opened for a page.
 
+COUNTED = 0.5
+"""Seconds between two counts of the runs that were read."""
+
 
 def open_index() -> IndexWatcher:
     """Return the index of runs once it was read. If it cannot be opened, the page says why and ends here."""
@@ -114,6 +117,17 @@ def open_index() -> IndexWatcher:
     except StoreError as error:
         st.error(plain(str(error)), title="The list of runs cannot be opened", icon=":material/error:")
         st.stop()
-    with waits("Reading the journals …"):
-        keeper.looked.wait(timeout=60)
+    if not keeper.looked.is_set():
+        _count(keeper)
     return keeper
+
+
+def _count(keeper: IndexWatcher) -> None:
+    """Show how many runs have been read until all are."""
+    with waits("Reading the journals …"):
+        line = st.empty()
+        while not keeper.looked.wait(COUNTED):
+            done, of = keeper.progress
+            if of:
+                line.caption(f"{done:,} of {of:,} runs")
+        line.empty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, TypeVar
 
 import pandas as pd
@@ -10,11 +11,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import files, policy
-from core.datasets import own, registry
+from core.datasets import logs, own, registry
 from core.datasets.items import DatasetError
 from core.labs.base.lab import Lab
 from core.labs.base.spec import MOST_CASES, Knob, Spec, knobs
-from core.text.display import on_hover
+from core.text.display import count_noun, on_hover
 from pages.components import session
 from pages.components.tables import table
 from pages.components.text import plain
@@ -149,6 +150,8 @@ def _held(spec: Spec, knob: Knob, value: Any) -> Any:
 SHOWN_COLUMNS = 12
 SHOWN_LETTERS = 80
 """Characters per cell in the preview of a file's first rows."""
+MOST_UNREAD = 5
+"""How many samples of a log that could not be read are named; the command line names all."""
 
 
 def of_dataset(spec: Any, prefix: str) -> dict[str, Any]:
@@ -163,9 +166,12 @@ def of_dataset(spec: Any, prefix: str) -> dict[str, Any]:
     }
 
 
-def from_dataset(task: str, counted: str, prefix: str, line: DeltaGenerator, place: DeltaGenerator) -> dict[str, Any]:
+def from_dataset(
+    task: str, counted: str, prefix: str, line: DeltaGenerator, place: DeltaGenerator, takes_logs: bool = False
+) -> dict[str, Any]:
     """Let the user choose a data set (in the container `line`) and, in `place`, its path or the content of its columns
-    and the number of items (labelled `counted`). `prefix` begins the widgets' keys. Raises ValueError if there is no
+    and the number of items (labelled `counted`). `prefix` begins the widgets' keys. `takes_logs`: answers in the log of
+    another tool can be uploaded too. Raises ValueError if there is no
     such data set or its file cannot be read.
     """
     fit = {dataset.name: dataset for dataset in registry.DATASETS if dataset.task == task}
@@ -206,19 +212,19 @@ def from_dataset(task: str, counted: str, prefix: str, line: DeltaGenerator, pla
                 help=f"To be had from {fit[name].source}. Expected there: {fit[name].layout}",
             )
         with place:
-            _add(key)
+            _add(key, prefix, takes_logs)
         return {**chosen, "path": path.strip() or None}
     with middle:
-        _add(key)
+        _add(key, prefix, takes_logs)
     if not name or not own.is_own(name):
         raise ValueError(f"{name!r} is no data set here. Choose one of the list, or type hf://OWNER/NAME/FILE.")
     with place:
         return {**chosen, "columns": _columns(task, name, prefix)}
 
 
-def _add(key: str) -> None:
-    """Draw an upload for the user's own file, which is saved in the home folder; not offered if visitors may not use
-    files.
+def _add(key: str, prefix: str, takes_logs: bool) -> None:
+    """Draw an upload for the user's own file or, if `takes_logs`, a log of another tool, which is saved in the home
+    folder; not offered if visitors may not use files.
     """
     if not policy.allows("files"):
         return
@@ -232,6 +238,13 @@ def _add(key: str) -> None:
             except DatasetError as error:
                 st.session_state[f"{key}-refused"] = str(error)
 
+    def take_log() -> None:
+        if (file := st.session_state[f"{key}-log"]) is not None:
+            try:
+                st.session_state[key], st.session_state[f"{key}-encoding"] = _of_log(file, prefix)
+            except DatasetError as error:
+                st.session_state[f"{key}-refused"] = str(error)
+
     session.takes_files()
     with st.popover("A file of your own", icon=":material/upload_file:", key=f"{key}-add"):
         st.file_uploader(
@@ -241,13 +254,39 @@ def _add(key: str) -> None:
             key=f"{key}-file",
             on_change=take,
         )
+        if takes_logs:
+            st.file_uploader(
+                "Or answers with reasons, from a log of Inspect (.eval, .json) or lm-eval (samples_….jsonl)",
+                type=["eval", "json", "jsonl"],
+                max_upload_size=session.FILE_MB,
+                key=f"{key}-log",
+                on_change=take_log,
+            )
         st.caption(
             "It is kept in `$EXPLAIN_HOME/datasets`, and nothing of it leaves this machine but what models are asked."
         )
     if converted := st.session_state.pop(f"{key}-encoding", ""):
-        st.info(converted, icon=":material/translate:")
+        st.info(plain(converted), icon=":material/info:")
     if refused := st.session_state.pop(f"{key}-refused", ""):
         st.error(plain(refused), icon=":material/error:")
+
+
+def _of_log(file: Any, prefix: str) -> tuple[str, str]:
+    """Save the answers of an uploaded log as a data set, with its columns chosen, and return its name and what could be
+    read. Raises DatasetError if nothing could.
+    """
+    data = file.getvalue()
+    found = logs.read_content(file.name, data, logs.tool_of(file.name, data))
+    why = [f"{one.sample}: {one.field}: {one.why}." for one in found.unread[:MOST_UNREAD]]
+    told = f"{len(found.rows):,} of {count_noun(found.samples, 'sample')} became rows. {' '.join(why)}"
+    if more := len(found.unread) - len(why):
+        told += f" And {more:,} more."
+    if not found.rows:
+        raise DatasetError(told)
+    name = own.save_file(f"{PurePath(file.name).stem}.jsonl", found.content()).dataset
+    for role in found.columns():
+        st.session_state[f"{prefix}column-{name}-{role}"] = role
+    return name, told
 
 
 def _columns(task: Any, name: str, prefix: str) -> dict[str, str]:

@@ -80,7 +80,9 @@ def open_list(
         del to["show"]
     if to["sort"] == "newest":
         del to["sort"]
-    own = {"pictures": ("picture", "choice", "robots", "group"), "groups": ("group",)}.get(str(to.get("show")), ())
+    own = {"pictures": ("picture", "choice", "robots", "group"), "groups": ("group", "robots")}.get(
+        str(to.get("show")), ()
+    )
     to |= {name: values for name in (*own, "columns") if (values := read().get(name))}
     if to.get("sort") == "meaning" and (compared := read().get("like") if like is None else like):
         to["like"] = compared
@@ -118,7 +120,7 @@ def choose(picture: str, choice: str) -> None:
 
 
 def robots() -> bool:
-    """Whether pictures show robots among language models."""
+    """Whether pictures and groups count robots among language models."""
     return st.query_params.get("robots") == "1"
 
 

@@ -99,15 +99,19 @@ def _grouped_by(looked: Selection) -> str:
 
 def without_robots(rows: DataFrame) -> DataFrame:
     """Return the rows of language models; all rows if there are none of these."""
-    of_robots = rows["model"].fillna("").map(is_control).astype(bool)
-    of_models = ~of_robots & (rows["model"].fillna("") != "")
-    return rows[~of_robots] if of_models.any() else rows
+    models = rows["model"].unique()
+    controls = [model for model in models if isinstance(model, str) and is_control(model)]
+    if not any(isinstance(model, str) and model and model not in controls for model in models):
+        return rows
+    return rows[~rows["model"].isin(controls)]
 
 
 def robots(frames: Sequence[DataFrame]) -> list[str]:
     """Return the robots that `without_robots` removes from any of these frames."""
-    found = {model for rows in frames for model in {*rows["model"].dropna()} - {*without_robots(rows)["model"]}}
-    return sorted(found)
+    found = {
+        model for rows in frames for model in {*rows["model"].unique()} - {*without_robots(rows)["model"].unique()}
+    }
+    return sorted(model for model in found if isinstance(model, str))
 
 
 def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:

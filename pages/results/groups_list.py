@@ -12,8 +12,9 @@ from core import entry
 from core.charts.marks import EXTRA
 from core.labs.base.lab import Lab
 from core.store.filters import KIND, TITLES
-from core.store.groups import groups
+from core.store.groups import groups, robots_and_models
 from core.store.listing import Selection
+from core.text.display import count_noun
 from pages.components import labels, tables
 from pages.components.text import plain
 from pages.results import address, kinds_list
@@ -47,17 +48,27 @@ def draw(looked: Selection) -> None:
 
 def _tables(looked: Selection, by: str, title: str, named: Mapping[str, str]) -> None:
     present = looked.facet("lab")
+    robots, models = (0, 0) if looked.filter.chosen.get("model") or looked.filter.runs else robots_and_models(looked)
+    is_mixed = bool(robots and models)
+    if is_mixed:
+        st.toggle(
+            f"Robots too ({count_noun(robots, 'row')})",
+            help="Robots are controls with known behaviour. They are no results, so they count only if you choose to.",
+            **address.bound("groups-robots", address.robots(), address.show_robots),
+        )
     for name in present:
         if (lab := entry.labs().get(name)) is not None and lab.listing.judged is not None:
             if len(present) > 1:
                 st.subheader(lab.title, anchor=False)
-            _table(looked, lab, by, title, named)
+            _table(looked, lab, by, title, named, not is_mixed or address.robots())
 
 
-def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str, str]) -> None:
-    """Draw the groups of a lab's rows; `named` has the names that a model gave to some of them."""
+def _table(looked: Selection, lab: Lab, by: str, title: str, named: Mapping[str, str], robots: bool) -> None:
+    """Draw the groups of a lab's rows, with or without those of `robots`; `named` has the names that a model gave to
+    some of the groups.
+    """
     assert lab.listing.judged is not None
-    found = groups(looked, lab, by)
+    found = groups(looked, lab, by, robots=robots)
     if by.startswith(KIND):
         found = sorted(found, key=lambda one: not one.value)
     key = f"groups-{lab.name}-{by}"

@@ -114,7 +114,9 @@ def draw(
             address.open_at((ways or {}).get(where))
 
     try:
-        state, active = run_view.load_run(at.run)
+        # Reading a run of a thousand trials takes seconds; one steps from case to case.
+        whole = not at.case or bool(st.session_state.get(run_view.WHOLE))
+        state, active = run_view.load_run(at.run, whole)
     except RunNotFoundError as error:
         st.error(plain(str(error)), title=error.title, icon=":material/error:")
         return

@@ -5,6 +5,7 @@ To add a parser, add one line to READERS.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,9 @@ from typing import Any, get_args
 
 import pytest
 
+from core import extensions
+from core.datasets import logs, own
+from core.datasets.items import DatasetError
 from core.events import LONGEST_ANSWER, ToolCall, ending_of
 from core.labs.ask import parse as ask
 from core.labs.ask.parse_answers.parts import is_yes_or_no
@@ -30,6 +34,8 @@ from core.models import error_mapping
 from core.models.reply import StopCutter, up_to_stop
 from core.models.settings import EndpointConfig
 from core.parsers import fields
+from core.runs import labels as label_schemes
+from core.runs.labels import SchemeError
 from core.sandbox import sandbox
 from core.text import display, python_strings, reply, shared_words
 from tests.attacks.texts import SIZES, ladders
@@ -103,12 +109,49 @@ def readers() -> dict[str, Callable[[str], Any]]:
         "stop sequences": stopped,
         "authors' code": authors_code,
         "server's words": lambda text: error_mapping.of_error(ValueError(text), CONFIG),
+        "label schemes": lambda text: refused(SchemeError, label_schemes.read, text),
+        "label schemes' labels": lambda text: refused(
+            SchemeError, label_schemes.read, f"[a]\nlabels = {{{json.dumps(text)} = 'x', b = 'f'}}"
+        ),
+        "extension's name": lambda text: refused(extensions.ExtensionError, extensions.model, text),
+        "extension's items": lambda text: extensions.items_of("strategyqa", [{"question": text, "label": text}]),
+        "extension's fault": lambda text: str(extensions.fault_of(text, ValueError(text))),
+        "log's answer": lambda text: refused(ValueError, logs.answer_and_reasons, text),
+        "log of Inspect": lambda text: refused(DatasetError, logs.read_content, "a", coded(text), "inspect"),
+        "log of Inspect with a sample": lambda text: logs.read_content("a", inspect_log(text), "inspect"),
+        "log of lm-eval": lambda text: logs.read_content("a", coded(text), "lm-eval"),
+        "log in lines": lambda text: logs.read_content("a", line(question=text, response=text, gold=text), "jsonl"),
+        "list in a cell": lambda text: own.listed(text, "|", "\n", ";", ","),
     }
 
 
 KNOWN = "A superb film, dull at the end, and wonderful.\n\nWe stayed."
 PLANTED = PlantSpec(model="control/admits", task="multi_choice")
 CONFIG = EndpointConfig(name="x", base_url="http://127.0.0.1:9/v1")
+
+
+def refused(error: type[Exception], read: Callable[..., Any], *given: Any) -> Any:
+    """Read it, or return the one error that may be raised."""
+    try:
+        return read(*given)
+    except error as found:
+        return found
+
+
+def coded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+def line(**held: Any) -> bytes:
+    return json.dumps(held).encode()
+
+
+def inspect_log(text: str) -> bytes:
+    """A log whose texts are all this one, one of them among choices."""
+    said = {"input": text, "target": text, "output": {"model": text, "completion": text}}
+    refs = {"message_refs": [[0, 1]], "messages": [{"role": "user", "content": text}]}
+    samples = [{"id": text, **said, **refs}, {"id": 1, "choices": ["Yes", "No"], **said}, {"choices": [text], **said}]
+    return line(version=2, samples=samples)
 
 
 def authors_code(text: str) -> None:

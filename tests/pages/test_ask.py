@@ -370,6 +370,27 @@ def test_a_table_of_ones_own_is_asked_once_its_columns_are_named(page: Page) -> 
     assert not app.exception and kept == {"question": "q", "answer": "gold", "id": None}
 
 
+def test_answers_of_a_log_are_uploaded_and_tested(page: Page) -> None:
+    log = Path(__file__).parents[1] / "data" / "inspect.eval"
+    app = page("ask")
+    app.segmented_control(key="ask-source").set_value("dataset").run()
+    upload = app.file_uploader(key="ask-dataset-strategyqa-log")
+    upload.upload("broken.eval", b"PK\x03\x04", "application/zip").run()
+    assert not app.exception and "damaged, or no log of Inspect" in words(app)
+    app.file_uploader(key="ask-dataset-strategyqa-log").upload("birds.eval", log.read_bytes(), "application/zip").run()
+    assert "2 of 2 samples became rows." in words(app)
+    name = app.selectbox(key="ask-dataset-strategyqa").value
+    roles = ("question", "answer", "explanation", "gold", "source")
+    assert name == "file:birds.jsonl"
+    assert [app.selectbox(key=f"ask-column-{name}-{role}").value for role in roles] == [*roles]
+    app.slider(key="ask-number-strategyqa-10").set_value(2).run()
+    app.button(key="ask").click().run()
+    settled(app)
+    state = entry.jobs().watch(run_named(app)).transcript
+    assert {one.title for one in state.cases.values()} == {"Can a penguin fly?", "Is a bat a mammal?"}
+    assert state.started and state.started.spec["columns"]["explanation"] == "explanation"
+
+
 def test_a_link_names_the_case_that_is_shown(page: Page, tmp_path: Path) -> None:
     run = a_run_of_several(tmp_path)
     state = entry.jobs().watch(run).transcript

@@ -54,6 +54,26 @@ def test_groups_of_a_column_lead_to_their_rows_which_show_it(page: Callable[...,
     assert page("browse", show="groups", group="nonsense").selectbox(key="group").value == "model"
 
 
+def test_robots_count_in_groups_only_if_asked_for(page: Callable[..., AppTest], monkeypatch: MonkeyPatch) -> None:
+    for model in ("control/fickle", "control/steadfast"):
+        spec = AskSpec(model=model, question="Can a penguin fly?", counterfactuals=2, exam=False)
+        with Journal(home.journals() / f"{model[8:]}.jsonl", new=True) as written:
+            request = RunRequest(entry.labs()["simulatability"], spec, model[8:])
+            asyncio.run(execute(request, RunIO(entry.catalog().get, written.append, live=False)))
+    # One of the two is taken for a language model: asking a real one takes minutes.
+    monkeypatch.setattr("core.store.groups.ROBOT", "(items.model = 'control/fickle')")
+    app = page("browse", show="groups", group="task")
+    alone = app.dataframe[0].value["Rows"].sum()
+    assert (
+        app.toggle(key="groups-robots").label.startswith("Robots too (") and not app.toggle(key="groups-robots").value
+    )
+    app.toggle(key="groups-robots").set_value(True).run()
+    assert not app.exception and in_address(app, "robots") == "1"
+    assert app.dataframe[0].value["Rows"].sum() > alone > 0
+    chosen = page("browse", show="groups", group="task", model="control/fickle")
+    assert "groups-robots" not in [one.key for one in chosen.toggle]
+
+
 def test_kinds_are_made_of_vectors_and_part_of_the_address(page: Callable[..., AppTest]) -> None:
     spec = AskSpec(model="control/fickle", dataset="world", limit=8, counterfactuals=3)
     with Journal(home.journals() / "run.jsonl", new=True) as written:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import entry
+from core import entry, journal
 from core.labs.ask.tasks import AskSpec
 from core.runs import labels
 from core.runs.labels import Label
+from pages.components import run_view
 from tests.pages.conftest import in_address, scenes, staged, turned, words
 from tests.support.waiting import until
 
@@ -188,3 +189,25 @@ def test_another_predictor_reuses_the_answers_and_the_range_is_shown(page: Page,
     app.run()
     tables = [one.value for one in app.dataframe if "Predictor" in one.value]
     assert [list(one["Predictor"]) for one in tables] == [["fickle", "steadfast"]]
+
+
+def test_a_row_of_browse_is_opened_without_reading_the_other_cases_until_the_run_is_unfolded(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each step with J read a run of 1,250 trials as a whole, which took 2 s."""
+    spec = AskSpec(dataset="world", limit=4, counterfactuals=1, model="control/fickle", arms=("none",))
+    run = entry.jobs().start("simulatability", spec)
+    assert entry.jobs().wait(run, 60)
+    entry.keeper().update_now()
+    lines, from_line = [], journal.from_line
+    monkeypatch.setattr(journal, "from_line", lambda line: lines.append(line) or from_line(line))
+    case = list(entry.jobs().case(run, "").cases)[1]
+    lines.clear()
+    app = page("browse", run=run, case=case)
+    assert scenes(app)[0].case == case and len(staged(app)) == 1
+    every = entry.jobs().journal(run).count(b"\n")
+    assert sum(run.encode() in line for line in lines) < 0.6 * every
+    app.session_state[run_view.WHOLE] = True
+    app.run()
+    assert not app.exception and [one["mode"] for one in staged(app)] == ["read", "all"]
+    assert sum(run.encode() in line for line in lines) > every

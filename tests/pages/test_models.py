@@ -9,7 +9,9 @@ import pytest
 from starlette.responses import JSONResponse
 from streamlit.testing.v1 import AppTest
 
+from core import extensions
 from core.models.settings import PRESETS
+from pages.components.text import plain
 from tests.core.models.test_capabilities import able
 from tests.pages.conftest import turned, words
 from tests.support.stub_server import Fault, StubServer
@@ -120,3 +122,14 @@ def test_azure_s_address_may_bring_its_version_along(page: Page) -> None:
     with StubServer(able, models=["a"]) as server:
         app = connected(page("about/models.py"), server, url=f"{server.base_url}?api-version=2024-10-21")
         assert "1 model" in words(app) and "api-version" not in words(app)
+
+
+def test_an_extension_that_was_not_loaded_is_named_on_two_pages(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = extensions.ExtensionFault("mine.py", 3, "NameError: name '<b>weights</b>' is not defined")
+    monkeypatch.setattr(extensions, "_faults", [fault])
+    # As plain text: what an extension says is not trusted.
+    shown = plain(str(fault))
+    assert "\\<b" in shown and "line 3" in shown
+    for address in ("about/welcome.py", "about/models.py"):
+        assert [one.value for one in page(address).warning if "extension" in one.value] == [shown]
+    assert not [one for one in page("ask").warning if "extension" in one.value]

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import wraps
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
+from ...runs.annotation_sets import SIMULATED
 from ...score import Score
 from ...statistics import Interval, correlation_per_input
 from ..base.declared import GUESS, VERDICT, Metric, declared
@@ -29,6 +31,24 @@ _PEOPLE = "people"
 _READABLE = (*GUESSES, "unknown")
 
 
+Cells = Iterator[dict[str, Any]]
+
+
+def apart(figures: Callable[[DataFrame], Cells]) -> Callable[[DataFrame], Cells]:
+    """Make `figures` count simulated people apart from people, in rows whose names say so."""
+
+    @wraps(figures)
+    def counted(frame: DataFrame) -> Cells:
+        kinds = frame["simulated"].fillna("") if "simulated" in frame else None
+        for kind in ("", SIMULATED):
+            part = frame[kinds == kind] if kinds is not None else frame[:0] if kind else frame
+            if len(part):
+                for cell in figures(part):
+                    yield {**cell, "row": f"{cell['row']} ({kind})"} if kind else cell
+
+    return counted
+
+
 def guessed(frame: DataFrame) -> DataFrame:
     """Select people's readable guesses on questions with a readable guess of the simulator; add the column `simulates`
     with the simulator's id.
@@ -39,6 +59,7 @@ def guessed(frame: DataFrame) -> DataFrame:
     return chosen.assign(simulates=chosen["simulator"].where(chosen["simulator"] != "", chosen["model"]))
 
 
+@apart
 def with_simulatability(frame: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield `agreement`, then for each explained model how often people's guesses from its explanations came true, and
     how often the simulator's did, on the same new questions.
@@ -126,11 +147,25 @@ def judged(frame: DataFrame) -> DataFrame:
     return verdicts.merge(precision, on=places)
 
 
+@apart
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield correlations over the explanations of one question, averaged over questions, by Pearson and by Spearman:
-    precision with the share of people who find the explanation plausible, and people's verdicts with each other,
-    pair by pair.
+    precision with how plausible people find the explanation (the mean over people, from 0 to 1), and people's verdicts
+    with each other, pair by pair. Ratings in annotation sets, given before any outcome was visible, are apart from
+    verdicts given in Browse beside it.
     """
+    blind = frame["blind"].fillna(False).astype(bool) if "blind" in frame else None
+    parts = {BLIND: frame[blind], "all systems": frame[~blind]} if blind is not None else {"all systems": frame}
+    for row, part in parts.items():
+        if len(part):
+            for cell in _correlated(part):
+                yield {**cell, "row": row}
+
+
+BLIND = "all systems, rated before any outcome was visible"
+
+
+def _correlated(frame: DataFrame) -> Cells:
     places = ["item", "run", "case"]
     wide = frame.pivot_table("value", places, "who")
     precision = frame.drop_duplicates(places).set_index(places)["precision"].reindex(wide.index)

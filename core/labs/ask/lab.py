@@ -18,7 +18,7 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.spec import BadInputError
-from . import human, prompts, qualification, tables, tasks
+from . import annotation, human, prompts, qualification, tables, tasks
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .honest import honest
 from .measure import measure
@@ -250,6 +250,7 @@ class AskLab(Lab):
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(guess_record=guessed)
+    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)

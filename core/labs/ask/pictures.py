@@ -75,8 +75,9 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         generality_high=generality["high"],
         faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
     )
-    groups = [link({name: str(row[name]) for name in by}) for row in rows[list(by)].to_dict("records")]
-    rows = rows.assign(link=groups)
+    groups = list(rows[list(by)].itertuples(index=False, name=None))
+    links = {group: link({name: str(value) for name, value in zip(by, group, strict=True)}) for group in set(groups)}
+    rows = rows.assign(link=[links[group] for group in groups])
     for name in BASELINES:
         of_name = _of_same_guess(rows) if name == SAME_GUESS else rows[rows["metric"] == name]
         defined = of_name[of_name["value"].notna()]

@@ -11,7 +11,7 @@ from datetime import date
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 from ...events import Asked, Frozen, Model, Recorded
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
@@ -22,6 +22,9 @@ from .cases import Case, Playable
 from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from .report import OF_ALL
 from .spec import Spec
+
+if TYPE_CHECKING:
+    from .annotation import AnnotationTask
 
 
 class DemoRun(NamedTuple):
@@ -310,6 +313,8 @@ class Lab(Declaration):
     """Its cards for the game; None if it has none."""
     drawn_curves: DrawnCurves | None = None
     """How curves that people draw are scored, for a lab with functions of numbers."""
+    annotations: Sequence[AnnotationTask] = ()
+    """What people annotate in its runs."""
 
     # What every lab defines
 

@@ -164,6 +164,7 @@ class CheckLab(Lab):
     listing = Listing(
         gold=(Paragraph, "label"),
         main_trial=SESSION,
+        takes_explanations=True,
         method_field="explanations",
         judged=Judged("the model was consistent with its explanation", one="check", whole="paragraph", tail=APART),
         judgements=(READING._replace(raw="classifier"), Judgement("explanation", "The explanation", "good", "bad")),

@@ -9,10 +9,12 @@ for all its cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_args
 
+from ...datasets import own
 from ...datasets.items import Item
-from ...events import Answered, CallError, Rules
+from ...events import Answered, CallError, Message, Prompt, Rules
+from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...runs.context import CaseContext, gather
@@ -32,7 +34,7 @@ from .records import (
     Recheck,
     SelfExplanation,
 )
-from .tasks import LONGEST, Check, CheckSpec, Wording, answerable_key, classification_key, place_of, wording_name
+from .tasks import LONGEST, Check, CheckSpec, Mask, Wording, answerable_key, classification_key, place_of, wording_name
 
 T = TypeVar("T")
 
@@ -325,6 +327,8 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     fails.
     """
     item, explanation, wording = check.item, check.explanation, check.wording
+    if item.explanation:
+        return await _given(run, check), ""
     if explanation == "counterfactual":
         prompt = prompts.counterfactual(item, wording, (goal.wanted if goal else None) or "", spec.prompts)
     else:
@@ -355,6 +359,31 @@ async def _explain(spec: CheckSpec, run: CaseContext, check: Check, goal: Goal |
     )
     run.record(explained, check.key)
     return explained, answered.cut_note
+
+
+async def _given(run: CaseContext, check: Check) -> SelfExplanation:
+    """Journal an explanation that was given, as the answer of a model that only repeats it. It is not parsed: words are
+    a list, and a redaction is the paragraph with either mask.
+    """
+    item, wording = check.item, check.wording
+    about = "\n\n".join(filter(None, (item.paragraph, item.question, *item.choices, item.hypothesis)))
+    turns = (Message(role="user", content=about), Message(role="assistant", content=item.explanation))
+    answered = await run.ask("explainer", Prompt(id=GIVEN, hash="", messages=turns), GIVEN, item=check.key)
+    if check.explanation == "attribution":
+        parts = own.listed(item.explanation, "|", "\n", ";", ",")
+        words = tuple(dict.fromkeys(word for part in parts if any(map(str.isalnum, word := part.strip())))) or None
+        named = PerRuleset.same_for_both(words)
+        edits = PerRuleset.read_by_each(
+            lambda rules: mask.redact(item.paragraph, words, wording.mask, rules) if words else None
+        )
+    else:
+        named, text = PerRuleset.same_for_both(None), item.explanation
+        for token in get_args(Mask):
+            text = text.replace(token, wording.mask)
+        edits = PerRuleset.same_for_both(text)
+    explained = SelfExplanation(call=answered.call, words=named, edited=edits)
+    run.record(explained, check.key)
+    return explained
 
 
 async def _again(

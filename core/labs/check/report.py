@@ -59,6 +59,8 @@ _MEANS_NOT_BY_MARK: Mapping[Mark, str] = words_of(__file__, "means_not_by_mark")
 CAN_TELL = {"yes": "Yes", "no": "No", "cannot tell": "Cannot tell"}
 """The possible guesses about the fresh session; the last is for those who cannot tell what it will do."""
 
+GIVEN_NOTE = "This explanation was given; the model did not write it."
+
 GAME = "A fresh session sees only this text. What will it say?"
 CANNOT_TELL = {"cannot tell": "It cannot tell"}
 """What hiding the important words implies: this is a prediction, unlike "it does not say"."""
@@ -447,7 +449,7 @@ class CheckReport(CheckView, Report):
             answer=as_shown(self.reading("before")),
             gold=self.check.item.label or "",
             parts=tuple(self._claimed()),
-            note=self._changed(),
+            note=" ".join(filter(None, (GIVEN_NOTE if self.is_given else "", self._changed()))),
             calls=(call.asked.call,) if call else (),
         )
 

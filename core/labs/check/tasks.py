@@ -118,9 +118,19 @@ class CheckSpec(Sampled, OnData):
             raise ValueError("An item has no id.")
         if len({item.id for item in self.items}) < len(self.items):
             raise ValueError("Two items have the same id.")
+        if self.is_given and (len(set(self.explanations)) > 1 or "counterfactual" in self.explanations):
+            raise ValueError(
+                "The explanations are given: say which kind they are, attribution (lists of words) or redaction "
+                "(paragraphs with [REDACTED])."
+            )
         if self.prompts and self.answers == "schema":
             raise ValueError(PROSE_ONLY)
         return self
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the explanations are given, so that the model is not asked for its own."""
+        return "explanation" in self.columns or any(item.explanation for item in self.items)
 
     @property
     def cases_of_item(self) -> int:
@@ -316,7 +326,8 @@ def asks(spec: CheckSpec, cases: int) -> dict[str, int]:
                 asked.add(f"{classification_key('', wording)} all masked {wording.mask}")
                 masked += spec.controls
     items = -(-cases // checks)
-    return {"classifier": items * (checks + masked + after_success + len(asked)), "explainer": items * checks}
+    explainer = 0 if spec.is_given else items * checks
+    return {"classifier": items * (checks + masked + after_success + len(asked)), "explainer": explainer}
 
 
 def calls(spec: CheckSpec, cases: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from ...datasets.items import Item
 from ...events import Dropped, Rules
+from ...models.ids import GIVEN
 from ...parsers import fields
 from ...rulesets import RULES, PerRuleset
 from ...score import Figure, Score
@@ -254,6 +255,12 @@ class CheckView(View):
             return None
         edited = self.explained.edited
         return next((one for one in (edited[self.rules], edited.repaired, edited.paper) if one is not None), None)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the explanation was given, so that it is not the model's own."""
+        call = self.call("explanation")
+        return call is not None and call.asked.model == GIVEN
 
     def call(self, session: Sessions) -> Call | None:
         """Return the call of a session, even while it is still running."""

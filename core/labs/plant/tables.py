@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...score import Figure, Score, undefined
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 METRICS = declared(__file__, "for_tables", Metric)
+
+_Cell = dict[str, Any]
 
 
 def more(view: PlantView) -> Iterator[Figure]:
@@ -47,6 +49,25 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
     """Yield one table cell per model, cue and order: the correlation between being moved and acknowledging, over the
     items.
     """
+    return _over_items(frame, {"Phi": metrics.phi})
+
+
+def g_means(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield for each model, cue and order the squared geometric mean and the two shares that it is made of."""
+    return _over_items(
+        frame,
+        {
+            "g-mean²": metrics.g_mean2,
+            "acknowledged when moved": metrics.named_when_moved,
+            "acknowledged when not moved": metrics.named_when_not_moved,
+        },
+    )
+
+
+def _over_items(frame: DataFrame, columns: Mapping[str, Callable[[Sequence[ItemResult]], Score]]) -> Iterator[_Cell]:
+    """Yield one table cell per model, cue, order and column, each of the items of which it is known whether the cue
+    moved them and whether the explanation acknowledges it.
+    """
     both = frame[frame["metric"].isin(["moved", "named"])]
     for (model, cue, order), part in both.groupby(["model", "cue", "order"], sort=False):
         wide = part.pivot_table("value", ["run", "case"], "metric", dropna=False).reindex(columns=["moved", "named"])
@@ -54,14 +75,15 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
             ItemResult(stable=True, planted=bool(moved), twin=False, named=bool(named))
             for moved, named in wide.dropna().itertuples(index=False)
         ]
-        score = metrics.phi(seen)
-        yield {
-            **{"row": f"{model} · {cue} · {order}", "column": "Phi", "value": score.value},
-            **{"low": score.low, "high": score.high, "n": len(seen)},
-            "of": len(part[["run", "case"]].drop_duplicates()),
-            **{"note": score.detail.get("reason"), "complete": bool(part["complete"].all())},
-            "behind": tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True))),
-        }
+        behind = tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True)))
+        for column, figure in columns.items():
+            score = figure(seen)
+            yield {
+                **{"row": f"{model} · {cue} · {order}", "column": column, "value": score.value},
+                **{"low": score.low, "high": score.high, "n": len(seen), "of": len(behind)},
+                **{"note": score.detail.get("reason"), "complete": bool(part["complete"].all())},
+                "behind": behind,
+            }
 
 
 def _moved(frame: DataFrame) -> DataFrame:
@@ -78,5 +100,10 @@ TABLES = declared(
     __file__,
     "table",
     Table,
-    {"chen_y": {"cases": _moved}, "turpin": {"cases": _pointed_wrong}, "siegel": {"figures": phis}},
+    {
+        "chen_y": {"cases": _moved},
+        "turpin": {"cases": _pointed_wrong},
+        "siegel": {"figures": phis},
+        "guan": {"figures": g_means},
+    },
 )

@@ -298,11 +298,12 @@ def _print_means(rated: Sequence[Rated]) -> None:
 )
 @click.option("--seed", type=click.IntRange(0, 10**6), default=0, help="another seed gives other tests (default: 0)")
 @_FOLDER
+@click.option("--evaluator-prompt", "asked", help="paper, or a folder: in the paper's own form (default: our prompts)")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="a new file (default: print)")
 @_in_words
-def _triplets(train: int, seed: int, find_dir: str | None, output: Path | None) -> int:
+def _triplets(train: int, seed: int, find_dir: str | None, asked: str | None, output: Path | None) -> int:
     left_out: list[str] = []
-    lines = fine_tuning.examples(train, seed, find_dir, left_out.append)
+    lines = fine_tuning.examples(train, seed, find_dir, left_out.append, asked)
     if output is None:
         for line in lines:
             print(line)

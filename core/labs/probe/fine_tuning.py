@@ -32,23 +32,30 @@ LEAST, MOST = 3, 1_000_000
 
 
 def examples(
-    n: int, seed: int = 0, find_dir: str | None = None, left_out: Callable[[str], None] = lambda why: None
+    n: int,
+    seed: int = 0,
+    find_dir: str | None = None,
+    left_out: Callable[[str], None] = lambda why: None,
+    asked: str | None = None,
 ) -> Iterator[str]:
     """Yield `n` examples for fine-tuning, each a line of JSON with the chat turns `messages`: the evaluator's prompt
     with a true description, then its right answer.
 
     The categories take turns, so each has a third. Distractors are examples of other functions of the category. With
     `find_dir` the functions are the published ones, but never their published tests; `left_out(why)` is called for each
-    of them that cannot be tested. The same arguments give the same examples, and memory does not grow with `n`. Raises
-    BenchmarkError if the published set cannot be read, and ValueError if a category has no function left.
+    of them that cannot be tested. `asked` is whose prompts (`ProbeSpec.evaluator_prompt`). The same arguments give the
+    same examples, and memory does not grow with `n`. Raises BenchmarkError if the published set cannot be read,
+    PaperPromptError if a prompt of the paper's is missing, and ValueError if a category has no function left.
     """
-    sources = {category: _of_category(category, seed, find_dir, left_out) for category in CATEGORIES}
+    sources = {category: _of_category(category, seed, find_dir, left_out, asked) for category in CATEGORIES}
     for number in range(n):
         yield next(sources[CATEGORIES[number % len(CATEGORIES)]])
 
 
-def _of_category(category: Category, seed: int, find_dir: str | None, left_out: Callable[[str], None]) -> Iterator[str]:
-    spec = ProbeSpec(category=category, interpreter="you")
+def _of_category(
+    category: Category, seed: int, find_dir: str | None, left_out: Callable[[str], None], asked: str | None
+) -> Iterator[str]:
+    spec = ProbeSpec(category=category, interpreter="you", evaluator_prompt=asked)
     if find_dir:
         functions = _published(category, seed, find_dir, left_out)
     else:

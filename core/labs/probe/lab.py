@@ -12,7 +12,7 @@ from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
-from . import commands, prompts, sketch, tables
+from . import annotation, commands, prompts, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.base import shape_of
@@ -206,6 +206,7 @@ class ProbeLab(Lab):
     )
     command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
     drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
+    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     view = staticmethod(ProbeReport.of)

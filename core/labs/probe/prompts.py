@@ -103,7 +103,7 @@ def _paper_manner(spec: ProbeSpec) -> str:
 
 def _unit(spec: ProbeSpec) -> str:
     """Return the template of a unit test; the authors have one for each category."""
-    return f"unit-{spec.category}" if spec.prompts else UNITS[spec.category]
+    return f"unit-{spec.category}" if spec.evaluating else UNITS[spec.category]
 
 
 def tool(category: Category) -> Tool:
@@ -147,10 +147,10 @@ def pairs(probes: Sequence[Probe]) -> str:
 def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]]) -> Prompt:
     """Return the evaluator's prompt for one triplet: three examples, each an input, or an input and its output."""
     examples = {f"example{number}": SHOWN.join(option) for number, option in enumerate(options, start=1)}
-    if spec.prompts:
+    if spec.evaluating:
         for number, option in enumerate(options, start=1):
             examples |= {f"input{number}": option[0], f"output{number}": option[-1]}
-    asked = template(_unit(spec), spec.prompts)
+    asked = template(_unit(spec), spec.evaluating)
     prompt = asked.render(category=spec.category, description=description, **examples)
     return fields.with_schema(prompt, json_answers.of_evaluator(spec))
 
@@ -171,10 +171,10 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
         names += [BY_FIELDS] if spec.answers == "schema" else []
         if spec.tools:
             names += [*_manner(spec, tools=True), "tool", "told-trouble-tools"]
-    if spec.evaluator and spec.category in UNITS:
-        names.append(_unit(spec))
     if spec.is_module and spec.backbone == "model":
         names += MODULES[spec.category]
     templates = [template(name, spec.prompts) for name in names]
+    if spec.evaluator and spec.category in UNITS:
+        templates.append(template(_unit(spec), spec.evaluating))
     asked = {one.id: one.hash for one in templates} | system_prompts.hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

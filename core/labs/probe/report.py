@@ -96,11 +96,14 @@ class ProbeReport(CaseInCards):
     def _format_notes(self) -> list[str]:
         return fields.format_notes(self.spec.answers if self.spec else "prose", self.log.came_as_prose)
 
+    @property
+    def is_told(self) -> bool:
+        """Whether there is a verdict. It comes with the run's result, when no further figure can follow."""
+        return self.outcome != "waiting" and bool(self.log.of_type("result") or self.log.status)
+
     def verdict(self) -> Verdict | None:
-        """Return the verdict; None while there is none. It comes with the run's result, when no further figure can
-        follow.
-        """
-        if self.outcome == "waiting" or not (self.log.of_type("result") or self.log.status):
+        """Return the verdict; None while there is none."""
+        if not self.is_told:
             return None
         return Verdict(
             headline=Part(text=self.first_sentences),
@@ -132,7 +135,7 @@ class ProbeReport(CaseInCards):
     def differs(self) -> str:
         """Return the original parser's verdict, if it is another one."""
         other = self.by("paper").judgement
-        if self.verdict() is None or other.outcome == self.outcome:
+        if not self.is_told or other.outcome == self.outcome:
             return ""
         begin = "With the original parser"
         return other.sentence if other.sentence.startswith(begin) else f"{begin}: {other.sentence}"

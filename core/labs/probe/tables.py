@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...rulesets import RULES
 from ...score import Figure, Score, undefined
+from ...statistics import bootstrap_of_mean
 from ..base.declared import Metric, Otherwise, Table, declared
+from .annotation import UNIT
 from .metrics import HEADLINE
+from .metrics import METRICS as OF_LAB
+from .tasks import BY_MODEL
 from .view import ProbeView
 
 if TYPE_CHECKING:
@@ -23,7 +27,14 @@ _OF = {"numeric": ("nmse_success",), "strings": ("exact_match", "unit_test")}
 
 
 def more(view: ProbeView) -> Iterator[Figure]:
-    """Yield how the box itself does on known words and facts; the same by both rulesets."""
+    """Yield how long a model's dialogue was and whether it made up outputs, then how the box itself does on known words
+    and facts; the same by both rulesets.
+    """
+    if view.spec is not None and view.spec.interpreter in BY_MODEL and view.interpretation is not None:
+        called = sum(bool(exchange.inputs) for exchange in view.exchanges.values())
+        yield Figure("interactions", view.rules, Score(float(called), 1, 1))
+        made_up = bool(view.invented())
+        yield Figure("invented_outputs", view.rules, Score(float(made_up), 1, 1, hits=int(made_up)))
     box = view.fidelity
     if box is None:
         return
@@ -101,6 +112,55 @@ def _itself(category: str) -> Callable[[DataFrame], DataFrame]:
     return select
 
 
+def people_and_evaluators(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield how often people and the run's evaluator picked the right example, from the true description and from the
+    interpreter's, and how far both agree: Spearman's correlation of their shares per function, for interpretations.
+
+    Each function counts the same. Both are compared on the tests that people took. Simulated people have rows of their
+    own.
+    """
+    frame = frame.assign(machine_right=(frame["read"] == frame["came"]).astype(float))
+    for (evaluator, kind), part in frame.groupby(["machine", "simulated"], sort=False):
+        people = f"people ({kind})" if kind else "people"
+        machine = f"{evaluator}, on the tests of {people}" if kind else str(evaluator)
+        by: dict[str, dict[str, list[float]]] = {people: {}, machine: {}}
+        for name, metric in PEOPLE_PARTS.items():
+            tests = part[part["part"] == name]
+            for row, column in ((people, "value"), (machine, "machine_right")):
+                by[row][name] = tests.groupby(["run", "case"], sort=False)[column].mean().tolist()
+                mean = bootstrap_of_mean(by[row][name])
+                yield {
+                    **{"row": row, "column": metric_title(metric), "value": mean.value, "low": mean.low},
+                    **{"high": mean.high, "n": mean.n, "of": mean.n, "complete": bool(tests["complete"].all())},
+                    "note": f"{tests['who'].nunique()} people, {len(tests)} answers; n is functions",
+                    "behind": tuple(dict.fromkeys(zip(tests["run"], tests["case"], strict=True))),
+                }
+        yield _rank_correlation(f"{people} with {evaluator}", by[people][JUDGED_PART], by[machine][JUDGED_PART])
+
+
+def _rank_correlation(row: str, first: list[float], second: list[float]) -> dict[str, Any]:
+    from scipy.stats import spearmanr
+
+    about = {"row": row, "column": "Spearman, per function", "of": len(first)}
+    if len(first) < _LEAST or any(max(side) - min(side) < _SAME for side in (first, second)):
+        return {**about, "value": None, "n": 0, "note": "too few functions, or all have the same share"}
+    found = spearmanr(first, second)
+    return {**about, "value": float(found.statistic), "n": len(first), "note": f"p = {found.pvalue:.2g}"}
+
+
+JUDGED_PART = "interpretation"
+PEOPLE_PARTS = {"ground truth": "unit_test_ceiling", JUDGED_PART: "unit_test"}
+"""The figure of each description that people read (`annotation.PARTS`)."""
+
+_LEAST, _SAME = 3, 1e-9
+"""The fewest functions of a correlation, and the difference below which two shares are the same."""
+
+
+def metric_title(name: str) -> str:
+    """Return the title of a figure over several cases."""
+    return next(one.title_of_several for one in OF_LAB if one.name == name)
+
+
 TABLES = declared(
     __file__,
     "table",
@@ -110,6 +170,8 @@ TABLES = declared(
         "find_a1": {"cases": _itself("entities")},
         "find_a2": {"cases": _itself("relations")},
         "find_a3": {"cases": _of_ceilings},
+        "find_a5": {"cases": lambda frame: frame[frame["interpreter"].isin(BY_MODEL)]},
+        "find_a4": {"cases": lambda frame: frame[frame["metric"] == UNIT], "figures": people_and_evaluators},
         "find_f5": {"cases": _by_indicator},
     },
 )

@@ -11,6 +11,7 @@ from pydantic import Field, model_validator
 
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
+from ...text.paper_prompts import PROSE_ONLY
 from ..base.declared import words_of
 from ..base.spec import MOST_CASES, Sampled
 from .functions import base
@@ -81,7 +82,8 @@ class ProbeSpec(Sampled):
     the interpreter's budget for each function. With `tools` an agent asks by native tool calls if its model has them,
     else by the paper's text protocol. `answers` says how conclusions and unit tests are requested. `rules` parse the
     agent's commands while it works and decide how a generated function behaves; the final answer is always read by both
-    parsers. Fields without a title are set by hand.
+    parsers. With `evaluator_prompt` ("paper" or a folder) the evaluator gets the paper's prompts, whatever the
+    interpreter gets. Fields without a title are set by hand.
     """
 
     LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"interpreter": "tokens"}
@@ -118,6 +120,7 @@ class ProbeSpec(Sampled):
         f"{TRIPLETS}; with the original parser the paper's {PAPER_TRIPLETS}; fewer than 40 show of no "
         "description that it tells as much as the truth)",
     )
+    evaluator_prompt: str | None = Field(default=None, max_length=1_000, exclude_if=lambda setting: setting is None)
     given: Given | None = None
     beside: str = ""
 
@@ -148,6 +151,8 @@ class ProbeSpec(Sampled):
             raise ValueError(
                 "With the original parser an agent asks in text: turn tool calls off, or choose the updated parser."
             )
+        if self.answers == "schema" and self.evaluator_prompt:
+            raise ValueError(PROSE_ONLY)
         if self.answers == "schema" and self.rules == "paper":
             raise ValueError("The original parser reads only prose. Choose prose, or the updated parser.")
         if self.prompts and self.rules != "paper":
@@ -204,6 +209,11 @@ class ProbeSpec(Sampled):
         if self.rules == "paper":
             return self.triplets or PAPER_TRIPLETS
         return self.triplets or (FREE_TRIPLETS if self.is_module and not self.evaluator else TRIPLETS)
+
+    @property
+    def evaluating(self) -> str | None:
+        """Whose prompts the evaluator gets: the setting of its own, else that of the run."""
+        return self.evaluator_prompt or self.prompts
 
     @property
     def exploring(self) -> Sampling:

@@ -62,6 +62,8 @@ const textOf = (row) => JSON.stringify(row?.place ?? null);
 /** What the page draws of another row while the browser is ahead: nothing may be done there. */
 const BEHIND = ["labels", "more-like", "step-through", "whole-run"].map((name) => `.st-key-${name}`).join(", ");
 
+const isDrawn = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "notRunning";
+
 class Steps {
   /** The row that is shown, null while the page shows it too. */
   wanted = null;
@@ -154,8 +156,14 @@ class Steps {
     const row = this.held[0]?.row ?? (this.wanted && textOf(this.wanted));
     if (!row) return;
     this.here.component.setTriggerValue("went", `row ${row}`);
-    // A page that is being drawn loses what it is told.
-    this.#later(AGAIN);
+    // A page that is being drawn may lose what it is told.
+    this.#again();
+  }
+
+  /** Tell the page again, unless it is still being drawn: what it is told then makes it begin anew. */
+  #again() {
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => (isDrawn() ? this.#tell() : this.#again()), AGAIN);
   }
 
   /** Keys of the page, such as those of labels, wait until it shows this row too. */
@@ -172,7 +180,6 @@ class Steps {
   /** Once the page is drawn to its end, the keys of its row are given to it. */
   #settle() {
     clearInterval(this.settling);
-    const isDrawn = () => document.querySelector("[data-test-script-state]")?.dataset.testScriptState === "notRunning";
     this.settling = setInterval(() => {
       if (!isDrawn()) return;
       clearInterval(this.settling);

@@ -71,12 +71,12 @@ def test_what_cannot_be_written_is_refused(run: Transcript, tmp_path: Path, caps
 
 
 @pytest.mark.thorough
-def test_a_thousand_cases_are_written_in_seconds(run: Transcript, tmp_path: Path) -> None:
+def test_a_thousand_cases_are_written_in_a_second(run: Transcript, tmp_path: Path) -> None:
     assert run.started is not None
     lab, begun = entry.labs()[run.started.lab], time.process_time()
     with (tmp_path / "log.eval").open("wb") as target:
         assert inspect_log.write(target, [(lab, run)] * 167) == 1_002
-    assert time.process_time() - begun < 6
+    assert time.process_time() - begun < 3, "alone it takes about 0.6 s"
 
 
 _OPENED = """

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import tempfile
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_an_index_kept_in_mind_sees_what_a_new_one_sees(store: Store, folder: Pa
     write(folder, "b", whole_run("b")[:2])
     assert (kept.update(), kept.update()) == (["b"], [])
     assert content(store) == before
+
+
+def test_who_waits_for_the_first_look_can_see_how_far_it_is(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        write(folder, name, whole_run(name))
+    kept, seen, read = Index(store, folder), [], indexing._read
+    monkeypatch.setattr(indexing, "_read", lambda *given: seen.append(kept.progress) or read(*given))
+    assert kept.progress == (0, 0) and kept.update() == ["a", "b", "c"]
+    assert [*seen, kept.progress] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert gc.isenabled(), "rows are made without collections"
 
 
 def test_an_index_kept_in_mind_notices_that_others_wrote_to_the_store(store: Store, folder: Path) -> None:

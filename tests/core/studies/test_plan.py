@@ -9,6 +9,7 @@ import pytest
 
 from core import entry
 from core.studies.plan import ClusterOf, Study, StudyError, line_of, parse, read, run_id, unpriced
+from core.studies.progress import labels
 from tests.support import authors_repositories
 
 GRID = """title = "Two labs"
@@ -254,3 +255,6 @@ def test_the_studies_that_ship_can_be_planned(file: Path, tmp_path: Path) -> Non
     authors_repositories.in_home(tmp_path / "copies")
     study = read(file, entry.labs())
     assert study.runs and study.tables
+    named = labels(study)
+    assert named.keys() == {run.id for run in study.all}
+    assert ("the paper's prompts" in " ".join(named.values())) == (file.stem == "prompts")

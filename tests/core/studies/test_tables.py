@@ -181,6 +181,33 @@ def test_what_a_paper_printed_stands_beside_its_own_setting() -> None:
     assert gain["published"] == pytest.approx(0.055)
 
 
+def test_prompts_are_never_pooled_and_ours_stands_beside_the_printed_figure() -> None:
+    lab = entry.labs()["simulatability"]
+    [table] = [one for one in lab.studies.tables if one.kind == "chen_t2"]
+    known = {"run": "r", "model": "m", "dataset": "strategyqa", "metric": "precision", "truth": None, "complete": True}
+    frame = pd.DataFrame(
+        {**known, "early": False, "applies": True, "case": f"{item}", "item": f"{item}", "prompts": prompts}
+        | {"method": method, "value": value, "other": None if item else 0.0}
+        for prompts, method, value in (
+            ("our prompts", "posthoc", 1.0),
+            ("our prompts", "forced", 0.0),
+            ("the paper's prompts", "posthoc", 0.5),
+            ("the paper's prompts", "forced", 0.5),
+        )
+        for item in range(2)
+    ).astype({"other": float})
+    made = paper_tables.table_cells(table._replace(cases=lambda frame: frame), lab, frame, "T", "paper")
+    cells: Cells = {(row["table"], row["row"], row["column"]): row for row in made}
+    ours = cells["T, original parser, our prompts: strategyqa", "m", "posthoc"]
+    theirs = cells["T, original parser, the paper's prompts: strategyqa", "m", "posthoc"]
+    assert (ours["value"], ours["other"], ours["other_n"], ours["other_parser"]) == (1.0, 0.0, 1, "updated parser")
+    assert ours["published"] == pytest.approx(0.834) and ours["difference"] == pytest.approx(1 - 0.834)
+    assert theirs["difference"] == pytest.approx(0.5 - 0.834)
+    why = "Ours and theirs may differ by the models"
+    assert ours["why"] == f"{why}, the prompts (here our prompts), the items and their number."
+    assert theirs["why"] == f"{why}, the items and their number."
+
+
 def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
     """A table whose keys match no printed figure's would leave these out silently."""
     lost = []
@@ -190,8 +217,8 @@ def test_every_printed_figure_has_its_place(tmp_path: Path) -> None:
             for name in table.metrics if table.their_rows or table.their_columns else ():
                 about = [one.about.keys() - set(table.besides) for one in table.published(lab.name, name)]
                 lost += [] if keys in about else [(table.kind, name)]
-    # The paper prints no precision by who wrote the questions: there it is ours alone.
-    assert lost == [("chen_t1", "precision")]
+    # No paper prints precision by who wrote the questions, or how many dialogues made up outputs: these are ours alone.
+    assert lost == [("chen_t1", "precision"), ("find_a5", "invented_outputs")]
     file = tmp_path / "wrong.toml"
     file.write_text(ROBOTS.replace("chen_t6", "chen_t66"), encoding="utf-8")
     with pytest.raises(StudyError, match=r"there is no table 'chen_t66'\. Did you mean chen_t6\?"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.events import Asked, Started
 from core.labs.ask.tasks import AskSpec
 from core.labs.check import prompts as check_prompts
 from core.labs.check.tasks import CheckSpec, Wording
+from core.labs.probe import fine_tuning
 from core.labs.probe.functions.base import difficulties
 from core.labs.probe.functions.modules import prompt as of_module
 from core.labs.probe.functions.relations import RelationFunction
@@ -164,3 +166,24 @@ def test_old_specifications_keep_their_content() -> None:
     for spec in (CheckSpec(model="x"), ProbeSpec(model="x")):
         assert not {"prompts", "system"} & spec.model_dump().keys()
     assert "system" not in AskSpec(question="Can a duck swim?", model="x").model_dump()
+
+
+def test_the_evaluator_alone_may_get_the_papers_prompts(own_home: Path) -> None:
+    ours = ProbeSpec(category="relations", model="x/y", evaluator="x/e")
+    spec = ours.model_copy(update={"evaluator_prompt": "paper"})
+    triplet = [("a", "b"), ("c", "d"), ("e", "f")]
+    asked = unit_test(spec, "It gives IN1.", triplet)
+    assert asked.messages[1].content.startswith("It is told: It gives IN1.\nWhich?\n1: a gives b")
+    paper = {name for name in hashes(spec) if name.startswith("paper:")}
+    assert paper == {asked.id} and "find-agent-relations" in hashes(spec), "the interpreter keeps our prompts"
+    assert "evaluator_prompt" not in ours.model_dump(), "earlier runs keep their names"
+    line = next(islice(fine_tuning.examples(3, asked="paper"), 2, None))
+    assert "It is told: " in line and "Which?" in line and "[ANSWER]: " in line
+    with pytest.raises(ValidationError, match="ask for prose"):
+        ProbeSpec(category="relations", model="x/y", evaluator="x/e", evaluator_prompt="paper", answers="schema")
+
+
+def test_an_evaluators_prompt_that_is_missing_says_how_to_get_it(tmp_path: Path) -> None:
+    spec = ProbeSpec(category="entities", model="x/y", evaluator="x/e", evaluator_prompt=str(tmp_path))
+    with pytest.raises(PaperPromptError, match="prompts read FOLDER"):
+        hashes(spec)

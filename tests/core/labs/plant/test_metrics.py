@@ -107,6 +107,31 @@ def test_phi_by_hand_and_where_it_has_none() -> None:
     assert metrics.phi([named] * 5 + [still_named] * 5).value is None
 
 
+def test_g_mean_squared_is_nothing_for_whoever_always_or_never_acknowledges() -> None:
+    named, still_named = MOVED._replace(named=True), STILL._replace(named=True)
+    score = metrics.g_mean2([named] * 15 + [MOVED] * 5 + [still_named] * 4 + [STILL] * 16)
+    assert score.value == pytest.approx(0.75 * 0.8) and score.n == 40
+    assert score.low is not None and score.high is not None and score.low < 0.6 < score.high
+    assert metrics.g_mean2([named] * 9 + [still_named] * 9).value == 0.0, "always"
+    assert metrics.g_mean2([MOVED] * 9 + [STILL] * 9).value == 0.0, "never"
+    by_a_coin = metrics.g_mean2([named, MOVED, still_named, STILL] * 50)
+    assert by_a_coin.value == 0.25
+    assert metrics.g_mean2([named] * 9 + [STILL] * 9).value == 1.0
+    assert metrics.g_mean2([named] * 9).value is None and metrics.g_mean2([]).value is None
+
+
+@pytest.mark.parametrize(("moved", "still"), [(0.3, 0.9), (0.95, 0.95), (0.5, 0.5), (1.0, 0.6)])
+def test_the_interval_of_g_mean_squared_holds_the_true_value(moved: float, still: float) -> None:
+    drawn, held = random.Random(7), 0
+    for _ in range(400):
+        seen = [MOVED._replace(named=drawn.random() < moved) for _ in range(20)]
+        seen += [STILL._replace(named=drawn.random() >= still) for _ in range(25)]
+        score = metrics.g_mean2(seen)
+        assert score.low is not None and score.high is not None
+        held += score.low <= moved * still <= score.high
+    assert held >= 375  # 95 % of 400 is 380, with a standard error of 4.4
+
+
 def test_accuracy_counts_only_what_was_right() -> None:
     wrong = STILL._replace(right=False, right_planted=True)
     kept, lost = STILL._replace(right_planted=True), MOVED._replace(right_planted=False)

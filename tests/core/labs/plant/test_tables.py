@@ -30,6 +30,8 @@ kind = "chen_y"
 kind = "turpin"
 [[table]]
 kind = "siegel"
+[[table]]
+kind = "guan"
 """
 
 
@@ -74,6 +76,10 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     assert [found[name] for name in ("value", "low", "high", "n")] == pytest.approx(
         [run.value, run.low, run.high, run.n]
     )
+    guan = {row: cell for (table, row, column), cell in cells.items() if column == "g-mean²"}
+    assert guan["control/admits · key · reasons first"]["value"] == 1.0
+    assert guan["control/silent · key · reasons first"]["value"] == 0.0
+    assert guan["control/immune · key · reasons first"]["value"] is None
     for robot in ("silent", "immune"):
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["value"] is None, robot
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["n"] == 30
@@ -91,7 +97,7 @@ def test_what_was_printed_adds_up() -> None:
         assert next(both) - next(both) == pytest.approx(drop)
     # No figure of the other two papers could be verified, so there is none.
     assert {one["metric"] for one in figures("plant")} == {"accuracy_without", "accuracy_with"}
-    assert {one.kind for one in TABLES} == {"chen_y", "turpin", "siegel"}
+    assert {one.kind for one in TABLES} == {"chen_y", "turpin", "siegel", "guan"}
 
 
 def test_the_small_study_plans() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from core.events import Rules, Sampling
+from core.labs.probe import tables
 from core.labs.probe.functions.numeric import NumericFunction
 from core.labs.probe.functions.source import generated
 from core.labs.probe.remarks import list_remarks
@@ -22,6 +23,19 @@ def test_several_inputs_a_call_and_what_was_said_is_kept() -> None:
     assert [(probe.input, probe.output) for probe in view.probes] == [("1", "2"), ("2", "4"), ("3", "6")]
     assert view.exchanges[1].inputs == ("1", "2", "3") and view.exchanges[2].inputs == ()
     assert view.value("nmse_success") == 1
+
+
+def test_the_length_of_a_dialogue_and_made_up_outputs_are_counted() -> None:
+    made_up = "COMMAND: PYTHON(function.py 3)\nFunction input - output pairs: (3, 9)"
+    for messages, calls, invented in (
+        (("COMMAND: PYTHON(function.py 1 2)", "COMMAND: PYTHON(function.py 3)", CONCLUSION), 2, 0),
+        ((made_up, CONCLUSION), 1, 1),
+        ((CONCLUSION,), 0, 0),
+    ):
+        with StubServer(scripted(*messages)) as server:
+            view, _ = play(stub_spec(), stub_catalog(server))
+        found = {figure.metric: figure.score.value for figure in tables.more(view)}
+        assert found == {"interactions": calls, "invented_outputs": invented}
 
 
 def test_a_description_that_stood_before_the_first_output_is_said() -> None:

@@ -1,0 +1,170 @@
+"""`annotate`: sets of pages for several people: make one, follow it, and move answers in and out."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .. import entry, home
+from ..report import annotation_files
+from ..report.annotation_files import EXPORTS, IMPORTS
+from ..runs import annotation_sets
+from ..runs.annotation_sets import AnnotationError, LiveSet
+from ..studies import annotation, plan
+from ..studies.study_files import name_for
+from ..text.display import count_noun
+from .run_output import DONE, journals_option, json_option
+from .study_files import study_argument
+
+
+def add(commands: click.Group) -> None:
+    """Add the group annotate to the group `commands`, in place."""
+    help = "Let several people annotate the same pages: make, progress, simulate, export, import."
+    commands.add_command(click.Group("annotate", (_make(), _progress, _simulate, _export, _import), help=help))
+
+
+def _find(context: click.Context, argument: click.Parameter, name: str) -> LiveSet:
+    try:
+        return annotation_sets.find(home.journals(), name)
+    except AnnotationError as error:
+        known = ", ".join(one.path.stem for one in annotation_sets.sets(home.journals()))
+        raise click.BadParameter(f"{error} {f'There are: {known}.' if known else 'Make one first.'}") from None
+
+
+_set = click.argument("live", metavar="SET", callback=_find)
+
+
+def _make() -> click.Command:
+    """Return the command that makes a set. Its tasks are those of the labs, so it is made when they are known."""
+    options: tuple[click.Parameter, ...] = (
+        click.Option(["--task"], type=click.Choice([*annotation.tasks(entry.labs())]), help="default: the lab's first"),
+        click.Option(["--per-item"], type=click.IntRange(1, 100), default=3, help="people for each page (default: 3)"),
+        click.Option(
+            ["--each"], type=click.IntRange(1, 1_000), default=20, help="most pages of a person (default: 20)"
+        ),
+        click.Option(
+            ["--items"],
+            type=click.IntRange(1, annotation_sets.MOST_PAGES),
+            help="sample at most so many pages (default: all)",
+        ),
+        click.Option(
+            ["--minutes"],
+            type=click.IntRange(1, 10_000),
+            default=60,
+            help="after so long without an answer a person's pages go to others (default: 60)",
+        ),
+        click.Option(["--completion"], default="", metavar="CODE", help="shown at the end, such as Prolific's code"),
+        click.Option(["--seed"], type=click.IntRange(0, 10**9), default=0, help="of the sample (default: 0)"),
+        click.Option(["--name"], default="", help="default: the study's name with six random letters"),
+        click.Option(
+            ["--simulated-people"],
+            type=click.IntRange(0, 300),
+            default=0,
+            metavar="N",
+            help="let scripted people try the set; they count for no figure of people",
+        ),
+    )
+    help = "Make a set of pages from the completed runs of a study, and print its address."
+    made = click.Command("make", callback=_made, params=[*options], help=help)
+    return study_argument(journals_option(made))
+
+
+def _made(
+    file: Path, journals: Path, task: str | None, items: int | None, name: str, simulated_people: int, **settings: Any
+) -> int:
+    study = plan.read(file, entry.labs())
+    # Anyone who knows the address may take part, so it cannot be guessed.
+    name = name or f"{name_for(file.stem)[:60]}-{secrets.token_hex(3)}"
+    try:
+        live = annotation.make(study, entry.labs(), journals, name, task or "", items, **settings)
+    except AnnotationError as error:
+        raise click.BadParameter(str(error)) from None
+    made = live.state.made
+    print(f"{name}: {count_noun(len(made.pages), 'page')} of the task {made.task}, {made.per_item} people each")
+    print(f"Its page in the app: /annotate?set={name}")
+    print(f"For Prolific: /annotate?set={name}&PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&SESSION_ID={{{{%SESSION_ID%}}}}")
+    return _let_simulated(live, simulated_people, journals) if simulated_people else DONE
+
+
+@click.command("progress", help="Say how far a set is; without a name, how far all sets are.")
+@click.argument("name", metavar="[SET]", required=False)
+@json_option("a JSON object for each set")
+def _progress(name: str | None, as_json: bool) -> int:
+    journals = home.journals()
+    try:
+        found = [annotation_sets.find(journals, name)] if name else list(annotation_sets.sets(journals))
+    except AnnotationError as error:
+        raise click.BadParameter(str(error)) from None
+    if not found and not as_json:
+        print("There is no annotation set yet: `annotate make STUDY` makes one.")
+    for live in found:
+        made = live.state.made
+        task, lab = annotation.task_of(made, entry.labs()), entry.labs()[made.lab]
+        lines = list(annotation.progress(live, annotation.shown_pages(live, task, lab, journals)))
+        if as_json:
+            print(json.dumps({"set": live.path.stem, "task": made.task, "progress": lines}))
+        else:
+            print(f"{live.path.stem}: {task.texts.title}", *(f"  {line}" for line in lines), sep="\n")
+    return DONE
+
+
+@click.command("simulate", help="Let scripted people (good, random and lazy in turn) go through a set.")
+@_set
+@click.option(
+    "--simulated-people", "n", type=click.IntRange(1, 300), default=9, metavar="N", help="how many (default: 9)"
+)
+@journals_option
+def _simulate(live: LiveSet, n: int, journals: Path) -> int:
+    return _let_simulated(live, n, journals)
+
+
+def _let_simulated(live: LiveSet, n: int, journals: Path) -> int:
+    passed = annotation.simulate(live, entry.labs(), journals, n)
+    kinds = ", ".join(f"{passed[kind]} {kind}" for kind in annotation.KINDS)
+    print(f"{count_noun(n, 'simulated annotator')}; let in: {kinds}. They count for no figure of people.")
+    return DONE
+
+
+@click.command("export", help="Write a set's answers, its people or its pages in another tool's columns.")
+@_set
+@click.option("--to", "form", type=click.Choice([*EXPORTS]), default="potato", help="default: potato")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), required=True, help="a new file")
+@click.option("--simulated", is_flag=True, help="simulated people in place of people")
+@journals_option
+def _export(live: LiveSet, form: str, output: Path, simulated: bool, journals: Path) -> int:
+    task, lab = annotation.task_of(live.state.made, entry.labs()), entry.labs()[live.state.made.lab]
+    shown = annotation.shown_pages(live, task, lab, journals)
+    made = EXPORTS[form](live.state, task, shown, simulated)
+    try:
+        with output.open("xb") as file:
+            file.write(annotation_files.written(made, output))
+    except AnnotationError as error:
+        output.unlink(missing_ok=True)
+        raise click.BadParameter(str(error)) from None
+    except OSError as error:
+        exists = isinstance(error, FileExistsError)
+        why = "already exists: choose another name" if exists else f"cannot be written: {error.strerror or error}"
+        raise click.BadParameter(f"{output} {why}.") from None
+    print(f"{count_noun(len(made), 'row')} in {output}")
+    return DONE
+
+
+@click.command("import", help="Take in answers from Potato, or the state of submissions from Prolific (CSV or TSV).")
+@_set
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--from", "form", type=click.Choice([*IMPORTS]), default="potato", help="default: potato")
+def _import(live: LiveSet, file: Path, form: str) -> int:
+    task = annotation.task_of(live.state.made, entry.labs())
+    try:
+        taken = IMPORTS[form](live, task, annotation_files.read(file))
+    except AnnotationError as error:
+        raise click.BadParameter(str(error)) from None
+    for why, n in taken.left_out.items():
+        print(f"{count_noun(n, 'row')} left out: {why}.", file=sys.stderr)
+    print(f"{count_noun(taken.taken, 'row')} taken in.")
+    return DONE
