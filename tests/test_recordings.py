@@ -14,7 +14,6 @@ import pytest
 from core import entry, home, journal
 from core.__main__ import main
 from core.events import Rules, Started
-from core.labs.ask.verdict import sentences as ask_sentences
 from core.labs.plant.report import NOTES
 from core.labs.probe.remarks import list_remarks, of_words
 from core.report.replay_steps import story
@@ -97,7 +96,7 @@ def test_every_sentence_of_its_verdict_holds(path: Path) -> None:
 
 
 def _ask(view: Any, rules: Rules) -> Iterator[tuple[str, Callable[[str], bool]]]:
-    for sentence in ask_sentences(view.by(rules)):
+    for sentence in view.by(rules).sentences():
         yield sentence, lambda one: ask_verdict.holds(one, view, rules)
 
 

@@ -11,19 +11,14 @@ from ...datasets import logs
 from ...datasets.items import Item, Task
 from ...events import Asked, Model, Recorded
 from ...models.ids import is_control, is_free
-from ...rulesets import RULES, HasRulesets
-from ...scene import Bar, Mark, Verdict, from_emphasis
 from ...text import embed
 from ...text.paper_prompts import is_paper
 from ...text.shared_words import stem
-from ...transcript import Transcript
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
-from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, RunSummary, StudyTables
+from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.spec import BadInputError
-from . import annotation, human, prompts, qualification, tables, tasks, words
-from .baselines import CONSTANT, ORDER
-from .cards import cards
+from . import annotation, human, prompts, qualification, tables, tasks
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .honest import honest
 from .measure import measure
@@ -32,59 +27,11 @@ from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .pictures import PICTURES
 from .prompts import PAPER_PROMPTS
 from .records import RECORDS, Examined, Explanation, OtherExplanation, Simulation
-from .scene import scene
+from .report import AskReport
+from .run_report import IN_RUNS, summary
 from .tasks import AskSpec, asks, loaded
-from .verdict import BASELINE, sentences, short, summary
-from .view import METRICS, AskView, CounterfactualRow, scores, view
-from .words import NAME, OUTCOMES, QUESTION, WORDS, value_words
-
-# The summary of a run of several questions: a sentence, and the predictions that came true with and without
-# explanations.
-
-
-TITLES = {**BASELINE, CONSTANT: "the best fixed guess"}
-"""The labels of the baselines' bars."""
-
-
-def verdict_of(run: Transcript) -> Verdict:
-    """Return the run's summary and, if its predictions count, the bars that decide."""
-    detail = _against(run)
-    return Verdict(
-        headline=from_emphasis(summary(run)),
-        mark=_mark(detail),
-        bars=tuple(_bars(detail.get("by", {}))),
-        meaning="\n".join((*words.MEANS, *words.MEANS_NOT)),
-    )
-
-
-def _against(run: Transcript) -> Mapping[str, Any]:
-    """Return the gain over each baseline; empty if there is none or the predictor's predictions do not count."""
-    over = run.score("gain_over_best", "repaired")
-    judged = {str(one.result["outcome_repaired"]) for one in run.cases.values() if one.result} - {"not judged"}
-    return {**over.detail, "value": over.value} if over and over.value is not None and judged else {}
-
-
-def _mark(detail: Mapping[str, Any]) -> Mark | None:
-    if not detail:
-        return None
-    return "kept" if detail.get("helped") else "in doubt"
-
-
-def _bars(by: Mapping[str, Mapping[str, Any]]) -> Iterator[Bar]:
-    """Yield bars over all new questions of the run: the predictions that came true, then each baseline over the
-    questions that it shares with the explanations.
-    """
-    if not by:
-        return
-    most = max(by.values(), key=lambda one: int(one["n"]))
-    yield Bar(label="with their reasons", hits=most["own"], n=most["n"], own=True)
-    for name in ORDER:
-        if one := by.get(name):
-            label = TITLES[name].removeprefix("the ").replace("another question's", "other")
-            # In a run of one question nothing is averaged.
-            gain = one.get("gain", one["own"] - one["hits"])
-            yield Bar(label=label, hits=one["hits"], n=one["n"], wins=gain <= 0)
-
+from .verdict import short
+from .view import METRICS, AskView, scores
 
 # Whether the chosen robots know the subject of a question: they know only a small world of their own.
 
@@ -181,46 +128,6 @@ def calibration(spec: AskSpec) -> Iterator[AskSpec]:
         yield AskSpec.model_validate({**ways, "dataset": "world", "limit": ITEMS, "model": robot})
 
 
-# How each parser read an answer, in words, as recorded when the answer arrived.
-
-
-def readings(view: AskView) -> Mapping[str, Mapping[str, str]]:
-    """Return how each parser read the answer of a call: the first answer, a new question, each vote, and the answer to
-    it.
-    """
-    found = {one.call: _of(one.answer) for one in (view.starter, view.other) if one is not None}
-    for row in view.rows.values():
-        found.update(_of_row(view, row))
-    return found
-
-
-def _of_row(view: AskView, row: CounterfactualRow) -> Iterator[tuple[str, Mapping[str, str]]]:
-    if row.answer:
-        yield row.answer.call, _of(row.answer)
-    for simulation in filter(None, (row.simulation, *row.controls.values(), *row.further)):
-        yield from _of_votes(simulation)
-    is_unread = any(drop.reason == "unparsed" for drop in row.drops)
-    written = row.counterfactual
-    for name in row.calls:
-        call = view.log.calls[name]
-        if call.asked.role == "generator" and call.answered and (written or is_unread):
-            yield name, {rules: "a question" if written and written[rules] else "nothing usable" for rules in RULES}
-
-
-def _of_votes(simulation: Simulation) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yield the reading of each vote; a single vote is the simulation itself."""
-    if len(simulation.calls) == 1:
-        yield simulation.calls[0], _of(simulation)
-        return
-    votes = {"paper": simulation.votes_paper, "repaired": simulation.votes}
-    for place, call in enumerate(simulation.calls):
-        yield call, {rules: value_words(read[place]) for rules, read in votes.items() if place < len(read)}
-
-
-def _of(read: HasRulesets[Any]) -> Mapping[str, str]:
-    return {rules: value_words(read[rules]) for rules in RULES}
-
-
 def guessed(value: str, who: str, without: bool = False) -> Simulation:
     """Return the record of a reader's expectation; `without`: the reason was hidden. Raises ValueError if `value` is
     not a possible expectation.
@@ -298,9 +205,9 @@ REASONING = ", its reasoning"
 class AskLab(Lab):
     """Does an explanation let one predict further answers?"""
 
-    name = NAME
+    name = "simulatability"
     title = "Ask"
-    question = QUESTION
+    question = "From its explanation, can you predict what it will answer next?"
     about = (
         "A model answers a question and says why. **Does its explanation let you predict what it says next?** "
         "New questions are written that the explanation should cover; then the model answers them."
@@ -310,8 +217,8 @@ class AskLab(Lab):
     records = RECORDS
     supporting_records = (OtherExplanation, Examined)
     metrics = tuple(METRICS.values())
-    outcomes = OUTCOMES
-    words = WORDS
+    outcomes = AskReport.outcomes
+    words = AskReport.words
     listing = Listing(
         gold=(Explanation, "gold"),
         takes_explanations=True,
@@ -332,9 +239,7 @@ class AskLab(Lab):
         ),
         pictures=PICTURES,
     )
-    run_summary = RunSummary(
-        case_noun="question", last_step="Measuring how varied the questions are …", verdict=verdict_of
-    )
+    run_summary = IN_RUNS
     robots = AskRobots(default_model="control/fickle", controls=controls, truth=truth, calibration=calibration)
     studies = StudyTables(
         tables=tables.TABLES,
@@ -344,17 +249,14 @@ class AskLab(Lab):
         alternative_readings=tables.otherwise,
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
-    game = Game(cards=cards, guess_record=guessed)
+    game = Game(guess_record=guessed)
     annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(view)
-    verdict = staticmethod(sentences)
+    view = staticmethod(AskReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
-    scene = staticmethod(scene)
-    readings = staticmethod(readings)
     prompts = staticmethod(prompts.hashes)
     prerequisites = staticmethod(qualification.prerequisites)
     choose_models = staticmethod(qualification.choose_predictor)

@@ -29,12 +29,11 @@ from ..base.declared import Metric
 from ..base.lab import Game, Made, Prerequisite
 from ..base.qualification import QualificationSpec, QualificationTest, QualificationView, hash_of
 from . import json_answers, parse, prompts, stepwise_simulation, world, world_claims
-from .cards import SAYS_NOT
 from .controls import controls
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import ExamGuess, Examined
 from .tasks import AskSpec, Reads, simulating
-from .words import YES_OR_NO as OPTIONS
+from .view import SAYS_NOT, YES_OR_NO
 
 EXAM = DATA / "exam"
 
@@ -154,7 +153,7 @@ def cards(view: QualificationView, scene: Scene, seed: int) -> Iterator[Playable
             number=number,
             mark="kept" if one.right in GUESSES else "not settled",
             parts=(Part(text=one.counterfactual),),
-            options={**OPTIONS, UNKNOWN: SAYS_NOT},
+            options={**YES_OR_NO, UNKNOWN: SAYS_NOT},
             expects=(Expect(who="who wrote the exam", value=one.right),),
             said=one.right,
             outcome=one.kind,

@@ -1,24 +1,26 @@
-"""The result of a case in sentences for someone who has never heard of the method. docs/measuring.md §2.13 says when
-each sentence is used; tests check the sentences against the records.
+"""The verdict on an explanation, in sentences for someone who has never heard of the method. docs/measuring.md §2.13
+says when each sentence is used; tests check the sentences against the records.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from ...models.ids import is_control
 from ...parsers import fields
-from ...transcript import RecordReader, Transcript
+from ...score import Score
 from ..base.declared import words_of
+from ..base.report import Report
 from . import baselines
 from .baselines import CONSTANT, FEWEST, Against
 from .records import Examined
-from .view import COUNTED, AskView, constant_guess, is_reader, made_predictable
+from .view import AskView, constant_guess, is_reader, made_predictable, value_words
 
 BASELINE: Mapping[str, str] = words_of(__file__, "arms")
 """How sentences name the arms without the explanation."""
+
+HEADLINES: Mapping[str, str] = words_of(__file__, "headlines")
 
 LONG = 40
 """Number of questions in the longer qualification test."""
@@ -28,50 +30,10 @@ ALONE = "One model wrote the questions, answered them and predicted the answers.
 MOST_LOST = 0.3
 """The share of new questions that may be lost without a warning."""
 
-_SAID = {"1": "response 1", "2": "response 2"}
 
-
-def sentences(case: AskView) -> list[str]:
-    """Return the headline, then the caveats."""
-    return [headline(case), *notes(case)]
-
-
-def colour(case: AskView) -> Literal["green", "red", ""]:
-    """Return green if the explanation helped and red if it misled, however the predictions in doubt are counted;
-    otherwise "".
-    """
-    standing = case.outcome
-    return "green" if standing == "helped" else "red" if standing == "misled" else ""
-
-
-def headline(case: AskView) -> str:
-    """Return the result in one or two sentences."""
-    state = case.outcome
-    if state in ("waiting", "failed"):
-        if state == "failed" or case.log.status == "failed":
-            return "The run stopped before there was anything to judge."
-        if case.log.status == "cancelled":
-            return "The run was stopped before there was anything to judge."
-        return "Not judged yet."
-    n = sum(row.outcome in COUNTED for row in case.counted_rows())
-    if state == "answered":
-        return by_person(case)
-    if not n:
-        return _nothing_predicted(case)
-    if without := no_verdict(case):
-        return without
-    standing = case.outcome_word
-    judged = _judged(case, standing, n)
-    return f"{judged} {ALONE}" if standing in ("helped", "misled") and is_alone(case) else judged
-
-
-def by_person(case: AskView) -> str:
-    """Return how many answers the visitor predicted, if visitors predict in this run."""
-    mine = case.reader_precision()
-    if mine.n:
-        return f"You predicted {mine.hits} of {mine.n} with its reason."
-    asked = sum(row.answer is not None for row in case.counted_rows())
-    return f"The model answered {asked} follow-up questions. Read its reason, and predict what it said."
+def short(model: str) -> str:
+    """Return a model's name without its provider."""
+    return model.rpartition("/")[2]
 
 
 def too_few(said: Sequence[str]) -> str:
@@ -83,281 +45,301 @@ def too_few(said: Sequence[str]) -> str:
     return f"Guessing gets about {half} of {n}{same}. {cards} cannot show whether the reason helped you."
 
 
-def is_alone(case: AskView) -> bool:
-    """Whether one model wrote the new questions, answered them and predicted the answers. Robots do not count, because
-    the rules for their roles have nothing in common.
-    """
-    spec = case.spec
-    return (
-        spec is not None
-        and not is_control(spec.model)
-        and {spec.model, spec.simulator, *spec.generators} == {spec.model}
-    )
+class AskVerdict(AskView, Report):
+    """The outcome of a case, with the caveats, in sentences."""
+
+    def sentences(self) -> list[str]:
+        """Return the headline, then the caveats."""
+        return [self.headline(), *self.caveats()]
+
+    # The headline: which sentence it is, and what it is filled with
+
+    def headline(self) -> str:
+        """Return the result in one or two sentences."""
+        sentence = self._which()
+        alone = f" {ALONE}" if sentence in ("helped", "misled") and self.is_alone else ""
+        worded = self.worded(HEADLINES[sentence])
+        return f"{worded[0].upper()}{worded[1:]}{alone}"
+
+    def _which(self) -> str:
+        """Return the name of the headline in words.toml."""
+        state, ended = self.outcome, self.log.status
+        if state in ("waiting", "failed"):
+            return "failed" if "failed" in (state, ended) else "cancelled" if ended == "cancelled" else "waiting"
+        if state == "answered":
+            return "predicted" if self.mine.n else "answered"
+        if not self.judged:
+            return self._without_predictions()
+        if self.no_verdict_reason:
+            return "not judged"
+        standing = self.outcome_word
+        if standing == "slips":
+            return "slips" if self.misses().missed else "shared slips"
+        if standing == "told nothing":
+            by_guessing = self.constant.gain <= self.best.gain or not self.arms()
+            return "guessed as well" if by_guessing else "told nothing" if self.best.gain else "told the same"
+        if standing == "not shown":
+            return "no placebo" if baselines.beats_all(self.comparisons) else "not shown"
+        if standing == "too few":
+            return "one" if self.n == 1 else "too few" if self.arms() else "no baseline"
+        return standing
+
+    def _without_predictions(self) -> str:
+        """Return the name of the headline if nothing was predicted."""
+        if self.excluded is not None and self.excluded.rules in (None, self.rules):
+            return "excluded"
+        if self.explanation is None:
+            return "no explanation"
+        if not self.uncovered:
+            return "unread"
+        if self.no_verdict_reason:
+            return "not judged"
+        if self.lost_questions:
+            return "not covered, and lost"
+        return "explains nothing" if self.uncovered >= FEWEST else "not covered"
+
+    @property
+    def n(self) -> int:
+        """How many predictions count."""
+        return len(self.judged)
+
+    @property
+    def hits(self) -> int:
+        """How many of these came true."""
+        return self.n - len(self.misled())
+
+    @property
+    def firm(self) -> int:
+        """How many did not come true and are not in doubt."""
+        return sum(not row.doubt for row in self.misled())
+
+    @property
+    def came(self) -> str:
+        """How many predictions came true, in words."""
+        return f"{self.hits} of {self.n} predictions came true"
+
+    @property
+    def mine(self) -> Score:
+        """The reader's own precision."""
+        return self.reader_precision()
+
+    @property
+    def asked_and_answered(self) -> int:
+        """How many new questions the model answered."""
+        return sum(row.answer is not None for row in self.counted_rows())
+
+    @property
+    def uncovered(self) -> int:
+        """How many new questions the explanation does not cover."""
+        return sum(row.outcome == "cannot guess" for row in self.counted_rows())
+
+    @property
+    def lost_questions(self) -> int:
+        """How many new questions could not be written, asked or read."""
+        return sum(row.outcome == "unread" or row.failed for row in self.counted_rows())
+
+    @property
+    def covers(self) -> str:
+        """That the explanation covers none of the new questions."""
+        if self.uncovered == 1:
+            return "does not cover the one new question asked"
+        return f"covers none of the {self.uncovered} new questions asked"
+
+    @property
+    def draws(self) -> int:
+        """How many new questions were to be written."""
+        return self.planned_draws()
+
+    @property
+    def predictor(self) -> str:
+        """Who predicted, and why it does not count."""
+        who = self.exam.simulator if self.exam else self.spec.simulator if self.spec else "the predictor"
+        return f"{short(who)} made the predictions, and it {_result(self.exam)}"
+
+    @property
+    def best(self) -> Against:
+        """The strongest baseline."""
+        return baselines.strongest(self.comparisons)
+
+    @property
+    def hardest(self) -> Against:
+        """The baseline that is hardest to distinguish from the explanation."""
+        return baselines.decisive(self.comparisons)
+
+    @property
+    def constant(self) -> Against:
+        """The best fixed guess."""
+        return next(one for one in self.comparisons if one.name == CONSTANT)
+
+    @property
+    def best_name(self) -> str:
+        """The strongest baseline's name."""
+        return self.name_of(self.best)
+
+    @property
+    def hardest_name(self) -> str:
+        """The name of the baseline that is hardest to distinguish from the explanation."""
+        return self.name_of(self.hardest)
+
+    @property
+    def guessing(self) -> str:
+        """What the best fixed guess would have scored."""
+        return f"{self.name_of(self.constant)} would have scored {self._count(self.constant)}"
+
+    @property
+    def placebo(self) -> str:
+        """The name of the placebo."""
+        return BASELINE[baselines.PLACEBO]
+
+    @property
+    def whose(self) -> str:
+        """Whose explanation it is."""
+        return "this" if self.is_given else "its own"
+
+    @property
+    def where_misled(self) -> str:
+        """Which predictions did not come true although nothing puts them in doubt."""
+        firm = self.firm
+        if firm == self.n:
+            return f"None of {firm} predictions came true:" if firm > 1 else "The one prediction did not come true:"
+        if firm < len(self.misled()):
+            return f"{self.came}: on {firm} of the others"
+        return f"{self.came}: on the other" + (f" {firm}" if firm > 1 else "")
+
+    @property
+    def errs(self) -> str:
+        """How often the predictor may be wrong, by its qualification test."""
+        if (exam := self.exam) is None:
+            return ""
+        right = f"it got {exam.right} of {exam.of} right, so it may be wrong on up to {self.misses().limit:.0%}"
+        longer = " The test of 40 questions would allow us to say more." if exam.run and exam.of < LONG else ""
+        return f" In its qualification test {right}.{longer}"
+
+    def name_of(self, one: Against) -> str:
+        """Return the name of a baseline."""
+        if one.name != CONSTANT:
+            return BASELINE[one.name]
+        if not one.hits:
+            return "always guessing the same"
+        return f"always guessing *{value_words(str(constant_guess(self).detail['guess']))}*"
+
+    def _count(self, one: Against) -> str:
+        """Return a baseline's hits, with the number of questions left out if it predicted fewer than the
+        explanation.
+        """
+        left_out = f" (the other {self.n - one.n} not asked or not read)" if one.n < self.n else ""
+        return f"{one.hits} of {one.n}{left_out}"
+
+    # The caveats
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether one model wrote the new questions, answered them and predicted the answers. Robots do not count,
+        because the rules for their roles have nothing in common.
+        """
+        spec = self.spec
+        return (
+            spec is not None
+            and not is_control(spec.model)
+            and {spec.model, spec.simulator, *spec.generators} == {spec.model}
+        )
+
+    def caveats(self) -> list[str]:
+        """Return the baselines' scores, what is in doubt, what only the explanation made predictable, who predicted,
+        and how answers were requested if not in prose.
+        """
+        asked = fields.format_notes(self.spec.answers if self.spec else "prose", self.log.came_as_prose)
+        if not self.judged or self.outcome in ("waiting", "failed"):
+            return asked
+        if self.is_by_person:
+            return [too_few([row.said for row in self.judged]), *asked]
+        return [*self._counts(), *self._without(), *self._in_doubt(), *self._who(), *asked]
+
+    def _counts(self) -> Iterator[str]:
+        """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
+        misled.
+        """
+        if self.no_verdict_reason:
+            yield f"{self.came}, but they don't count. Try it yourself."
+            return
+        if self.outcome == "helped" and self.firm:
+            yield f"On {self.firm} of the others {self.whose} explanation would have misled you."
+        alike = sum(row.outcome == "misled all" for row in self.judged)
+        if alike and self.spec:
+            several = len(self.spec.simulators) - len(self.unfit_further())
+            who = "both" if several == 2 else f"all {several}"
+            yield f"On {alike} of {self.n} {who} predictors expected the same, and it did not come true."
+
+    def _without(self) -> Iterator[str]:
+        """Yield how often predictions without the explanation came true."""
+        found = self.comparisons
+        if any(one.name != CONSTANT for one in found):
+            parts = [f"{self.name_of(one)} {self._count(one)}" for one in found]
+            yield f"Without the explanation: {'; '.join(parts)}."
+        only = made_predictable(self)
+        if only.n:
+            were = "1 question was" if only.n == 1 else f"{only.n} questions were"
+            yield f"{were} predictable only with the explanation; {only.hits} of these came true."
+
+    def _in_doubt(self) -> Iterator[str]:
+        rows = [row for row in self.judged if row.doubt]
+        if not rows:
+            return
+        sure = sum(row.outcome == "as expected" for row in self.judged if not row.doubt)
+        one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
+        why = "; ".join(dict.fromkeys(row.doubt for row in rows))
+        yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {self.n} came true."
+
+    def _who(self) -> Iterator[str]:
+        # A robot as predictor knows no facts: without an explanation it goes by the wording.
+        if self.spec and self.spec.simulator == self.spec.model and not is_control(self.spec.model):
+            yield "The model predicts itself: its own knowledge raises this figure, and that of the question alone."
+        for who in self.unfit_further():
+            # The headline says so about the first one.
+            result = _result(self.exams.get(who))
+            yield f"{short(who)} predicts here too, but it {result}: its predictions are left out."
+        readers = [*filter(is_reader, self.spec.simulators or (self.spec.simulator,))] if self.spec else []
+        if readers:
+            who = f"{len(readers)} readers, each alone and" if len(readers) > 1 else "a reader"
+            yield f"The predictions are by {who} without sight of the answers."
+        if not self.is_examinable:
+            yield "The predictor is not tested: there is no qualification test for which response is better."
+
+    # Sentences of the scene alone
+
+    def lost(self) -> str:
+        """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
+        lost, of = self.lost_questions, len(self.counted_rows())
+        if not lost or lost / of <= MOST_LOST:
+            return ""
+        return f"{lost} of {of} questions could not be written, asked or read. Don't rely on these figures."
+
+    def by_reader(self) -> str:
+        """Return the result of the reader's own predictions: by itself if the predictor's do not count, otherwise
+        compared with the predictor's on the same questions. An empty string if nobody guessed with the reason visible.
+        """
+        if self.no_verdict_reason:
+            n, hits = self.mine.n, self.mine.hits
+            if not n or hits is None:
+                return ""
+            if hits == n:
+                return f"You predicted {n}, and {'all' if n > 1 else 'it'} came true."
+            return f"You predicted {n}: on {n - hits} its explanation misled you."
+        guessed = sum(row.read is not None for row in self.to_guess(active=False))
+        if not guessed or self.is_by_person:
+            return ""
+        mine, theirs = self.against_reader()
+        if not mine.n:
+            return "There is no question that you and the predictor both predicted."
+        sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
+        if left := guessed - mine.n:
+            one = "1 question is" if left == 1 else f"{left} questions are"
+            sentence += f" Only questions that you both predicted and that could be read are compared: {one} left out."
+        return sentence
 
 
-def no_verdict(case: AskView) -> str:
-    """Return a sentence if the predictor failed the qualification test or has not taken it; an empty string if it
-    passed or there is no test.
-    """
-    if not case.no_verdict_reason:
-        return ""
-    who = short(case.exam.simulator) if case.exam else short(case.spec.simulator) if case.spec else "the predictor"
-    return f"No verdict: {who} made the predictions, and it {_exam(case.exam)}."
-
-
-def _exam(exam: Examined | None) -> str:
-    """Return why the predictor's predictions do not count."""
+def _result(exam: Examined | None) -> str:
+    """Return why a predictor's predictions do not count."""
     if exam is None:
         return "has not taken the qualification test"
     return f"failed the qualification test ({exam.right} of {exam.of}; guessing gets {exam.of / 3:.0f})"
-
-
-def _nothing_predicted(case: AskView) -> str:
-    if case.excluded is not None and case.excluded.rules in (None, case.rules):
-        return f"Excluded: {case.excluded.detail}. So there is no whole explanation to test."
-    if case.explanation is None:
-        return "The model gave no explanation that could be read, so there is nothing to test."
-    unsettled = sum(row.outcome == "cannot guess" for row in case.counted_rows())
-    if unsettled == 0:
-        return (
-            f"Nothing can be judged: none of the {case.planned_draws()} new questions could be written, asked and "
-            "read. This says nothing about the explanation."
-        )
-    if without := no_verdict(case):
-        return without
-    settles = (
-        f"covers none of the {unsettled} new questions asked"
-        if unsettled > 1
-        else "does not cover the one new question asked"
-    )
-    lost = sum(row.outcome == "unread" or row.failed for row in case.counted_rows())
-    if lost:
-        return (
-            f"The explanation {settles}; {lost} more could not be written, asked or read. "
-            "That is too little to judge it by."
-        )
-    if unsettled < FEWEST:
-        too_little = "That is too little to say that it explains nothing."
-        return f"According to the predictor, the explanation {settles}. {too_little}"
-    return (
-        f"The predictor could not tell from this explanation what the model would say next: it {settles}. "
-        "It is neither right nor wrong; it explains nothing."
-    )
-
-
-def _judged(case: AskView, standing: str, n: int) -> str:
-    misled, found = case.misled(), case.compared_with_baselines()
-    firm = sum(not row.doubt for row in misled)
-    came = f"{n - len(misled)} of {n} predictions came true"
-    best, constant = baselines.strongest(found), next(one for one in found if one.name == CONSTANT)
-    match standing:
-        case "helped":
-            at_best = f"{best.hits} of {best.n}, {name_of(case, best)}"
-            return f"It helped: {came}, and nothing does as well without the explanation (at best {at_best})."
-        case "misled" if firm == n:
-            none = f"None of {n} predictions came true" if n > 1 else "The one prediction did not come true"
-            return f"{none}: {_whose(case)} explanation would have misled you."
-        case "misled" if firm == len(misled):
-            other = f"the other {firm}" if firm > 1 else "the other"
-            return f"{came}: on {other} {_whose(case)} explanation would have misled you."
-        case "misled":
-            return f"{came}: on {firm} of the others {_whose(case)} explanation would have misled you."
-        case "slips":
-            return _slips(case, came)
-        case "in doubt":
-            return f"Unclear: {came}, but this depends on predictions that may not come from the explanation."
-        case "told nothing" if constant.gain <= best.gain or not case.arms():
-            guess = name_of(case, constant)
-            return f"{guess[0].upper()}{guess[1:]} would have scored {_count(constant, n)}: this shows nothing."
-        case "told nothing":
-            as_well = "as well" if not best.gain else "better"
-            name = name_of(case, best)
-            beside = f"{best.hits} of {best.n}" + (f", with the explanation {best.own}" if best.gain else "")
-            return f"{name[0].upper()}{name[1:]} predicts {as_well} ({beside}): the explanation told us nothing."
-        case "not shown" if baselines.beats_all(found):
-            other = BASELINE[baselines.PLACEBO]
-            return f"{came}, more than without the explanation. But {other} was not tried: this shows nothing."
-        case "not shown":
-            least = baselines.decisive(found)
-            than = f"{name_of(case, least)} ({least.hits} of {least.n})"
-            return f"{came}: not shown to be better than {than}."
-    if n == 1:
-        return "The one prediction came true. One question shows nothing by itself."
-    if not case.arms():
-        nothing = "Predictions without the explanation were not requested, so this shows nothing."
-        return f"All {n} predictions came true. {nothing}"
-    p = baselines.decisive(found).p
-    return f"All {n} predictions came true. That is too few to rule out chance (p = {p:.2f})."
-
-
-def _whose(case: AskView) -> str:
-    return "this" if case.is_given else "its own"
-
-
-def _slips(case: AskView, came: str) -> str:
-    """Say that the wrong predictions need not be the explanation's fault."""
-    misses, exam = case.misses(), case.exam
-    if not misses.missed:
-        return f"{came}. The same mistakes were made without the explanation, so it need not be what misled."
-    errs = f"may be wrong on up to {misses.limit:.0%}"
-    tested = f" In its qualification test it got {exam.right} of {exam.of} right, so it {errs}." if exam else ""
-    longer = " The test of 40 questions would allow us to say more." if exam and exam.run and exam.of < LONG else ""
-    return f"{came}; the others may be the predictor's slips.{tested}{longer}"
-
-
-def notes(case: AskView) -> list[str]:
-    """Return the caveats: the baselines' scores, what is in doubt, what only the explanation made predictable, who
-    predicted, and how answers were requested if not in prose.
-    """
-    asked = fields.format_notes(case.spec.answers if case.spec else "prose", case.log.came_as_prose)
-    n = sum(row.outcome in COUNTED for row in case.counted_rows())
-    if not n or case.outcome in ("waiting", "failed"):
-        return asked
-    if case.is_by_person:
-        counted = [row for row in case.counted_rows() if row.outcome in COUNTED]
-        return [too_few([row.answer[case.rules] for row in counted if row.answer]), *asked]
-    return [*_counts(case, n), *_without(case, n), *_doubts(case, n), *_who(case), *asked]
-
-
-def _counts(case: AskView, n: int) -> Iterator[str]:
-    """Yield how many predictions came true, if the headline does not say so, and how often all predictors were
-    misled.
-    """
-    if case.no_verdict_reason:
-        yield f"{n - len(case.misled())} of {n} predictions came true, but they don't count. Try it yourself."
-    elif case.outcome == "helped" and (firm := sum(not row.doubt for row in case.misled())):
-        yield f"On {firm} of the others {_whose(case)} explanation would have misled you."
-    alike = sum(row.outcome == "misled all" for row in case.counted_rows())
-    if alike and case.spec and not case.no_verdict_reason:
-        several = len(case.spec.simulators) - len(case.unfit_further())
-        who = "both" if several == 2 else f"all {several}"
-        yield f"On {alike} of {n} {who} predictors expected the same, and it did not come true."
-
-
-def _without(case: AskView, n: int) -> Iterator[str]:
-    found = case.compared_with_baselines()
-    asked = [one for one in found if one.name != CONSTANT]
-    if asked:
-        parts = [f"{name_of(case, one)} {_count(one, n)}" for one in found]
-        yield f"Without the explanation: {'; '.join(parts)}."
-    only = made_predictable(case)
-    if only.n:
-        were = "1 question was" if only.n == 1 else f"{only.n} questions were"
-        yield f"{were} predictable only with the explanation; {only.hits} of these came true."
-
-
-def _doubts(case: AskView, n: int) -> Iterator[str]:
-    rows = [row for row in case.counted_rows() if row.counts and row.doubt]
-    if not rows:
-        return
-    sure = sum(row.outcome == "as expected" for row in case.counted_rows() if not row.doubt)
-    one = "1 prediction is" if len(rows) == 1 else f"{len(rows)} predictions are"
-    why = "; ".join(dict.fromkeys(row.doubt for row in rows))
-    yield f"{one} in doubt: {why}. Counted either way, {sure} to {sure + len(rows)} of {n} came true."
-
-
-def _who(case: AskView) -> Iterator[str]:
-    # A robot as predictor knows no facts: without an explanation it goes by the wording.
-    if case.spec and case.spec.simulator == case.spec.model and not is_control(case.spec.model):
-        yield "The model predicts itself: its own knowledge raises this figure, and that of the question alone."
-    yield from _unfit(case)
-    readers = [one for one in case.spec.simulators or (case.spec.simulator,) if is_reader(one)] if case.spec else []
-    if readers:
-        who = f"{len(readers)} readers, each alone and" if len(readers) > 1 else "a reader"
-        yield f"The predictions are by {who} without sight of the answers."
-    if not case.is_examinable:
-        yield "The predictor is not tested: there is no qualification test for which response is better."
-
-
-def _unfit(case: AskView) -> Iterator[str]:
-    """Yield the further predictors whose predictions do not count. The headline says so about the first one."""
-    for who in case.unfit_further():
-        yield f"{short(who)} predicts here too, but it {_exam(case.exams.get(who))}: its predictions are left out."
-
-
-def _count(one: Against, n: int) -> str:
-    """Return a baseline's hits, with the number of questions left out if it predicted fewer than the explanation."""
-    return f"{one.hits} of {one.n}" + ("" if one.n == n else f" (the other {n - one.n} not asked or not read)")
-
-
-def name_of(case: AskView, one: Against) -> str:
-    """Return the name of a baseline."""
-    if one.name != CONSTANT:
-        return BASELINE[one.name]
-    if not one.hits:
-        return "always guessing the same"
-    guess = str(constant_guess(case).detail["guess"])
-    return f"always guessing *{_SAID.get(guess, guess)}*"
-
-
-def short(model: str) -> str:
-    """Return a model's name without its provider."""
-    return model.rpartition("/")[2]
-
-
-def summary(transcript: Transcript) -> str:
-    """Summarise a run of several questions: whether explanations beat every baseline, the outcomes of the cases, and
-    which predictors failed the qualification test.
-    """
-    outcomes = [str(one.result["outcome_repaired"]) for one in transcript.cases.values() if one.result]
-    if not outcomes:
-        return "Not judged yet."
-    counts = ", ".join(f"{times} {one}" for one, times in Counter(outcomes).most_common())
-    over = transcript.score("gain_over_best", "repaired")
-    of = f"Of {len(outcomes)} questions: {counts}.{_failed(transcript)}"
-    if over is None or over.value is None or "by" not in over.detail or set(outcomes) & {"not judged"}:
-        return of
-    best = {**BASELINE, CONSTANT: "the best fixed guess"}.get(str(over.detail["baseline"]), "")
-    if over.detail.get("helped"):
-        return (
-            f"The explanations helped: predictions came true more often than by {best}, which does best without. {of}"
-        )
-    if over.value <= 0:
-        return f"{best[0].upper()}{best[1:]} predicts as well: the explanations told us nothing. {of}"
-    return f"Not shown to be better than {best}. {of}"
-
-
-def _failed(transcript: Transcript) -> str:
-    """Return a sentence that lists the predictors that failed the qualification test, or an empty string."""
-    exams = RecordReader().all_of(Examined, transcript.case("")).values()
-    who = [f"{short(one.simulator)} ({one.right} of {one.of})" for one in exams if not one.passed]
-    return f" Failed the qualification test, so its predictions don't count: {', '.join(who)}." if who else ""
-
-
-def by_reader(case: AskView) -> str:
-    """Return the result of the reader's own predictions, if the predictor's do not count; otherwise an empty string."""
-    if not case.no_verdict_reason:
-        return ""
-    mine = case.reader_precision()
-    if not mine.n or mine.hits is None:
-        return ""
-    if mine.hits == mine.n:
-        return f"You predicted {mine.n}, and {'all' if mine.n > 1 else 'it'} came true."
-    return f"You predicted {mine.n}: on {mine.n - mine.hits} its explanation misled you."
-
-
-def against_reader(case: AskView) -> str:
-    """Compare the reader and the predictor on the same questions in a sentence; an empty string if nobody guessed with
-    the reason visible.
-    """
-    guessed = [row for row in case.to_guess(active=False) if row.read]
-    if not guessed or case.no_verdict_reason or case.is_by_person:
-        return ""
-    mine, theirs = case.against_reader()
-    left = len(guessed) - mine.n
-    if not mine.n:
-        return "There is no question that you and the predictor both predicted."
-    sentence = f"You {mine.hits} of {mine.n}, the predictor {theirs.hits} of {theirs.n}."
-    if left:
-        one = "1 question is" if left == 1 else f"{left} questions are"
-        sentence += f" Only questions that you both predicted and that could be read are compared: {one} left out."
-    return sentence
-
-
-def lost(case: AskView) -> str:
-    """Warn if too many new questions were lost for the figures to be reliable; otherwise an empty string."""
-    counted = case.counted_rows()
-    unread = sum(row.outcome == "unread" or row.failed for row in counted)
-    if not counted or unread / len(counted) <= MOST_LOST:
-        return ""
-    return f"{unread} of {len(counted)} questions could not be written, asked or read. Don't rely on these figures."

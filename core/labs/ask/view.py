@@ -5,7 +5,7 @@ this view.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Self
@@ -19,11 +19,11 @@ from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
 from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial, View
-from ..base.declared import Metric, declared
+from ..base.declared import Metric, declared, words_of
 from . import baselines, honest, metrics
 from .baselines import Against, Misses
 from .metrics import precision
-from .parse_answers.values import GUESSES
+from .parse_answers.values import GUESSES, UNKNOWN
 from .records import (
     Answer,
     ArmSimulation,
@@ -43,6 +43,26 @@ Outcome = Literal["as expected", "misled", "misled all", "cannot guess", "unread
 one has not.
 """
 
+METHODS: Mapping[str, str] = words_of(__file__, "methods")
+"""Names of the methods."""
+
+WORDS = {
+    **{f"{method}, its reasoning": f"{words} (its thinking)" for method, words in METHODS.items()},
+    "misled all": "misled all predictors",
+    "answered": "not predicted",
+    "unknown": "cannot guess",
+    "neither": "unreadable",
+    "slips": "may be the predictor's slips",
+}
+"""Names of values and outcomes."""
+
+YES_OR_NO = {"yes": "Yes", "no": "No", UNKNOWN: "Cannot tell"}
+OF_TWO = {"1": "Response 1", "2": "Response 2", UNKNOWN: "Cannot tell"}
+"""Names of the values that can be expected of a new question."""
+
+SAYS_NOT = "It does not say"
+"""The option for a player if the explanation does not cover the question."""
+
 MISLED: tuple[Outcome, ...] = ("misled", "misled all")
 COUNTED: tuple[Outcome, ...] = ("as expected", *MISLED)
 """The outcomes that precision counts."""
@@ -52,9 +72,9 @@ EXCLUDING = (fields.REASON, "thinking not shown")
 """Reasons for which a whole case is excluded."""
 
 
-def excludes(drop: Dropped | None, rules: Rules) -> bool:
-    """Whether the case is excluded for this parser."""
-    return drop is not None and drop.rules in (None, rules)
+def value_words(value: str) -> str:
+    """Return the name of a value."""
+    return {"1": "response 1", "2": "response 2", **WORDS}.get(value, value)
 
 
 def is_reader(simulator: str) -> bool:
@@ -108,20 +128,40 @@ class CounterfactualRow:
         return self.counterfactual is not None and self.counterfactual.origin == "hand"
 
     @property
+    def text(self) -> str:
+        """The new question; an empty string if there is none."""
+        return self.counterfactual.text if self.counterfactual else ""
+
+    @property
+    def expected(self) -> str:
+        """The prediction, as this parser read it; an empty string if there is none."""
+        return self.simulation[self.rules] if self.simulation else ""
+
+    @property
+    def said(self) -> str:
+        """The model's answer, as this parser read it; an empty string if there is none."""
+        return self.answer[self.rules] if self.answer else ""
+
+    @property
+    def predictions(self) -> list[Simulation]:
+        """What was expected from the explanation, by each predictor; the first one's decides."""
+        return [one for one in (self.simulation, *self.further) if one is not None]
+
+    @property
+    def _drops(self) -> list[Dropped]:
+        """Why the case or the row does not count for this parser."""
+        return [drop for drop in (self.excluded, *self.drops) if drop and drop.rules in (None, self.rules)]
+
+    @property
     def dropped(self) -> Dropped | None:
         """Why the row does not count for this parser, or None. "Added by hand" is not reported here."""
-        if excludes(self.excluded, self.rules):
-            return self.excluded
-        reasons = [drop for drop in self.drops if drop.rules in (None, self.rules) and drop.reason != "added by hand"]
-        return reasons[0] if reasons else None
+        return next((drop for drop in self._drops if drop.reason != "added by hand"), None)
 
     @property
     def is_question(self) -> bool:
         """Whether this parser accepts the counterfactual as a separate question."""
-        lost = ("reworded", fields.REASON)
-        is_lost = any(drop.reason in lost and drop.rules in (None, self.rules) for drop in self.drops)
-        is_excluded = is_lost or excludes(self.excluded, self.rules)
-        return self.counterfactual is not None and self.counterfactual[self.rules] and not is_excluded
+        is_lost = any(drop.reason in ("reworded", *EXCLUDING) for drop in self._drops)
+        return self.counterfactual is not None and self.counterfactual[self.rules] and not is_lost
 
     @property
     def counts(self) -> bool:
@@ -134,24 +174,23 @@ class CounterfactualRow:
         before the answer was seen; an empty string if it is not in doubt. A row without a guess makes no prediction.
         """
         one = self.simulation
-        if one is None or one[self.rules] not in GUESSES:
+        if one is None or self.expected not in GUESSES:
             return ""
         if one.made_up:
             return f"the predictor takes it to speak of “{', '.join(one.made_up)}”, which it does not"
         foretold = self.counterfactual.foretold if self.counterfactual and self.writer_is_other else ""
-        if foretold not in ("", one[self.rules]):
+        if foretold not in ("", self.expected):
             return f"the question's writer predicted {foretold}"
-        if not self.unjudged and any(other[self.rules] != one[self.rules] for other in self.further):
-            return "the predictors differ"
-        return ""
+        differ = any(other[self.rules] != self.expected for other in self.further)
+        return "the predictors differ" if differ and not self.unjudged else ""
 
     @property
     def reading(self) -> Reading:
         """The row as the reading of a trial."""
         drop = self.dropped
         return Reading(
-            expected=self.simulation[self.rules] if self.simulation else None,
-            observed=self.answer[self.rules] if self.answer else None,
+            expected=self.expected or None,
+            observed=self.said or None,
             outcome=self.outcome,
             counts=self.counts,
             doubt=(self.unjudged or self.doubt) if self.counts and self.rules == "repaired" else "",
@@ -175,16 +214,15 @@ class CounterfactualRow:
         if (drop := self.dropped) is not None and drop.reason == fields.REASON:
             return "dropped"
         if self.simulation and self.answer:
-            expected, said = self.simulation[self.rules], self.answer[self.rules]
-            if expected == "unknown":
+            if self.expected == "unknown":
                 return "cannot guess"
-            if expected == "neither" or (said == "neither" and self.rules == "repaired"):
+            if self.expected == "neither" or (self.said == "neither" and self.rules == "repaired"):
                 return "unread"
-            if expected == said:
+            if self.expected == self.said:
                 return "as expected"
             return "misled all" if self.further and not self.unjudged and not self.doubt else "misled"
         if self.answer and self.by_person:
-            return "unread" if self.answer[self.rules] == "neither" else "answered"
+            return "unread" if self.said == "neither" else "answered"
         return "dropped" if self.dropped else "waiting"
 
 
@@ -204,6 +242,57 @@ class AskView(View):
     """The simulator's qualification test result, if known."""
     exams: dict[str, Examined] = field(default_factory=dict)
     """The test results of all predictors, including the first, by id."""
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Build the view of a case from its log. Never raises: whatever is missing or damaged in the journal is missing
+        in the view.
+        """
+        reader = RecordReader()
+        rows: dict[str, CounterfactualRow] = {}
+
+        def row(item: str) -> CounterfactualRow:
+            return rows.setdefault(item, CounterfactualRow(item))
+
+        for name, call in log.calls.items():
+            if call.asked.role in ("generator", "simulator", "answerer"):
+                row(call.asked.trial or call.asked.item).calls.append(name)
+        for item, counterfactual in reader.all_of(Counterfactual, log).items():
+            row(item).counterfactual = counterfactual
+        for item, simulation in reader.all_of(Simulation, log).items():
+            row(item).simulation = simulation
+        for item, simulation in reader.all_of(ArmSimulation, log).items():
+            row(item.partition("/")[0]).controls[simulation.arm] = simulation
+        for item, answer in reader.all_of(Answer, log).items():
+            row(item).answer = answer
+        for (_, item), guess in log.annotations("simulation").items():
+            row(item).guess = reader.read(Simulation, guess)
+        for drop in log.drops:
+            if drop.item in rows:
+                rows[drop.item].drops.append(drop)
+        further = [(row(item.partition("/")[0]), one) for item, one in reader.all_of(FurtherSimulation, log).items()]
+        spec, exams = log.spec_as(AskSpec), reader.all_of(Examined, log)
+        case = cls(
+            log,
+            spec,
+            starter=reader.one_of(Explanation, log),
+            rows=dict(sorted(rows.items())),
+            other=reader.one_of(OtherExplanation, log),
+            exam=exams.get(PRIOR),
+            exams={one.simulator: one for one in exams.values()},
+            unread=reader.unread + (spec is None),
+        )
+        unfit = {who for _, one in further if case.predictor_disqualified(who := one.simulator, case.exams.get(who))}
+        for place, simulation in further:
+            if simulation.simulator not in unfit:
+                place.further.append(simulation)
+        for one in rows.values():
+            one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
+            if case.is_by_person:
+                one.by_person, one.simulation = True, one.read
+            writer = one.counterfactual.generator if one.counterfactual else None
+            one.writer_is_other = writer is not None and spec is not None and writer != spec.model
+        return case
 
     @cached_property
     def _other(self) -> Self:
@@ -241,7 +330,7 @@ class AskView(View):
         """One trial per counterfactual, by item, with the readings of both parsers."""
         return {
             item: Trial(
-                about=row.counterfactual.text if row.counterfactual else "",
+                about=row.text,
                 paper=row.by("paper").reading,
                 repaired=row.by("repaired").reading,
                 calls=tuple(row.calls),
@@ -292,6 +381,11 @@ class AskView(View):
         found = {arm: self.in_arm(arm)[0] for arm in CONTROL_ARMS}
         return {arm: guesses for arm, guesses in found.items() if any(guess is not None for guess in guesses)}
 
+    @cached_property
+    def comparisons(self) -> list[Against]:
+        """The explanation compared with each baseline."""
+        return self.compared_with_baselines()
+
     def compared_with_baselines(self, doubtful: bool = True, constant: str = "") -> list[Against]:
         """Compare the explanation with each baseline. If `doubtful` is False, predictions in doubt count as not having
         come true. `constant` is the fixed answer, if the run's other cases have a majority.
@@ -300,7 +394,7 @@ class AskView(View):
         missed = [] if doubtful else [bool(row.doubt) for row in self.answered()]
         return baselines.compared(expected, self.arms(), answers, self.rules, missed, constant)
 
-    @property
+    @cached_property
     def outcome(self) -> str:
         """The outcome. *answered* if visitors predict. Without predictions: failed, waiting, cut, thinking not
         shown, no explanation, not settled or unread. With predictions: *not judged*; *helped* (every baseline is
@@ -312,49 +406,51 @@ class AskView(View):
         stopped = self.starter is None and self.log.status == "failed"
         if stopped or any(drop.reason == "error" and not drop.item for drop in self.log.drops):
             return "failed"
-        if excludes(self.excluded, self.rules):
-            return self.excluded.reason if self.excluded else ""
+        if (excluded := self.excluded) is not None and excluded.rules in (None, self.rules):
+            return excluded.reason
         if self.starter is not None and self.explanation is None:
             return "no explanation"
         if "waiting" in outcomes or self.starter is None:
             return "waiting"
         if self.is_by_person and outcomes & {"answered", "cannot guess", *COUNTED}:
             return "answered"
-        if not outcomes & set(COUNTED):
+        if not self.judged:
             return "not settled" if "cannot guess" in outcomes else "unread"
         if self.rules == "paper":
-            return "kept" if not outcomes & set(MISLED) else "misled"
+            return "kept" if not self.misled() else "misled"
         return self.outcome_word
+
+    @cached_property
+    def judged(self) -> list[CounterfactualRow]:
+        """The rows that precision counts: those with a prediction that came true or did not."""
+        return [row for row in self.rows.values() if row.counts]
 
     def misled(self) -> list[CounterfactualRow]:
         """Return the rows whose prediction counts and did not come true."""
-        return [row for row in self.counted_rows() if row.outcome in MISLED]
+        return [row for row in self.judged if row.outcome in MISLED]
 
     def is_shared(self, row: CounterfactualRow) -> bool:
         """Whether a prediction did not come true that an arm without the explanation made too."""
         if self.spec is None or honest.goes_by_wording(self.spec.simulator) or row.outcome not in MISLED:
             return False
-        return row.simulation is not None and any(
-            one[self.rules] == row.simulation[self.rules] for one in row.controls.values()
-        )
+        return any(one[self.rules] == row.expected for one in row.controls.values())
 
     def misses(self, doubtful: bool = False) -> Misses:
         """Compare the predictions that did not come true with what the predictor's own error explains. Predictions in
         doubt are left out unless `doubtful`, and so are those that an arm got wrong in the same way.
         """
-        rows = [row for row in self.counted_rows() if row.outcome in COUNTED and (doubtful or not row.doubt)]
-        own = [row for row in rows if not self.is_shared(row)]
+        own = [row for row in self.judged if (doubtful or not row.doubt) and not self.is_shared(row)]
         missed = sum(row.outcome in MISLED for row in own)
         return baselines.misses(missed, len(own), honest.limit(self.spec.simulator if self.spec else "", self.exam))
 
-    @property
+    @cached_property
     def outcome_word(self) -> str:
         """What the predictions show about the explanation, in a word as in `outcome`. Requires that some
         predictions count.
         """
         if self.no_verdict_reason:
             return "not judged"
-        found = self.compared_with_baselines()
+        found = self.comparisons
         if baselines.helped(self.compared_with_baselines(doubtful=False)):
             return "helped"
         if self.misses().are_too_many:
@@ -387,35 +483,25 @@ class AskView(View):
         return [row for row in self.rows.values() if row.by("paper").outcome != row.by("repaired").outcome]
 
     def tested(self) -> list[tuple[str, str, str]]:
-        """Return text, expectation and answer of each row that was tested and that this parser reads as a question."""
-        return [
-            (row.counterfactual.text, row.simulation[self.rules], row.answer[self.rules])
-            for row in self.counted_rows()
-            if row.counterfactual and row.simulation and row.answer and row.is_question
-        ]
+        """Return text, expectation and answer of each row of `answered`."""
+        return [(row.text, row.expected, row.said) for row in self.answered()]
 
     def answered(self) -> list[CounterfactualRow]:
-        """Return the same rows as `tested`, whole."""
+        """Return the rows that were tested and that this parser reads as a question."""
         return [row for row in self.counted_rows() if row.is_question and row.simulation and row.answer]
 
     def in_arm(self, arm: Arm) -> tuple[list[str | None], list[str]]:
         """Return the expectations in one arm (None if missing) and the answers, for the rows of `answered`."""
         rows = self.answered()
         expected = [row.simulation if arm == "explanation" else row.controls.get(arm) for row in rows]
-        return [one[self.rules] if one else None for one in expected], [
-            row.answer[self.rules] for row in rows if row.answer
-        ]
+        return [one[self.rules] if one else None for one in expected], [row.said for row in rows]
 
     def reader_precision(self) -> Score:
         """Return the reader's own precision, over the rows that they guessed with the explanation visible and that were
         answered.
         """
-        both = [row for row in self.counted_rows() if row.read and row.answer and row.outcome != "dropped"]
-        return precision(
-            [row.read.repaired for row in both if row.read],
-            [row.answer.repaired for row in both if row.answer],
-            rules="repaired",
-        )
+        asked = [row for row in self.counted_rows() if row.answer and row.outcome != "dropped"]
+        return _came_true((row.read, row.answer) for row in asked)
 
     def to_guess(self, active: bool) -> list[CounterfactualRow]:
         """Return the rows for a reader to guess before the answers are shown; in a run that is over, only those that
@@ -428,60 +514,15 @@ class AskView(View):
         """Return the precision of reader and predictor over the same rows: those that count and that both would
         predict.
         """
-        both = [row for row in self.counted_rows() if row.counts and row.read and row.read.repaired != "unknown"]
-        answers = [row.answer.repaired for row in both if row.answer]
-        mine = precision([row.read.repaired for row in both if row.read], answers, rules="repaired")
-        theirs = precision([row.simulation.repaired for row in both if row.simulation], answers, rules="repaired")
-        return mine, theirs
+        both = [row for row in self.judged if row.read and row.read.repaired != "unknown"]
+        mine = _came_true((row.read, row.answer) for row in both)
+        return mine, _came_true((row.simulation, row.answer) for row in both)
 
 
-def view(log: CaseLog) -> AskView:
-    """Build the view of a case from its log. Never raises: whatever is missing or damaged in the journal is missing in
-    the view.
-    """
-    reader = RecordReader()
-    read = reader.read
-    spec = log.spec_as(AskSpec)
-    starter = reader.one_of(Explanation, log)
-    rows: dict[str, CounterfactualRow] = {}
-
-    def row(item: str) -> CounterfactualRow:
-        return rows.setdefault(item, CounterfactualRow(item))
-
-    for name, call in log.calls.items():
-        if call.asked.role in ("generator", "simulator", "answerer"):
-            row(call.asked.trial or call.asked.item).calls.append(name)
-    for item, counterfactual in reader.all_of(Counterfactual, log).items():
-        row(item).counterfactual = counterfactual
-    for item, simulation in reader.all_of(Simulation, log).items():
-        row(item).simulation = simulation
-    for item, simulation in reader.all_of(ArmSimulation, log).items():
-        row(item.partition("/")[0]).controls[simulation.arm] = simulation
-    for item, answer in reader.all_of(Answer, log).items():
-        row(item).answer = answer
-    for (_, item), guess in log.annotations("simulation").items():
-        row(item).guess = read(Simulation, guess)
-    for drop in log.drops:
-        if drop.item in rows:
-            rows[drop.item].drops.append(drop)
-    further = [(item.partition("/")[0], one) for item, one in reader.all_of(FurtherSimulation, log).items()]
-    other, exams = reader.one_of(OtherExplanation, log), reader.all_of(Examined, log)
-    exam = exams.get(PRIOR)
-    by_who = {one.simulator: one for one in exams.values()}
-    for item, _ in further:
-        row(item)
-    unread = reader.unread + (spec is None)
-    case = AskView(log, spec, starter, dict(sorted(rows.items())), other, exam, by_who, unread=unread)
-    for item, simulation in further:
-        if not case.predictor_disqualified(simulation.simulator, by_who.get(simulation.simulator)):
-            rows[item].further.append(simulation)
-    for one in case.rows.values():
-        one.unjudged, one.excluded = case.no_verdict_reason, case.excluded
-        if case.is_by_person:
-            one.by_person, one.simulation = True, one.read
-        writer = one.counterfactual.generator if one.counterfactual else None
-        one.writer_is_other = writer is not None and spec is not None and writer != spec.model
-    return case
+def _came_true(pairs: Iterable[tuple[Simulation | None, Answer | None]]) -> Score:
+    """Return how many of the guesses came true, by the updated parser; pairs that lack one of the two are left out."""
+    known = [(guess.repaired, answer.repaired) for guess, answer in pairs if guess and answer]
+    return precision([guess for guess, _ in known], [answer for _, answer in known], rules="repaired")
 
 
 def constant_guess(case: AskView) -> Score:

@@ -43,6 +43,15 @@ class Report(View):
         """Return the case's name in its scene; '' if it is that under which the case began."""
         return ""
 
+    @property
+    def is_by_person(self) -> bool:
+        """Whether visitors are the ones who predict."""
+        return False
+
+    def names_of_marks(self) -> Mapping[Mark, str]:
+        """Return what the marks are called in this case."""
+        return self.mark_words
+
     def method(self) -> str:
         """Return how the model was asked to explain itself."""
         return ""

@@ -21,8 +21,7 @@ from core.labs.ask.parse import Pair, text_of
 from core.labs.ask.questions import pairs, questions
 from core.labs.ask.records import Counterfactual, Examined
 from core.labs.ask.tasks import ONE, AskSpec, WrittenQuestion, calls, fewest, usual
-from core.labs.ask.view import AskView
-from core.labs.ask.words import METHODS
+from core.labs.ask.view import METHODS, AskView
 from core.labs.base.lab import Prerequisite
 from core.labs.base.qualification import QualificationSpec
 from core.labs.base.spec import knobs

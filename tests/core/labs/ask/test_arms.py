@@ -14,8 +14,8 @@ from scipy.stats import binomtest
 from core import statistics
 from core.__main__ import main
 from core.labs.ask import metrics, questions, world
+from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import CONTROL_ARMS, AskSpec, Starter, calls
-from core.labs.ask.view import view
 from core.text.shared_words import content_words
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
 from tests.support.plausible import Plausible
@@ -155,7 +155,7 @@ def test_of_several_questions_each_is_shown_the_explanation_of_the_next_on_anoth
         following = [*order[place + 1 :], *order[:place]]
         wanted = next(one for one in following if not content_words(one) & content_words(title))
         case = next(case for case, one in run.cases.items() if one.title == title)
-        other = view(run.case(case)).other
+        other = AskReport.of(run.case(case)).other
         assert other is not None and other.question == wanted
     explained = [call for case in run.cases for call in run.case(case).calls.values() if call.asked.role == "explainer"]
     made = [call for call in explained if call.answered and not call.answered.cached]

@@ -13,12 +13,11 @@ from core.labs.ask.lab import LAB, guessed
 from core.labs.ask.prompts import hashes
 from core.labs.ask.qualification import prerequisites
 from core.labs.ask.questions import CARDS, predicted_by_person, with_follow_ups
-from core.labs.ask.scene import scene
+from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import PERSON, AskSpec, calls
-from core.labs.ask.verdict import headline, sentences
-from core.labs.ask.view import AskView, view
 from core.package_data import table
 from core.report import scenes
+from core.report.scenes import scene_of
 from core.runs.context import recorded
 from core.text import embed
 from core.transcript import Transcript
@@ -38,14 +37,14 @@ def played(script: Any = reply, faults: dict[int, Fault] | None = None) -> Playe
         return play(predicted_by_person("stub/stub-model", **dict(ASKED)), stub_catalog(server, retries=0))
 
 
-def predicted(found: Played, guesses: dict[str, str], without: bool = False) -> AskView:
+def predicted(found: Played, guesses: dict[str, str], without: bool = False) -> AskReport:
     """The view of a visitor with these guesses."""
     run = Transcript()
     for event in found.events:
         run.apply(event)
     for item, value in guesses.items():
         run.apply_annotation(recorded("r", guessed(value, "ann", without), item, case=run.only, trial=item, by="ann"))
-    return view(run.case(run.only))
+    return AskReport.of(run.case(run.only))
 
 
 def drops(events: list[Event]) -> list[str]:
@@ -81,7 +80,7 @@ def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest
     assert {one.record for one in found.events if isinstance(one, Recorded)}.isdisjoint({"simulation", "examined"})
     assert found.view.outcome == "answered"
     assert (
-        headline(found.view) == "The model answered 4 follow-up questions. Read its reason, and predict what it said."
+        found.view.headline() == "The model answered 4 follow-up questions. Read its reason, and predict what it said."
     )
 
 
@@ -97,20 +96,20 @@ def test_what_a_visitor_predicts_is_theirs_and_proves_nothing() -> None:
     found = played()
     items = list(found.view.rows)
     mine = predicted(found, dict(zip(items, ("no", "no", "yes", "no"), strict=True)))
-    assert sentences(mine) == [
+    assert mine.sentences() == [
         "You predicted 3 of 4 with its reason.",
         "Guessing gets about 2 of 4, always answering no gets 4. 4 cards cannot show whether the reason helped you.",
     ]
     assert [row.outcome for row in mine.rows.values()] == [*["as expected"] * 2, "misled", "as expected"]
     assert mine.outcome == "answered", "what a visitor says is no verdict on the explanation"
-    shown = scene(mine)
+    shown = scene_of(LAB, mine)
     assert shown.verdict and shown.verdict.mark is None and shown.by_person
     assert [one.expects[0].who for one in shown.cards] == ["you"] * 4
     assert not [words for one in shown.cards for words in (one.doubt, one.reason) if words]
     assert shown.verdict.meaning.startswith("An explanation is useful") and "simulator" not in shown.verdict.meaning
     three = predicted(found, dict(zip(items, ("no", "no", "unknown", "no"), strict=True)))
-    assert sentences(three)[0] == "You predicted 3 of 3 with its reason."
-    assert "about 1 or 2 of 3" in sentences(three)[1]
+    assert three.sentences()[0] == "You predicted 3 of 3 with its reason."
+    assert "about 1 or 2 of 3" in three.sentences()[1]
 
 
 def test_nobody_else_s_scene_has_a_prediction() -> None:
@@ -141,8 +140,8 @@ def test_an_answer_that_fails_costs_one_card(script: Any, faults: dict[int, Faul
     found = played(script, faults)
     assert found.run.status == "completed" and set(drops(found.events)) == {reason}
     mine = predicted(found, dict.fromkeys(found.view.rows, "no"))
-    assert headline(mine) == f"You predicted {left} of {left} with its reason."
-    assert sum(card.reason != "" for card in scene(mine).cards) == 1
+    assert mine.headline() == f"You predicted {left} of {left} with its reason."
+    assert sum(card.reason != "" for card in scene_of(LAB, mine).cards) == 1
 
 
 @pytest.mark.parametrize(
@@ -156,7 +155,7 @@ def test_an_answer_that_fails_costs_one_card(script: Any, faults: dict[int, Faul
 )
 def test_a_run_without_cards_says_why(script: Any, faults: dict[int, Fault], status: str, words: str) -> None:
     found = played(script, faults)
-    assert found.run.status == status and words in headline(found.view)
+    assert found.run.status == status and words in found.view.headline()
 
 
 def test_a_visitor_predicts_alone() -> None:

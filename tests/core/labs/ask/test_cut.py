@@ -13,7 +13,6 @@ from core.events import ModelAnswer, OnText, Request, Usage
 from core.labs.ask.lab import LAB
 from core.labs.ask.qualification import TEST, AskExamSpec, judge
 from core.labs.ask.tasks import AskSpec
-from core.labs.ask.verdict import headline
 from core.models.catalog import Catalog
 from core.report import run_scene, scenes
 from core.runs.engine import RunIO, RunRequest, execute
@@ -86,7 +85,7 @@ def test_a_cut_explanation_excludes_the_case_and_asks_nothing_more() -> None:
     assert {call.asked.role for call in played.run.calls.values()} == {"explainer"}
     [drop] = [drop for drop in played.view.log.drops if not drop.item]
     assert (drop.reason, drop.rules, drop.detail) == ("cut", "repaired", f"its first answer was {NOTE}")
-    assert NOTE in headline(played.view) and played.run.cases[played.run.only].result is not None
+    assert NOTE in played.view.headline() and played.run.cases[played.run.only].result is not None
     score = played.run.score("precision", "repaired")
     assert score is not None and (score.value, score.of) == (None, 4)
 
@@ -207,7 +206,7 @@ def test_what_was_cut_and_what_would_help_stands_before_the_verdict(role: str, h
     calls = len(played.run.calls)
     told = [text for _, text in steps(scenes.of_case(LAB, played.run, played.run.only))]
     where = next(place for place, text in enumerate(told) if text.startswith(f"1 of {calls} answers was cut"))
-    assert helps in told[where] and told[where + 1] == headline(played.view)
+    assert helps in told[where] and told[where + 1] == played.view.headline()
     of_run = run_scene.of_run(LAB, played.run).verdict.caution
     assert of_run is not None and of_run.text == told[where]
     whole = run(lambda request, text: (text, False))

@@ -26,9 +26,9 @@ from core.labs.ask.qualification import (
     questions,
 )
 from core.labs.ask.records import Examined
+from core.labs.ask.report import AskReport
+from core.labs.ask.run_report import summary
 from core.labs.ask.tasks import AskSpec, calls
-from core.labs.ask.verdict import summary
-from core.labs.ask.view import AskView, view
 from core.models.replay import Replay
 from core.runs.driver import missing_prerequisites
 from core.server.jobs import JobRunner
@@ -282,11 +282,11 @@ def test_preferences_and_replays_have_no_exam() -> None:
     assert TEST.for_model("control/straight") is None and TEST.for_model(STUB) == AskExamSpec(model=STUB)
 
 
-def examinations(run: str) -> tuple[AskView, list[Recorded]]:
+def examinations(run: str) -> tuple[AskReport, list[Recorded]]:
     events = entry.jobs().events(run)
     state = transcript(events)
     found = [event for event in events if isinstance(event, Recorded) and event.record == "examined"]
-    return view(state.case(state.only)), found
+    return AskReport.of(state.case(state.only)), found
 
 
 def started(**changes: Any) -> str:
@@ -375,7 +375,7 @@ def test_who_passed_is_not_doubted(stub: Callable[..., StubServer]) -> None:
     assert case.exam is not None and case.exam.passed and "No verdict" not in "".join(entry_sentences(case))
 
 
-def entry_sentences(case: AskView) -> list[str]:
+def entry_sentences(case: AskReport) -> list[str]:
     return list(entry.labs()["simulatability"].verdict(case))
 
 
@@ -450,7 +450,7 @@ def test_each_of_many_questions_says_what_it_stood_on(stub: Callable[..., StubSe
     state = transcript(entry.jobs().events(run))
     assert len(state.cases) == 2
     for case in state.cases:
-        shown = view(state.case(case))
+        shown = AskReport.of(state.case(case))
         assert shown.exam is not None and shown.exam.right == 4
         assert entry_sentences(shown)[0].startswith("No verdict: stub-model made the predictions, and it failed")
 

@@ -18,7 +18,6 @@ from core.labs.ask.lab import LAB
 from core.labs.ask.qualification import TEST, AskExamSpec
 from core.labs.ask.tables import otherwise
 from core.labs.ask.tasks import AskSpec
-from core.labs.ask.verdict import notes
 from core.models import local
 from core.parsers import fields
 from core.report.case_html import html, of_run
@@ -91,7 +90,7 @@ def test_each_role_is_asked_for_its_fields_and_nothing_is_guessed() -> None:
     assert starter.explanation.repaired == "All birds fly. Some say that the answer is no. So the answer is yes."
     assert outcomes(one) == ["as expected", "as expected", "misled"]
     assert all(row.counterfactual and row.counterfactual.foretold == "yes" for row in one.view.counted_rows())
-    assert notes(one.view)[-1] == fields.OTHER_MEASURE
+    assert one.view.caveats()[-1] == fields.OTHER_MEASURE
 
 
 def test_paper_rules_read_no_such_answer_and_have_no_figure() -> None:
@@ -156,7 +155,7 @@ def test_one_answer_that_is_cut_off_is_prose_and_the_others_are_not() -> None:
 
     one, _ = played(reply)
     assert [event.role for event in answers(one) if event.as_prose] == ["answerer"]
-    assert notes(one.view)[-1] == "1 of them came as prose and was read as prose."
+    assert one.view.caveats()[-1] == "1 of them came as prose and was read as prose."
 
 
 @pytest.mark.parametrize(

@@ -20,9 +20,8 @@ from core.labs.ask.controls import expected_precision
 from core.labs.ask.lab import LAB
 from core.labs.ask.prompts import PromptPackError, read_pack
 from core.labs.ask.records import Counterfactual, Examined, Simulation
+from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import AskSpec, draws_of
-from core.labs.ask.verdict import headline
-from core.labs.ask.view import AskView, view
 from core.labs.base.lab import Prerequisite
 from core.models import local
 from core.models.catalog import Catalog
@@ -38,7 +37,7 @@ class Played(NamedTuple):
     """A run with its first case in the form in which it is shown."""
 
     run: Transcript
-    view: AskView
+    view: AskReport
     events: list[Event]
 
 
@@ -74,7 +73,7 @@ def play(
     asyncio.run(execute(going, RunIO(resolve, events.append, stand_on=None if history else known)))
     kept = [event for event in events if event.kind != "token"]
     run = transcript(kept)
-    return Played(run, view(run.case(run.only)), kept)
+    return Played(run, AskReport.of(run.case(run.only)), kept)
 
 
 def stub_catalog(server: StubServer, **changes: object) -> Catalog:
@@ -110,7 +109,7 @@ def test_fickle_is_betrayed_by_the_birds_that_cannot_fly() -> None:
     run, view, _ = play(AskSpec(question="Can a penguin fly?", model="control/fickle"))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is not None and score.value < 1
-    assert "misled you" in headline(view)
+    assert "misled you" in view.headline()
 
 
 def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
@@ -120,7 +119,7 @@ def test_vague_leaves_everything_undefined_and_nothing_in_error() -> None:
             score = run.score(metric, rules)
             assert score is not None and score.value is None and score.n == 0 and score.of == 10
     assert {row.outcome for row in view.counted_rows()} <= {"cannot guess", "dropped"}
-    assert "explains nothing" in headline(view)
+    assert "explains nothing" in view.headline()
 
 
 def test_the_lab_runs_on_controls_in_under_a_second() -> None:
@@ -147,8 +146,8 @@ def test_calls_that_fail_are_no_verdict_on_the_explanation() -> None:
         run, view, _ = play(stub_spec(), stub_catalog(server))
     score = run.score("precision", "repaired")
     assert score is not None and score.value is None
-    assert "none of the 6 new questions could be written, asked and read" in headline(view)
-    assert "explains nothing" not in headline(view)
+    assert "none of the 6 new questions could be written, asked and read" in view.headline()
+    assert "explains nothing" not in view.headline()
 
 
 def test_two_generators_take_turns_and_repeat_nothing() -> None:
@@ -265,12 +264,12 @@ def test_the_readers_precision_is_about_the_drawn_rows_alone() -> None:
     assert (only_by_hand.value, only_by_hand.n, only_by_hand.of) == (None, 0, 0)
 
 
-def heard(events: list[Event], said: list[Event]) -> AskView:
+def heard(events: list[Event], said: list[Event]) -> AskReport:
     """The case with a person's comments, from a journal of their own."""
     state = transcript(events)
     for event in said:
         state.apply_annotation(event)
-    return view(state.case(state.only))
+    return AskReport.of(state.case(state.only))
 
 
 def test_a_server_with_faults_loses_nothing_and_every_reason_is_reported() -> None:
@@ -443,7 +442,7 @@ def test_a_run_with_the_real_local_model_is_whole(others: str) -> None:
     assert len(answered) >= 2 and all(event.text and event.usage.completion_tokens for event in answered)
     score = run.score("precision", "repaired")
     assert score is not None and score.of == 1
-    assert headline(view)
+    assert view.headline()
 
 
 def test_what_is_recorded_names_the_calls_that_made_it() -> None:
@@ -462,7 +461,7 @@ def test_several_questions_are_several_cases_and_the_figures_their_means(tmp_pat
     spec = AskSpec(dataset="strategyqa", path=str(tmp_path), model="control/fickle", counterfactuals=4)
     run, _, events = play(spec)
     assert run.status == "completed" and sorted(run.cases) == ["q-0", "q-1", "q-2"]
-    views = {case: view(run.case(case)) for case in run.cases}
+    views = {case: AskReport.of(run.case(case)) for case in run.cases}
     assert {one.title for one in views.values()} == set(questions)
     assert {one.starter.gold for one in views.values() if one.starter} == {"yes", "no"}
     own = {score.case: score.value for score in run.scores if score.metric == "precision" and score.rules == "paper"}

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from core.labs.ask.run_report import summary
 from core.labs.ask.tasks import AskSpec, calls
 from core.labs.ask.trial import claims, invented_premises
-from core.labs.ask.verdict import colour, sentences, summary
 from tests.core.labs.ask.test_measure import Played, play, stub_catalog, stub_spec
+from tests.core.labs.ask.test_verdict_is_true import colour
 from tests.support.stub_server import StubServer
 
 SAID = "Can a penguin fly? Birds can fly. A penguin is a bird. So the answer is yes."
@@ -108,7 +109,7 @@ def test_a_made_up_premise_is_journaled_and_in_doubt() -> None:
     assert rows and all("takes it to speak of" in row.doubt for row in rows)
     recorded = [event for event in played.events if event.kind == "recorded" and event.record == "simulation"]
     assert any(event.data.get("made_up") for event in recorded)
-    assert any("in doubt" in one for one in sentences(played.view))
+    assert any("in doubt" in one for one in played.view.sentences())
 
 
 def test_another_writer_who_foretold_otherwise_puts_it_in_doubt() -> None:
@@ -144,8 +145,9 @@ def test_a_further_predictor_that_has_not_passed_judges_nothing(sat: tuple[int, 
     outcomes = {row.outcome for row in alike.view.counted_rows() if row.simulation}
     assert outcomes == {"misled"}, "and are no second voice in what is unanimous"
     for played in (differing, alike):
-        said = [one for one in sentences(played.view) if one.startswith("other-model predicts here too")]
-        assert len(said) == 1 and why in said[0] and not any("both predictors" in one for one in sentences(played.view))
+        sentences = played.view.sentences()
+        said = [one for one in sentences if one.startswith("other-model predicts here too")]
+        assert len(said) == 1 and why in said[0] and not any("both predictors" in one for one in sentences)
     assert ("Failed the qualification test" in summary(alike.run)) is (len(sat) == 2)
 
 

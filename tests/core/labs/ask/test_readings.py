@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from core.labs.ask.lab import LAB, _of_votes, readings
+from core.labs.ask.lab import LAB
 from core.labs.ask.records import Simulation
+from core.labs.ask.report import votes_read
 from core.labs.ask.tasks import AskSpec
 from core.report import evidence
 from core.transcript import transcript
@@ -14,8 +15,8 @@ from tests.core.labs.ask.test_scene import asked
 def test_a_card_leads_to_its_prompts_raw_answers_and_readings() -> None:
     case = asked(counterfactuals=2)
     behind = evidence.of_case(LAB, transcript(case.events), "question").calls
-    emu = LAB.scene(case.view).cards[1] if LAB.scene else None
-    assert emu is not None and emu.parts[0].text == "Can an emu fly?"
+    emu = list(case.view.cards())[1]
+    assert emu.parts[0].text == "Can an emu fly?"
     by_role = {behind[call].role: {part.label: part.text for part in behind[call].parts} for call in emu.calls}
     said, wrote = by_role["answerer"], by_role["generator"]
     assert said["Raw answer"] == "An emu cannot fly. So the answer is no."
@@ -29,7 +30,7 @@ def test_a_card_leads_to_its_prompts_raw_answers_and_readings() -> None:
 
 def test_each_vote_is_read_by_itself_and_so_is_what_stands_in_for_the_explanation() -> None:
     case = asked(counterfactuals=2, votes=3, arms=("none", "swapped", "question_only"))
-    found, calls = readings(case.view), case.view.log.calls
+    found, calls = case.view.readings(), case.view.log.calls
     row = case.view.rows["cf-01"]
     assert row.simulation is not None and len(row.simulation.calls) == 3
     for call, vote in zip(row.simulation.calls, row.simulation.votes, strict=True):
@@ -43,7 +44,7 @@ def test_each_vote_is_read_by_itself_and_so_is_what_stands_in_for_the_explanatio
 def test_what_gave_no_question_says_so_and_two_responses_have_a_name() -> None:
     case = asked(counterfactuals=6)
     repeat = next(row for row in case.view.rows.values() if row.counterfactual is None)
-    assert not any(call in readings(case.view) for call in repeat.calls), "it was read; it is a repeat"
+    assert not any(call in case.view.readings() for call in repeat.calls), "it was read; it is a repeat"
     pair = play(
         AskSpec(
             task="shp", context="My bread is flat.", response_1="Let it rise 2 hours.", response_2="Baking is an art.",
@@ -51,7 +52,7 @@ def test_what_gave_no_question_says_so_and_two_responses_have_a_name() -> None:
         )
     )  # fmt: skip
     assert pair.view.starter is not None
-    assert readings(pair.view)[pair.view.starter.call]["repaired"].startswith("response ")
+    assert pair.view.readings()[pair.view.starter.call]["repaired"].startswith("response ")
 
 
 def test_a_vote_that_one_set_of_rules_did_not_read_has_a_reading_by_the_other() -> None:
@@ -59,8 +60,10 @@ def test_a_vote_that_one_set_of_rules_did_not_read_has_a_reading_by_the_other() 
         simulator="m", calls=("a", "b", "c"), votes=("yes", "no", "yes"), votes_paper=("no", "yes"), paper="no",
         repaired="yes",
     )  # fmt: skip
-    assert list(_of_votes(votes)) == [
+    assert list(votes_read(votes).items()) == [
         ("a", {"paper": "no", "repaired": "yes"}), ("b", {"paper": "yes", "repaired": "no"}), ("c", {"repaired": "yes"})
     ]  # fmt: skip
     alone = votes.model_copy(update={"calls": ("a",), "votes": ("yes",), "votes_paper": ("yes",)})
-    assert list(_of_votes(alone)) == [("a", {"paper": "no", "repaired": "yes"})], "of one vote what was expected"
+    assert list(votes_read(alone).items()) == [("a", {"paper": "no", "repaired": "yes"})], (
+        "of one vote what was expected"
+    )

@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 
 from core import home, journal
 from core.events import Event
-from core.labs.ask.cards import cards
 from core.labs.ask.lab import LAB
 from core.labs.ask.records import Simulation
-from core.labs.ask.scene import scene
+from core.labs.ask.report import MARK_WORDS, AskReport
 from core.labs.ask.tasks import AskSpec, WrittenQuestion
-from core.labs.ask.verdict import colour, sentences
-from core.labs.ask.view import AskView, view
-from core.labs.ask.words import MARK_WORDS
+from core.report.scenes import scene_of
 from core.runs.context import recorded
 from core.scene import MOST_SCREENS, Card, Part, Scene, screens, steps
 from core.text.shared_words import content_words
@@ -48,7 +45,12 @@ def asked(robot: str = "fickle", **changes: Any) -> Played:
 def of(events: Sequence[Event]) -> Scene:
     """The scene of the first case of these events."""
     run = transcript(events)
-    return scene(view(run.case(run.only)))
+    return scene(AskReport.of(run.case(run.only)))
+
+
+def scene(case: AskReport) -> Scene:
+    """What the case's report tells."""
+    return scene_of(LAB, case)
 
 
 def recording(name: str) -> list[Event]:
@@ -73,7 +75,7 @@ def test_a_pair_is_shown_before_and_after_it_is_answered() -> None:
     for shown in (of(pair.events[:begun]), of(pair.events)):
         assert [response in " ".join(part.text for part in shown.parts) for response in responses] == [True, True]
     assert of(pair.events[:begun]).claim is None and of(pair.events).claim is not None
-    played = [one.card for one in cards(pair.view, scene(pair.view), 0)]
+    played = [one.card for one in pair.view.playable(scene(pair.view), 0)]
     assert played and not any("more helpful" in card.text or not card.text for card in played), (
         "its verdict stands above"
     )
@@ -81,7 +83,7 @@ def test_a_pair_is_shown_before_and_after_it_is_answered() -> None:
 
 def test_nothing_is_an_empty_scene() -> None:
     none = of([])
-    assert none == Scene(lab=LAB.name, question=LAB.question, one="question", words=MARK_WORDS)
+    assert none == Scene(lab=LAB.title, question=LAB.question, one="question", words=MARK_WORDS)
     begun = of(asked().events[:1])
     assert (begun.title, begun.claim, begun.cards, begun.verdict) == (PENGUIN, None, (), None)
     assert begun.parts == (Part(text=PENGUIN),) and begun.method == "Reason, then answer"
@@ -183,7 +185,7 @@ def test_every_outcome(outcome: str) -> None:
     assert case.outcome == outcome and shown.verdict is not None
     assert shown.verdict.mark == LAB.means(outcome) == mark
     assert not counts or Counter(marks(shown)) == counts
-    assert shown.verdict.headline.text == sentences(case)[0].replace("*", "")
+    assert shown.verdict.headline.text == case.sentences()[0].replace("*", "")
     is_told = outcome in ("helped", "misled")
     assert bool(shown.verdict.words) is is_told and shown.verdict.meaning
     assert bool(shown.verdict.bars) is (is_told or outcome in ("too few", "told nothing", "in doubt"))
@@ -297,7 +299,7 @@ def many(events: Sequence[Event], times: int) -> list[Event]:
 # Statements
 
 
-def hold(shown: Scene, case: AskView) -> None:
+def hold(shown: Scene, case: AskReport) -> None:
     """Raises AssertionError if the scene says something about the case that is not true."""
     assert Scene.model_validate_json(shown.model_dump_json()) == shown
     for part in texts(shown):
@@ -314,9 +316,9 @@ def hold(shown: Scene, case: AskView) -> None:
     if shown.verdict is None:
         return
     assert shown.verdict.mark == LAB.means(case.outcome)
-    assert {"kept": "green", "broken": "red"}.get(str(shown.verdict.mark), "") == colour(case)
-    assert [part.text for part in (shown.verdict.headline, *shown.verdict.more)][: len(sentences(case))] == [
-        sentence.replace("*", "") for sentence in sentences(case)
+    assert {"kept": "green", "broken": "red"}.get(str(shown.verdict.mark), "") == recount.colour(case)
+    assert [part.text for part in (shown.verdict.headline, *shown.verdict.more)][: len(case.sentences())] == [
+        sentence.replace("*", "") for sentence in case.sentences()
     ]
     came = {part.text for card in shown.cards if card.mark == shown.verdict.mark for part in card.parts}
     assert set(re.findall("“([^”]*)”", shown.verdict.words.partition("Then it said")[2])) <= came
@@ -341,7 +343,7 @@ def hold_card(card: Card) -> None:
     )
 
 
-def hold_bars(shown: Scene, case: AskView) -> None:
+def hold_bars(shown: Scene, case: AskReport) -> None:
     """Compare the bars with the cards, and the baselines with what was recorded."""
     assert shown.verdict is not None
     judged = [card for card in shown.cards if not card.by_hand and card.mark in ("kept", "broken", "in doubt")]
@@ -392,16 +394,16 @@ def test_words_in_common_are_marked_where_they_stand(explained: str, text: str, 
     item, row = next(iter(case.rows.items()))
     assert row.counterfactual is not None
     news = recount.CounterfactualRow(item, row.counterfactual.model_copy(update={"text": text + more}))  # type: ignore[attr-defined]
-    (part,) = scene(AskView(case.log, case.spec, starter, {item: news})).cards[0].parts
+    (part,) = scene(AskReport(case.log, case.spec, starter, {item: news})).cards[0].parts
     assert part.text == text + more and all(span.mark == "shared" for span in part.spans)
     found = {one for span in part.spans for one in content_words(part.text[span.start : span.end])}
     assert found == content_words(explained + more) & content_words(part.text)
 
 
-_once: list[AskView] = []
+_once: list[AskReport] = []
 
 
-def asked_once() -> AskView:
+def asked_once() -> AskReport:
     if not _once:
         _once.append(asked().view)
     return _once[0]
@@ -462,14 +464,14 @@ def test_a_damaged_run_makes_a_scene(data: st.DataObject) -> None:
         if place not in gone
     ]
     run = transcript(events)
-    case = view(run.case(run.only))
+    case = AskReport.of(run.case(run.only))
     hold(scene(case), case)
 
 
 @pytest.mark.parametrize("name", ["9b67fef3d6aca53b", "05cee7947e1eb2ce", "da7b61b3932dc846", "4ab42ea945d4f827"])
 def test_a_recording_is_told_in_its_own_words(name: str) -> None:
     run = transcript(recording(name))
-    case = view(run.case(run.only))
+    case = AskReport.of(run.case(run.only))
     shown = scene(case)
     hold(shown, case)
     assert shown.verdict is not None and shown.verdict.mark == "in doubt", "each mistake was made without it too"
@@ -486,5 +488,5 @@ def test_each_of_several_questions_has_its_verdict_once_it_is_measured() -> None
     played = asked(question="", dataset="world", limit=3, counterfactuals=2)
     assert len(played.run.cases) == 3
     for case in played.run.cases:
-        shown = scene(view(played.run.case(case)))
+        shown = scene(AskReport.of(played.run.case(case)))
         assert shown.title == played.run.cases[case].title and shown.verdict is not None

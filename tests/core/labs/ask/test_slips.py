@@ -15,7 +15,6 @@ from core.labs.ask.honest import HONEST, Lettered
 from core.labs.ask.qualification import needed
 from core.labs.ask.records import Examined
 from core.labs.ask.tasks import SINGLE, AskSpec, recognised
-from core.labs.ask.verdict import headline
 from core.statistics import most_errors, tail_of_binomial
 from tests.core.labs.ask.test_measure import Played, play
 
@@ -113,7 +112,7 @@ def test_the_placebo_has_to_be_asked() -> None:
     spec = AskSpec(question=STARTERS[0], model=robot.id, arms=("none", "question_only"), counterfactuals=SINGLE)
     view = play(spec, Robot(robot)).view  # type: ignore[arg-type]
     assert baselines.beats_all(view.compared_with_baselines()) and view.outcome == "not shown"
-    assert "was not tried" in headline(view)
+    assert "was not tried" in view.headline()
     over = view.log.score("gain_over_best", "repaired")
     assert over is not None and not over.detail["helped"] and (over.low or 0) > 0
 

@@ -9,7 +9,6 @@ import pytest
 from core.events import ModelAnswer, OnText, Request, Thinking
 from core.labs.ask.lab import LAB
 from core.labs.ask.tasks import AskSpec
-from core.labs.ask.verdict import headline
 from core.models.catalog import Catalog
 from core.report import scenes
 from tests.core.labs.ask.test_measure import Played, play
@@ -86,6 +85,6 @@ def test_thinking_that_is_not_shown_whole_excludes_the_case(thinking: Thinking |
     assert {request.role for request in model.seen} == {"explainer"}
     for rules in ("paper", "repaired"):
         assert played.view.by(rules).outcome == "thinking not shown"
-    assert why in headline(played.view) and LAB.means("thinking not shown") == "set aside"
+    assert why in played.view.headline() and LAB.means("thinking not shown") == "set aside"
     [drop] = played.view.log.drops
     assert (drop.item, drop.reason, drop.rules) == ("", "thinking not shown", None)

@@ -15,6 +15,7 @@ import pytest
 from scipy.stats import beta, binom, binomtest
 
 from core.events import Dropped, Rules, Started
+from core.labs.ask.lab import LAB
 from core.labs.ask.records import (
     Answer,
     ArmSimulation,
@@ -24,19 +25,25 @@ from core.labs.ask.records import (
     FurtherSimulation,
     Simulation,
 )
-from core.labs.ask.scene import scene
+from core.labs.ask.report import AskReport
 from core.labs.ask.tasks import AskSpec
-from core.labs.ask.verdict import colour, headline, sentences
-from core.labs.ask.view import AskView, CounterfactualRow
+from core.labs.ask.view import CounterfactualRow
+from core.report.scenes import scene_of
 from core.scene import steps
 from core.transcript import CaseLog, Place
 from tests.support.chance import tenth
+
+
+def colour(view: AskReport) -> str:
+    """Green if the explanation helped and red if it misled, however the predictions in doubt are counted."""
+    return {"helped": "green", "misled": "red"}.get(view.outcome, "")
+
 
 GUESSES = ("yes", "no", "unknown", "neither")
 SAID = ("yes", "no", "neither")
 
 
-def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
+def drawn(chance: random.Random, is_plain: bool = False) -> AskReport:
     """A random but possible run: any mixture of rows, at any stage, stopped in any way, with any predictor. If it
     `is_plain`, little is excluded or in doubt, and any share of predictions fails: many of these get a colour.
     """
@@ -104,13 +111,13 @@ def drawn(chance: random.Random, is_plain: bool = False) -> AskView:
     elif several:
         for row in rows.values():
             row.further.clear()
-    case = AskView(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam, exams=exams)
+    case = AskReport(log, spec, starter if rows or chance.random() < 0.7 else None, rows, exam=exam, exams=exams)
     for row in rows.values():
         row.unjudged = case.no_verdict_reason
     return case
 
 
-def counted(view: AskView, rules: Rules) -> Counter[str]:
+def counted(view: AskReport, rules: Rules) -> Counter[str]:
     """How the rows ended, from the records alone."""
     ends: Counter[str] = Counter()
     for row in view.rows.values():
@@ -144,7 +151,7 @@ class Judged(NamedTuple):
     arms: dict[str, str]
 
 
-def judged_rows(view: AskView, rules: Rules) -> list[Judged]:
+def judged_rows(view: AskReport, rules: Rules) -> list[Judged]:
     judged = []
     for row in view.rows.values():
         one = row.counterfactual
@@ -205,7 +212,7 @@ def beaten(found: dict[str, tuple[int, int, int, float]]) -> bool:
     return "swapped" in found and all(p < 0.05 for *_, p in found.values())
 
 
-def too_many(view: AskView, rows: Sequence[Judged]) -> bool:
+def too_many(view: AskReport, rows: Sequence[Judged]) -> bool:
     """Whether more predictions failed than the predictor's test allows, among those that no arm got wrong in the same
     way.
     """
@@ -218,7 +225,7 @@ def too_many(view: AskView, rows: Sequence[Judged]) -> bool:
     return bool(binom.sf(missed - 1, len(own), limit) < 0.05)
 
 
-def holds(sentence: str, view: AskView, rules: Rules) -> bool:
+def holds(sentence: str, view: AskReport, rules: Rules) -> bool:
     """Whether the sentence is true of the run. Raises AssertionError for a sentence that is not known here."""
     ends = counted(view, rules)
     rows = judged_rows(view, rules)
@@ -352,10 +359,10 @@ def test_what_is_said_of_a_run_is_so(rules: Rules) -> None:
     shown: Counter[str] = Counter()
     for seed in range(tenth(4000)):
         view = drawn(random.Random(seed))
-        for sentence in sentences(view.by(rules)):
+        for sentence in view.by(rules).sentences():
             assert holds(sentence, view, rules), (seed, sentence, counted(view, rules), judged_rows(view, rules))
             shown[re.sub(r"\d+|\([^)]*\)|; .*", "N", sentence)] += 1
-        assert all(line for _, line in steps(scene(view)))
+        assert all(line for _, line in steps(scene_of(LAB, view)))
     assert len(shown) >= 30, "the draws reach every kind of sentence"
 
 
@@ -383,6 +390,6 @@ def test_a_colour_holds_whichever_way_doubts_are_counted() -> None:
 
 def test_the_check_would_notice_a_false_sentence() -> None:
     views = [drawn(random.Random(seed)) for seed in range(400)]
-    told = [(headline(view), view) for view in views]
+    told = [(view.headline(), view) for view in views]
     wrong = sum(not holds(sentence, other, "repaired") for (sentence, _), other in zip(told, views[1:], strict=False))
     assert wrong > 300
