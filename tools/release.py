@@ -103,8 +103,8 @@ def check_sums(folder: Path) -> None:
 
 
 def check_bill(bill: str, packages: set[tuple[str, str, str]], of: str) -> None:
-    """Raises ReleaseError if the text is no valid CycloneDX, is about another version, or lists other packages, versions
-    or digests than those.
+    """Raises ReleaseError if the text is no valid CycloneDX, is about another version, or lists other packages,
+    versions or digests than those.
     """
     from cyclonedx.schema import SchemaVersion
     from cyclonedx.validation.json import JsonStrictValidator
