@@ -145,7 +145,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
     assert not row.is_lucky and "With as many random words masked it could not tell in 0 of 3 draws." in row.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 1
-    assert LAB.summary(played.run) == LAB.verdict(row)[0] == row.headline()
+    assert LAB.summary(played.run) == row.sentences()[0] == row.headline()
 
 
 def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
