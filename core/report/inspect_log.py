@@ -10,6 +10,8 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from ..labs.base.cases import View
 from ..labs.base.lab import Lab
 from ..rulesets import RULES
@@ -42,7 +44,10 @@ def write(target: BinaryIO, runs: Iterable[tuple[Lab, Transcript]]) -> int:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=str)
+    except PydanticSerializationError:  # half of a surrogate pair, as a model may write it
+        return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
 def _header(runs: list[Transcript], samples: list[dict[str, Any]]) -> dict[str, Any]:
@@ -167,6 +172,6 @@ def _scores(lab: Lab, view: View, log: CaseLog, result: Mapping[str, Any]) -> It
         for metric in lab.metrics:
             if (score := log.score(metric.name, rules)) is not None:
                 value = math.nan if score.value is None else score.value
-                detail = score.model_dump(mode="json", include=set(_FIGURE[1:]))
-                shown = {"value": value, "explanation": metric.title, "metadata": detail, "history": []}
+                about = {name: getattr(score, name) for name in _FIGURE[1:]}
+                shown = {"value": value, "explanation": metric.title, "metadata": about, "history": []}
                 yield f"{metric.name}.{rules}", shown
