@@ -14,9 +14,8 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from ..labs.base.cases import View
 from ..labs.base.lab import Lab
-from ..labs.base.report import Report
 from ..rulesets import RULES
-from ..scene import Claim, Part, Scene
+from ..scene import Claim, Part
 from ..transcript import Call, CaseLog, Transcript
 
 _LEVEL = 1
@@ -97,9 +96,8 @@ _FIGURE = ("value", "low", "high", "n", "of", "detail")
 def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     log = run.case(case)
     view = lab.view(log)
-    # Cards and verdict take most of the time of a scene, and a log has none.
-    told: Any = view if isinstance(view, Report) else lab.scene(view)
-    heading, parts, claim = _told(told) if told is not None else ("", (), Claim())
+    # The whole scene is not made: cards and verdict take most of the time, and a log has none.
+    heading, parts, claim = view.heading(), tuple(view.asked()), view.claim() or Claim()
     begun = run.cases[case]
     model = str(log.spec.get("model") or "none/none")
     failed = [drop.detail for drop in log.drops if not drop.item and drop.reason == "error"]
@@ -129,13 +127,6 @@ def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     if failed:
         sample["error"] = {"message": failed[0], "traceback": "", "traceback_ansi": ""}
     return sample
-
-
-def _told(told: Report | Scene) -> tuple[str, Sequence[Part], Claim]:
-    """Return the title of a case, what the model was asked, and what it explained."""
-    if isinstance(told, Scene):
-        return told.title, told.parts, told.claim or Claim()
-    return told.heading(), tuple(told.asked()), told.claim() or Claim()
 
 
 def _asked(heading: str, parts: Sequence[Part]) -> str:
