@@ -217,8 +217,7 @@ class AskLab(Lab):
     records = RECORDS
     supporting_records = (OtherExplanation, Examined)
     metrics = tuple(METRICS.values())
-    outcomes = AskReport.outcomes
-    words = AskReport.words
+    report = AskReport
     listing = Listing(
         gold=(Explanation, "gold"),
         takes_explanations=True,
@@ -237,6 +236,7 @@ class AskLab(Lab):
             Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
             Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
         ),
+        annotations=annotation.TASKS,
         pictures=PICTURES,
     )
     run_summary = IN_RUNS
@@ -250,11 +250,9 @@ class AskLab(Lab):
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(guess_record=guessed)
-    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(AskReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)

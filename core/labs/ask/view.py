@@ -116,7 +116,7 @@ class CounterfactualRow:
 
     def by(self, rules: Rules) -> CounterfactualRow:
         """Return the same draw as that parser read it."""
-        return replace(self, rules=rules)
+        return self if rules == self.rules else replace(self, rules=rules)
 
     @property
     def read(self) -> Simulation | None:
@@ -188,13 +188,14 @@ class CounterfactualRow:
     @property
     def reading(self) -> Reading:
         """The row as the reading of a trial."""
-        drop = self.dropped
+        drop, outcome = self.dropped, self.outcome
+        counts = not self.by_hand and outcome in COUNTED
         return Reading(
             expected=self.expected or None,
             observed=self.said or None,
-            outcome=self.outcome,
-            counts=self.counts,
-            doubt=(self.unjudged or self.doubt) if self.counts and self.rules == "repaired" else "",
+            outcome=outcome,
+            counts=counts,
+            doubt=(self.unjudged or self.doubt) if counts and self.rules == "repaired" else "",
             reason="added by hand" if self.by_hand else drop.reason if drop else "",
         )
 
@@ -253,7 +254,9 @@ class AskView(View):
         rows: dict[str, CounterfactualRow] = {}
 
         def row(item: str) -> CounterfactualRow:
-            return rows.setdefault(item, CounterfactualRow(item))
+            if item not in rows:
+                rows[item] = CounterfactualRow(item)
+            return rows[item]
 
         for name, call in log.calls.items():
             if call.asked.role in ("generator", "simulator", "answerer"):
