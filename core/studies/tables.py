@@ -27,7 +27,7 @@ from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
 from .plan import EXTRA, Planned, Study, TableOf
-from .table_cells import BLANK, Row, cells, label, origins, with_origins
+from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -268,8 +268,10 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         others |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view.by(other_rules))}
         begun = any(scores.values())
         for metric, score in scores.items():
+            encoder = str(score.detail.get("encoder", "")) if score else ""
             yield {
                 **about,
+                **({"encoder": encoder, "by_encoder": encoder} if encoder else {}),
                 **{"applies": score is not None or not begun},
                 **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
@@ -383,7 +385,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
             row_of = [axis for axis in by if axis in table.rows]
             column_of = [axis for axis in by if axis in table.columns]
             made = cells(chosen, row_of, column_of, title, metric)
-            called = f"{table.title or lab.title}: {title}"
+            called = ", ".join(filter(None, (f"{table.title or lab.title}: {title}", other_encoders(chosen))))
             rows += [{**cell, "table": called} for cell in made]
             if len(made) > 1:
                 beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title, metric.kind)

@@ -264,10 +264,12 @@ class AskLab(Lab):
 
     def check(self, spec: AskSpec) -> None:
         """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,
-        BadInputError if a robot knows nothing about it.
+        BadInputError if a robot knows nothing about it or the sentence encoder that it names is not installed.
         """
         if spec.prompts and not is_paper(spec.prompts):
             prompts.read_pack(spec.prompts)
+        if spec.encoder != embed.AUTO and (missing := embed.missing(spec.encoder)):
+            raise BadInputError(missing, "Or choose another sentence encoder, or none.")
         super().check(spec)
 
     def advance_note(self, spec: AskSpec) -> str:
@@ -286,7 +288,7 @@ class AskLab(Lab):
         run is over sooner, so the stemmer is loaded only when a prediction needs it.
         """
         if not spec.given:
-            embed.start()
+            embed.start(spec.encoder)
         if not spec.is_by_person and not is_free(spec.simulator):
             stem("")
 

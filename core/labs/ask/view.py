@@ -17,6 +17,7 @@ from ...rulesets import RULES
 from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
+from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial, View
 from ..base.declared import Metric, declared, words_of
@@ -603,7 +604,8 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             tested = one.tested()
             counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
             texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            return metrics.generality(texts, similarity=similarity, rules=one.rules).over(one.planned_draws())
+            encoder = one.spec.encoder if one.spec else AUTO
+            return metrics.generality(texts, similarity, one.rules, encoder).over(one.planned_draws())
 
         return of_one
 
