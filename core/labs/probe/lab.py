@@ -187,11 +187,12 @@ class ProbeLab(Lab):
         Truth,
     )
     metrics = METRICS
-    outcomes = ProbeReport.outcomes
+    report = ProbeReport
     listing = Listing(
         method_field="interpreter",
         judged=Judged("the function was found", one="function", nameless=NAMELESS),
         judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
+        annotations=annotation.TASKS,
         pictures=PICTURES,
     )
     run_summary = RunSummary(case_noun="function")
@@ -206,10 +207,8 @@ class ProbeLab(Lab):
     )
     command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
     drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
-    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
-    view = staticmethod(ProbeReport.of)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
     paper_prompts = PAPER_PROMPTS
@@ -228,7 +227,7 @@ class ProbeLab(Lab):
     def preload(self, spec: ProbeSpec) -> None:
         """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
         if spec.category in ("entities", "relations") and not spec.evaluator:
-            embed.start()
+            embed.start(embed.SMALL)
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""
