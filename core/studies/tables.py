@@ -278,6 +278,14 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
                 "truth": truth if metric == decides else None,
                 "other": other.value if (other := others.get(metric)) else None,
             }
+        for made, figure in run.lab.studies.further_figures(view.by(rules)):
+            score = figure.score
+            yield {
+                **about,
+                **made,
+                **{"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)},
+                **{"truth": None, "other": None, "applies": True},
+            }
         for choice in multiverse.otherwise(run.lab, view):
             metric = f"{multiverse.NAMED}{choice.metric}"
             yield {

@@ -143,6 +143,12 @@ class StudyTables(Declaration):
         """Return figures of a case, by the view's parser, that only these tables use."""
         return ()
 
+    def further_figures(self, view: Any) -> Iterable[tuple[Mapping[str, str], Figure]]:
+        """Return extra figures that belong to other values of some settings than those of the run, by setting: such as
+        those of a second evaluator.
+        """
+        return ()
+
     def traits(self, view: Any) -> Mapping[str, str]:
         """Return further properties of a case by which the tables distinguish cases."""
         return {}
