@@ -68,11 +68,8 @@ async def compare(
 
 def another(spec: ProbeSpec, truth: str) -> str:
     """Return the description of the next generated function of the category that has another description."""
-    for seed in count(spec.seed + 1):
-        described = source.generated(spec.category, seed, None, "repaired").describe()
-        if described != truth:
-            return described
-    raise AssertionError
+    described = (source.generated(spec.category, seed, None, "repaired").describe() for seed in count(spec.seed + 1))
+    return next(text for text in described if text != truth)
 
 
 # Figures
