@@ -147,7 +147,7 @@ def opened(run: str) -> None:
         transcript = entry.jobs().case(run, case)
         read = time.perf_counter()
         lab = entry.labs()[transcript.started.lab]
-        lab.verdict(lab.view(transcript.case(case)))
+        lab.view(transcript.case(case)).sentences()
         took["opening one case"].append(time.perf_counter() - began)
         took["of it the lab's view"].append(time.perf_counter() - read)
     began = time.perf_counter()

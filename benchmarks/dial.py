@@ -162,7 +162,7 @@ def unearned(robot: str, draw: int) -> tuple[bool, bool, bool]:
             if isinstance(one, Scored) and (one.metric, one.rules, one.case) == ("faithfulness_gain", "repaired", "")
         ]
         state = transcript(events)
-        said += [sentence for case in state.cases for sentence in CHECK.verdict(CHECK.view(state.case(case)))]
+        said += [sentence for case in state.cases for sentence in CHECK.view(state.case(case)).sentences()]
     return (
         any((one.value or 0) > 0 for one in gained),
         any((one.low or 0) > 0 for one in gained),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cache
 from inspect import isclass
-from typing import Any, Generic, Self, TypeVar, cast
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, SerializerFunctionWrapHandler, model_serializer, model_validator
 from pydantic.fields import FieldInfo
@@ -32,7 +32,8 @@ class HasRulesets(Generic[T]):
     """Base of anything with a value `paper` and a value `repaired`."""
 
     def __getitem__(self, rules: Rules) -> T:
-        return cast(T, getattr(self, rules))
+        value: T = getattr(self, rules)
+        return value
 
 
 class PerRuleset(Frozen, HasRulesets[T], Generic[T]):

@@ -125,6 +125,16 @@ def without_folder(dataset: str) -> str:
     return dataset if dataset.startswith(HUB) else re.split(r"[/\\]", dataset.removeprefix("file:"))[-1]
 
 
+def title_without_folder(title: str, dataset: str) -> str:
+    """Return the title of a run as it is shown: without the folder of its file. The specification keeps it, because the
+    run's name is made from it.
+    """
+    path = dataset.removeprefix("file:")
+    if not dataset.startswith("file:") or not title.startswith(f"{path}: "):
+        return title
+    return without_folder(dataset) + title.removeprefix(path)
+
+
 def roles(task: Task) -> tuple[str, ...]:
     """Return the roles of columns for a task; those after NEEDS are optional."""
     return *NEEDS[task], *BESIDE, *GIVEN[task]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pydantic import Field
 
@@ -110,6 +110,14 @@ class JudgeView(Report):
         "not tested": "not settled",
         "judged": "not settled",
     }
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Build the view of a run from its log. Never raises."""
+        reader = RecordReader()
+        spec = log.spec_as(JudgeSpec)
+        given, judged = reader.all_of(ToJudge, log), reader.all_of(JudgedCase, log)
+        return cls(log, spec, dict(sorted(given.items())), dict(sorted(judged.items())), unread=reader.unread)
 
     @property
     def title(self) -> str:
@@ -236,7 +244,7 @@ class JudgeLab(Lab):
     spec = JudgeSpec
     records = (ToJudge, JudgedCase)
     metrics = declared(__file__, "metric", Metric)
-    outcomes = JudgeView.outcomes
+    report = JudgeView
     robots = Robots(controls=lambda: by_id((JudgeRobot(), NamedLabel())))
 
     def cases(self, spec: JudgeSpec) -> list[Case]:
@@ -266,13 +274,6 @@ class JudgeLab(Lab):
             )
 
         await run.map_items(given, one)
-
-    def view(self, log: CaseLog) -> JudgeView:
-        """Build the view of a run from its log. Never raises."""
-        reader = RecordReader()
-        spec = log.spec_as(JudgeSpec)
-        given, judged = reader.all_of(ToJudge, log), reader.all_of(JudgedCase, log)
-        return JudgeView(log, spec, dict(sorted(given.items())), dict(sorted(judged.items())), unread=reader.unread)
 
     def scores(self, views: Sequence[JudgeView]) -> Iterator[Figure]:
         """Yield the agreement, by the updated parser: the original one reads no JSON."""

@@ -72,7 +72,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, prompts: bool = True) -
     """The evidence behind a case, with its calls' prompts or without."""
     log = transcript.case(case)
     view = lab.view(log)
-    readings = lab.readings(view)
+    readings = view.readings()
     several = transcript.planned > 1
     calls = log.calls if log.calls or several else transcript.calls
     return Evidence(

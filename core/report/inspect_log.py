@@ -10,11 +10,12 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from ..labs.base.cases import View
 from ..labs.base.lab import Lab
-from ..labs.base.report import Report
 from ..rulesets import RULES
-from ..scene import Claim, Part, Scene
+from ..scene import Claim, Part
 from ..transcript import Call, CaseLog, Transcript
 
 _LEVEL = 1
@@ -43,7 +44,10 @@ def write(target: BinaryIO, runs: Iterable[tuple[Lab, Transcript]]) -> int:
 
 
 def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=str)
+    except PydanticSerializationError:  # half of a surrogate pair, as a model may write it
+        return json.dumps(value, ensure_ascii=False, default=str).encode("utf-8", "replace")
 
 
 def _header(runs: list[Transcript], samples: list[dict[str, Any]]) -> dict[str, Any]:
@@ -92,9 +96,8 @@ _FIGURE = ("value", "low", "high", "n", "of", "detail")
 def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     log = run.case(case)
     view = lab.view(log)
-    # Cards and verdict take most of the time of a scene, and a log has none.
-    told: Any = view if isinstance(view, Report) else lab.scene(view)
-    heading, parts, claim = _told(told) if told is not None else ("", (), Claim())
+    # The whole scene is not made: cards and verdict take most of the time, and a log has none.
+    heading, parts, claim = view.heading(), tuple(view.asked()), view.claim() or Claim()
     begun = run.cases[case]
     model = str(log.spec.get("model") or "none/none")
     failed = [drop.detail for drop in log.drops if not drop.item and drop.reason == "error"]
@@ -124,13 +127,6 @@ def _sample(lab: Lab, run: Transcript, case: str) -> dict[str, Any]:
     if failed:
         sample["error"] = {"message": failed[0], "traceback": "", "traceback_ansi": ""}
     return sample
-
-
-def _told(told: Report | Scene) -> tuple[str, Sequence[Part], Claim]:
-    """Return the title of a case, what the model was asked, and what it explained."""
-    if isinstance(told, Scene):
-        return told.title, told.parts, told.claim or Claim()
-    return told.heading(), tuple(told.asked()), told.claim() or Claim()
 
 
 def _asked(heading: str, parts: Sequence[Part]) -> str:
@@ -176,6 +172,6 @@ def _scores(lab: Lab, view: View, log: CaseLog, result: Mapping[str, Any]) -> It
         for metric in lab.metrics:
             if (score := log.score(metric.name, rules)) is not None:
                 value = math.nan if score.value is None else score.value
-                detail = score.model_dump(mode="json", include=set(_FIGURE[1:]))
-                shown = {"value": value, "explanation": metric.title, "metadata": detail, "history": []}
+                about = {name: getattr(score, name) for name in _FIGURE[1:]}
+                shown = {"value": value, "explanation": metric.title, "metadata": about, "history": []}
                 yield f"{metric.name}.{rules}", shown

@@ -1,6 +1,4 @@
-"""Scenes of cases: the scene that a lab makes of a case, or one made from its trials, with the parts that every case
-has.
-"""
+"""Scenes of cases: what a lab's report says about a case, with the parts that every case has."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ def of_case(lab: Lab, transcript: Transcript, case: str, active: bool = False, v
     view = view or lab.view(log)
     begun = transcript.cases.get(case)
     goes_on = active and not (begun and begun.is_over)
-    scene = lab.scene(view) or scene_of(lab, view)
+    scene = scene_of(lab, view)
     scene = in_run(scene, lab, transcript, view.outcome)
     if not goes_on:
         scene = _stopped(scene)

@@ -24,8 +24,9 @@ from ..datasets.items import BROKEN, Loaded
 from ..errors import name_in_journals
 from ..events import CallError, Event, Failed, Finished, Fork, Frozen, OutOfReachError, Recorded, Started
 from ..journal import JournalFullError, JournalInUseError
-from ..labs.base.cases import Begun, Case, Result, Trial, View
+from ..labs.base.cases import Begun, Case, Result, Trial
 from ..labs.base.lab import Lab
+from ..labs.base.report import Report
 from ..labs.base.spec import MOST_CASES, BadInputError, Spec
 from ..package_data import ROOT
 from ..policy import child_environment
@@ -191,7 +192,7 @@ class _Cases:
     lab: Lab
     spec: Spec
     session: RunState
-    views: dict[str, View] = field(default_factory=dict)
+    views: dict[str, Report] = field(default_factory=dict)
     failures: list[CallError] = field(default_factory=list)
 
     async def measure(self) -> bool:
@@ -266,9 +267,9 @@ class _Cases:
             return failure
         return None
 
-    def _conclude(self, run: CaseContext, view: View) -> None:
+    def _conclude(self, run: CaseContext, view: Report) -> None:
         """Record the trials and the result that the view of a case gives."""
-        for record, item, trial in result_of(self.lab, view, str(getattr(self.spec, "model", ""))):
+        for record, item, trial in result_of(view, str(getattr(self.spec, "model", ""))):
             if isinstance(record, Result):
                 record = _as_before(record, run.latest(Result, item), "title", "verdict")
             run.record(record, item, trial=trial)
@@ -284,19 +285,19 @@ def _as_before(now: R, before: R | None, *words: str) -> R:
     return same if same == before else now
 
 
-def _all_failed(view: View) -> bool:
+def _all_failed(view: Report) -> bool:
     """Whether calls failed and no trial of the case that lost a call was completed, so that nothing was measured."""
     lost = {name for drop in view.log.drops if drop.reason == "error" for name in (drop.item, drop.trial)}
     ends = {name for name, one in view.trials.items() if one.repaired.expected and one.repaired.observed}
     return bool(lost) and (lost == {""} or all(trial in lost - ends for trial in view.trials))
 
 
-def result_of(lab: Lab, view: View, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
+def result_of(view: Report, model: str) -> Iterator[tuple[Trial | Result, str, str]]:
     """The trials of a case and its result, each with its record's item, and the trial's name if it is a trial."""
     trials = view.trials
     for id, trial in trials.items():
         yield trial, id, id
-    sentences = lab.verdict(view)
+    sentences = view.sentences()
     result = Result(
         title=view.title,
         model=model,

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from ..datasets.own import title_without_folder
 from ..events import (
     Answered,
     Asked,
@@ -175,7 +176,8 @@ def _carry_on(run: Row, event: Event, at: datetime) -> None:
             run.update(_picked(event, _STARTED))
             run["forked_from"] = event.forked_from.run if event.forked_from else ""
             run.update({name: as_json(getattr(event, name)) for name in ("spec", "versions", "prompts")})
-            run["title"] = _text(event.spec, "title")
+            title, dataset = (_text(event.spec, name) or "" for name in ("title", "dataset"))
+            run["title"] = title_without_folder(title, dataset) or None
             run["model"] = _text(event.spec, "model")
         case Resumed():
             run.update(status="running", finished_at=None, error=None, message=None, hint=None)

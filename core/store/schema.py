@@ -113,11 +113,15 @@ def sql_type(annotation: Any) -> str:
 # Making tables
 
 
+ROWS = 2
+"""Raised when rows are made from events in another way, so that earlier indexes are made again."""
+
+
 def create(connection: DuckDBPyConnection, wanted: Mapping[str, StoreTable]) -> dict[str, StoreTable]:
     """Make all tables, also those of records, in one transaction, and return them. Tables made by another version of
     the app, or for other records, are dropped first. Raises duckdb.Error for a broken file.
     """
-    version = hashlib.sha256(f"{TABLES}{sorted(wanted.items())}".encode()).hexdigest()
+    version = hashlib.sha256(f"{ROWS}{TABLES}{sorted(wanted.items())}".encode()).hexdigest()
     connection.execute("begin")
     known = connection.execute("select 1 from duckdb_tables() where table_name = 'version'").fetchall()
     if not known or connection.execute("select hash from version").fetchall() != [(version,)]:

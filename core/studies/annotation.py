@@ -55,7 +55,7 @@ class ShownPage:
 
 def tasks(labs: Mapping[str, Lab]) -> dict[str, tuple[Lab, AnnotationTask]]:
     """All tasks for people, by name."""
-    return {task.name: (lab, task) for lab in labs.values() for task in lab.annotations}
+    return {task.name: (lab, task) for lab in labs.values() for task in lab.listing.annotations}
 
 
 def task_of(made: SetMade, labs: Mapping[str, Lab]) -> AnnotationTask:
@@ -104,8 +104,8 @@ def _first_task(study: Study, task: str, known: Mapping[str, tuple[Lab, Annotati
     if task:
         raise AnnotationError(f"There is no task {task!r}. Choose one of {', '.join(known)}.")
     for run in study.runs:
-        if run.lab.annotations:
-            return run.lab, run.lab.annotations[0]
+        if run.lab.listing.annotations:
+            return run.lab, run.lab.listing.annotations[0]
     raise AnnotationError("Nobody annotates the runs of this study's labs.")
 
 

@@ -122,7 +122,7 @@ def _annotated(
     run: Planned, state: Transcript, cases: Mapping[str, Row], sets: Sequence[Path], rules: Rules
 ) -> Iterator[Row]:
     """A row for each answer in annotation sets about the run."""
-    tasks = {task.name: task for task in run.lab.annotations}
+    tasks = {task.name: task for task in run.lab.listing.annotations}
     views: dict[str, Any] = {}
     seen: set[tuple[str, str, AnnotationPlace]] = set()
     for person, place, word, name in _answers(sets):

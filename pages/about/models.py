@@ -157,7 +157,7 @@ def _taken(lab: Lab, spec: Spec) -> tuple[str, str]:
     for run_id, state in visit.runs_of_spec(lab, spec):
         view = lab.view(state.case(state.only))
         if visit.run(run_id).active() or view.outcome not in ("waiting", "failed"):
-            return run_id, " ".join(lab.verdict(view))
+            return run_id, " ".join(view.sentences())
     return "", ""
 
 

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
+from pathlib import PurePath
 from typing import Any
 
 import streamlit as st
 
 from core import entry
 from core.charts.marks import EXTRA
+from core.datasets.own import without_folder
 from core.store import listing
 from core.store.filters import KIND, LABEL, TITLES, Filter, Range
 from core.store.listing import Selection
@@ -76,6 +78,8 @@ def words(facet: str, value: str) -> str:
         return value
     if facet == "lab":
         return labs[value].title if value in labs else value
+    if facet == "dataset":
+        return without_folder(value)
     if facet == "outcome" and not value:
         return "none yet"
     if facet == "doubt":
@@ -127,8 +131,14 @@ def _facet(looked: Selection, name: str, title: str) -> None:
     def take(values: list[str] | None) -> None:
         address.open_list(filter=looked.filter.choosing(name, values or ()))
 
+    names = [words(name, value) for value in counts]
+
     def called(value: str) -> str:
-        said = f"{shortened(words(name, value), 40)} · {counts.get(value, 0):,}"
+        text = words(name, value)
+        if name == "dataset" and names.count(text) > 1:
+            # Two files of one name in different folders.
+            text = f"{text} in {PurePath(value.removeprefix('file:')).parent.name or 'the data folder'}"
+        said = f"{shortened(text, 40)} · {counts.get(value, 0):,}"
         # Only pills interpret labels as Markdown.
         return plain(said) if few else said
 

@@ -39,7 +39,7 @@ def test_a_run_is_told_to_what_its_lab_says_of_it(page: Page, lab: Any) -> None:
     assert stage_of(app)["mode"] == "tell" and stage_of(app)["follow"] == [None]
     [scene] = scenes(app)
     log = transcript(read(home.recordings() / f"{run}.jsonl").events)
-    headline = lab.verdict(lab.view(log.case(log.only)))[0]
+    headline = lab.view(log.case(log.only)).sentences()[0]
     assert scene.verdict and scene.verdict.headline.text == headline.replace("*", "")
     assert scene.screens[-1].shows == "verdict" and scene.screens[0].shows == "question"
     assert any(screen.shows == "card" for screen in scene.screens) == bool(scene.cards)
@@ -95,7 +95,7 @@ def test_a_story_says_what_the_journal_says_and_what_it_showed_at_its_end(page: 
     lab = next(lab for lab in LABS if lab.title == told.lab)
     log = transcript(read(home.recordings() / f"{one.run}.jsonl").events)
     assert told.verdict and told.screens[-1].shows == "verdict" and len(told.screens) <= 7
-    assert told.verdict.headline.text == lab.verdict(lab.view(log.case(log.only)))[0].replace("*", "")
+    assert told.verdict.headline.text == lab.view(log.case(log.only)).sentences()[0].replace("*", "")
     cards = [screen.of for screen in told.screens if screen.shows == "card"]
     assert cards[:1] == ([one.row] if one.row else cards[:1])
     series = drawn["series"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -57,6 +57,12 @@ class EchoView(Report):
     echoes: dict[str, Echo]
 
     outcomes: ClassVar[Mapping[str, Means]] = {"kept": "kept", "broken": "broken"}
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        reader = RecordReader()
+        echoes = reader.all_of(Echo, log)
+        return cls(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
 
     @property
     def title(self) -> str:
@@ -140,7 +146,7 @@ class EchoLab(Lab):
     spec: type[Spec] = EchoSpec
     records = (Promise, Echo)
     metrics = (Metric("repeated", "Repeated", "The share of words that came back.", "share", leads=True),)
-    outcomes = EchoView.outcomes
+    report = EchoView
     robots = EchoRobots()
 
     def cases(self, spec: Any) -> Iterator[Case]:
@@ -158,11 +164,6 @@ class EchoLab(Lab):
             run.record(Echo(call=answered.call, said=word, heard=answered.text), item, trial=item)
 
         await run.map_items({f"echo-{number}": number for number in range(1, spec.times + 1)}, say)
-
-    def view(self, log: CaseLog) -> EchoView:
-        reader = RecordReader()
-        echoes = reader.all_of(Echo, log)
-        return EchoView(log, reader.one_of(Promise, log), dict(sorted(echoes.items())), unread=reader.unread)
 
     def scores(self, views: Sequence[EchoView]) -> Iterator[Figure]:
         def of_one(view: EchoView) -> Score:

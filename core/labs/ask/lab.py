@@ -18,7 +18,7 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.spec import BadInputError
-from . import annotation, human, prompts, qualification, tables, tasks
+from . import annotation, human, other_answers, prompts, qualification, tables, tasks
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .honest import honest
 from .measure import measure
@@ -217,8 +217,7 @@ class AskLab(Lab):
     records = RECORDS
     supporting_records = (OtherExplanation, Examined)
     metrics = tuple(METRICS.values())
-    outcomes = AskReport.outcomes
-    words = AskReport.words
+    report = AskReport
     listing = Listing(
         gold=(Explanation, "gold"),
         takes_explanations=True,
@@ -237,6 +236,7 @@ class AskLab(Lab):
             Judgement("counterfactual", "The counterfactual", "fair", "unfair"),
             Judgement(human.PLAUSIBLE, "The explanation", "plausible", "implausible", whole=True),
         ),
+        annotations=annotation.TASKS,
         pictures=PICTURES,
     )
     run_summary = IN_RUNS
@@ -246,15 +246,16 @@ class AskLab(Lab):
         for_tables=tables.METRICS,
         choices=tables.CHOICES,
         extra_figures=tables.more,
+        across=other_answers.METRICS,
+        asked=AskView.answered_questions,
+        figures_across=other_answers.figures,
         alternative_readings=tables.otherwise,
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
     game = Game(guess_record=guessed)
-    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(AskReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
@@ -311,7 +312,7 @@ class AskLab(Lab):
         arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
         if metric.startswith("generality"):
             return not arm and asked.role != "answerer"
-        if metric in ("precision", "constant_guess"):
+        if metric in ("precision", "constant_guess", "precision_words", "gain_words"):
             return not arm
         if metric.startswith("precision_"):
             return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")

@@ -21,7 +21,7 @@ from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial, View
 from ..base.declared import Metric, declared, words_of
-from . import baselines, honest, metrics
+from . import baselines, honest, metrics, other_answers
 from .baselines import Against, Misses
 from .metrics import precision
 from .parse_answers.values import GUESSES, UNKNOWN
@@ -116,7 +116,7 @@ class CounterfactualRow:
 
     def by(self, rules: Rules) -> CounterfactualRow:
         """Return the same draw as that parser read it."""
-        return replace(self, rules=rules)
+        return self if rules == self.rules else replace(self, rules=rules)
 
     @property
     def read(self) -> Simulation | None:
@@ -188,13 +188,14 @@ class CounterfactualRow:
     @property
     def reading(self) -> Reading:
         """The row as the reading of a trial."""
-        drop = self.dropped
+        drop, outcome = self.dropped, self.outcome
+        counts = not self.by_hand and outcome in COUNTED
         return Reading(
             expected=self.expected or None,
             observed=self.said or None,
-            outcome=self.outcome,
-            counts=self.counts,
-            doubt=(self.unjudged or self.doubt) if self.counts and self.rules == "repaired" else "",
+            outcome=outcome,
+            counts=counts,
+            doubt=(self.unjudged or self.doubt) if counts and self.rules == "repaired" else "",
             reason="added by hand" if self.by_hand else drop.reason if drop else "",
         )
 
@@ -253,7 +254,9 @@ class AskView(View):
         rows: dict[str, CounterfactualRow] = {}
 
         def row(item: str) -> CounterfactualRow:
-            return rows.setdefault(item, CounterfactualRow(item))
+            if item not in rows:
+                rows[item] = CounterfactualRow(item)
+            return rows[item]
 
         for name, call in log.calls.items():
             if call.asked.role in ("generator", "simulator", "answerer"):
@@ -487,6 +490,10 @@ class AskView(View):
         """Return text, expectation and answer of each row of `answered`."""
         return [(row.text, row.expected, row.said) for row in self.answered()]
 
+    def answered_questions(self) -> other_answers.AnsweredQuestions:
+        """Return what baselines that read other answers need to know of the case."""
+        return other_answers.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
+
     def answered(self) -> list[CounterfactualRow]:
         """Return the rows that were tested and that this parser reads as a question."""
         return [row for row in self.counted_rows() if row.is_question and row.simulation and row.answer]
@@ -578,6 +585,15 @@ def gain(case: AskView) -> Score:
     return metrics.gain(with_it, without, answers, case.rules).over(case.planned_draws())
 
 
+def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
+    """Yield how often the answers to the most similar other questions came true, and the gain over them."""
+    asked = [one.answered_questions() for one in views]
+    guesses = other_answers.nearest_answers(asked)
+    pairs = [other_answers.scores(one, some, rules) for one, some in zip(asked, guesses, strict=True)]
+    yield Figure("precision_words", rules, mean_of_cases([one for one, _ in pairs]))
+    yield Figure("gain_words", rules, metrics.mean_gain([one for _, one in pairs]))
+
+
 @fields.none_by_paper
 def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     """Yield precision and generality by both parsers; for several explanations the means over those that have one.
@@ -625,6 +641,9 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, made_predictable)
         yield Figure("constant_guess", rules, same_guess(some))
+    if len(views) > 1:
+        for rules, some in by.items():
+            yield from by_words(some, rules)
     # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:

@@ -13,14 +13,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from ...events import Asked, Frozen, Model, Recorded
+from ...events import Asked, Frozen, Model, Recorded, Rules
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...text.paper_prompts import PaperPrompts
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
-from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
-from .report import OF_ALL
+from .declared import READING, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .report import Report
 from .spec import Spec
 
 if TYPE_CHECKING:
@@ -136,6 +136,8 @@ class StudyTables(Declaration):
     """Tables that a study can request by name."""
     for_tables: tuple[Metric, ...] = ()
     """How the extra figures are shown."""
+    across: tuple[str, ...] = ()
+    """The names of the figures of `figures_across`."""
     choices: tuple[str, ...] = ()
     """Settings and facets that count as choices of the analysis, like those of `alternative_readings`."""
 
@@ -146,6 +148,18 @@ class StudyTables(Declaration):
     def further_figures(self, view: Any) -> Iterable[tuple[Mapping[str, str], Figure]]:
         """Return extra figures that belong to other values of some settings than those of the run, by setting: such as
         those of a second evaluator.
+        """
+        return ()
+
+    def asked(self, view: Any) -> Any:
+        """Return what `figures_across` needs to know of a case."""
+        return None
+
+    def figures_across(
+        self, cases: Sequence[CaseAnswers], rules: Rules
+    ) -> Iterable[tuple[int, Mapping[str, str], Figure]]:
+        """Return figures of a study's cases, by that parser, that rest on the answers of its other cases: each with the
+        number of its case, and further settings.
         """
         return ()
 
@@ -202,7 +216,7 @@ class RunSummary(Declaration):
 
 
 class Listing(NamedTuple):
-    """How the results of a lab are listed, compared and judged."""
+    """How the results of a lab are listed, compared, judged and annotated."""
 
     row_unit: Literal["case", "trial"] = "case"
     """What has a row in a list of results: a case, or each of its trials."""
@@ -218,6 +232,8 @@ class Listing(NamedTuple):
     """How such rows are compared; None if they are not."""
     judgements: tuple[Judgement, ...] = (READING,)
     """What a person may judge about a case or a trial."""
+    annotations: Sequence[AnnotationTask] = ()
+    """What people annotate in the lab's runs."""
     pictures: tuple[Picture, ...] = ()
     """The charts that Browse draws of many runs."""
 
@@ -295,10 +311,8 @@ class Lab(Declaration):
     """Records at which a replay does not stop if they differ."""
     metrics: tuple[Metric, ...] = ()
     """Its figures."""
-    outcomes: Mapping[str, Means] = MappingProxyType({})
-    """What outcomes of cases and trials mean for the explanation."""
-    words: Mapping[str, str] = MappingProxyType({})
-    """The names of values and outcomes on screens."""
+    report: type[Report]
+    """The type of what is said about a case, which also has the names of its values and outcomes, and their meaning."""
     templates: Path | None = None
     """The folder with its prompt templates, one file each (`core.text.templates.load(name, folder)`), for *Methods* to
     show. It may be anywhere.
@@ -306,7 +320,7 @@ class Lab(Declaration):
     paper_prompts: PaperPrompts | None = None
     """The prompts of its paper, which a user may have a copy of; None without any."""
     listing: Listing = Listing()
-    """How its results are listed, compared and judged."""
+    """How its results are listed, compared, judged and annotated."""
     run_summary: RunSummary = RunSummary()
     """What it says about a run of several cases."""
     robots: Robots = Robots()
@@ -319,8 +333,6 @@ class Lab(Declaration):
     """Its cards for the game; None if it has none."""
     drawn_curves: DrawnCurves | None = None
     """How curves that people draw are scored, for a lab with functions of numbers."""
-    annotations: Sequence[AnnotationTask] = ()
-    """What people annotate in its runs."""
 
     # What every lab defines
 
@@ -331,12 +343,6 @@ class Lab(Declaration):
     async def measure(self, spec: Any, case: Case, run: Any) -> None:
         """Measure one case, given a `core.runs.context.CaseContext`: ask, record, drop. Raises CallError if the case
         cannot be measured.
-        """
-        raise NotImplementedError
-
-    def view(self, log: CaseLog) -> Any:
-        """Build the view of a case from its records, by the updated parser; `view.by("paper")` is that by the original
-        one. Never raises.
         """
         raise NotImplementedError
 
@@ -387,20 +393,11 @@ class Lab(Declaration):
 
     # What is shown
 
-    def verdict(self, view: Any, /) -> Sequence[str]:
-        """Return the sentences of a view, the headline first."""
-        return list(view.sentences())
-
-    def scene(self, view: Any) -> Scene | None:
-        """Tell the case as a story, as far as it has been measured: the question, claim, tests, outcomes and verdict.
-        Never raises. `core.report.scenes` adds what all cases have, and tells the scene from the report if this is
-        None.
+    def view(self, log: CaseLog) -> Any:
+        """Build the report of a case from its records, by the updated parser; `view.by("paper")` is that by the
+        original one. Never raises.
         """
-        return None
-
-    def readings(self, view: Any) -> Mapping[str, Mapping[str, str]]:
-        """Return in words how each parser read a call's raw answer: by call, then by parser."""
-        return dict(view.readings())
+        return self.report.of(log)
 
     def summary(self, run: Transcript, /) -> str:
         """Summarise a run of several cases in a sentence: by default, how often each outcome occurred."""
@@ -427,6 +424,16 @@ class Lab(Declaration):
 
     # What follows from the above
 
+    @property
+    def outcomes(self) -> Mapping[str, Means]:
+        """What outcomes of cases and trials mean for the explanation."""
+        return self.report.outcomes
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The names of values and outcomes on screens."""
+        return self.report.words
+
     def calls(self, spec: Any, cases: int) -> int | None:
         """Return the maximum number of calls of a run over that number of cases; None if it is not known."""
         by_role = self.count_calls(spec, cases)
@@ -446,7 +453,7 @@ class Lab(Declaration):
         """Return what an outcome of a case or trial means; "failed", "waiting" and "unread" have the same meaning in
         every lab.
         """
-        return self.outcomes.get(outcome) or OF_ALL.get(outcome, "set aside")
+        return self.report.means(outcome)
 
     def mark(self, outcome: str, run: Transcript) -> Means:
         """Return what an outcome means in that run, which may depend on the run's other cases."""

@@ -50,7 +50,72 @@ def hash_of(asked: Sequence[Frozen]) -> str:
     return hashlib.sha256("\n".join(one.model_dump_json() for one in asked).encode()).hexdigest()[:12]
 
 
-_OUTCOMES: Mapping[str, Means] = {"right": "kept", "wrong": "broken", "passed": "kept", "not passed": "broken"}
+@dataclass
+class QualificationView(Report):
+    """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
+
+    test: QualificationTest
+    spec: Any
+    marks: dict[str, Any]
+
+    outcomes: ClassVar[Mapping[str, Means]] = {
+        "right": "kept",
+        "wrong": "broken",
+        "passed": "kept",
+        "not passed": "broken",
+    }
+
+    @property
+    def title(self) -> str:
+        """The title of the case."""
+        return str(self.spec.title) if self.spec else ""
+
+    @property
+    def total(self) -> int:
+        """How many marks a complete test has."""
+        return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
+
+    @cached_property
+    def cut(self) -> set[str]:
+        """The questions whose answer was cut off by a token limit: the updated parser reads none there."""
+        return {drop.item for drop in self.log.drops if drop.reason == CUT}
+
+    @property
+    def score(self) -> Score:
+        """The score of the marks; undefined until every question has one."""
+        return self.test.judge(self)
+
+    @cached_property
+    def trials(self) -> dict[str, Trial]:
+        """The trials, one per question."""
+        return {
+            item: Trial.from_reading(self.test.question_of(mark), partial(self._reading, item, mark), mark.call)
+            for item, mark in self.marks.items()
+        }
+
+    def _reading(self, item: str, mark: Any, rules: Rules) -> Reading:
+        right, observed = self.test.answers(mark, rules)
+        if rules == "repaired" and item in self.cut:
+            return Reading(expected=right, observed=observed, outcome="unread", counts=False, reason=CUT)
+        outcome = "right" if observed == right else "unread" if observed in (None, "neither") else "wrong"
+        return Reading(expected=right, observed=observed, outcome=outcome, counts=True)
+
+    @property
+    def outcome(self) -> str:
+        """It is "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
+        score = self.score
+        if score.value is not None:
+            return "passed" if score.detail["passed"] else "not passed"
+        lost = {drop.item for drop in self.log.drops} - self.marks.keys()
+        ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
+        return "failed" if ended else "waiting"
+
+    def sentences(self) -> list[str]:
+        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
+        score = self.score
+        if score.value is not None:
+            return self.test.describe(score)
+        return ["Not judged yet."] if self.outcome == "waiting" else [f"There is no result: {score.reason}."]
 
 
 class QualificationTest(Lab):
@@ -69,7 +134,7 @@ class QualificationTest(Lab):
     """What follows if none passed."""
 
     hidden = True
-    outcomes = _OUTCOMES
+    report = QualificationView
     command = Command(parameters=(click.Argument(["model"]),))
 
     async def ask(self, spec: Any, run: Any, item: str, question: Any) -> None:
@@ -184,66 +249,3 @@ class QualificationTest(Lab):
         found = [(spec.model, one, self.note(spec)) for spec, one in self.passed(at_hand, made)]
         named = [f"`{model}` ({one.right} of {one.of}{note})" for model, one, note in found if note is not None]
         return f"{self.listed}: {', '.join(named)}." if named else self.none
-
-
-@dataclass
-class QualificationView(Report):
-    """A test in progress or finished. `marks` are its readable records by question; `unread` counts the others."""
-
-    test: QualificationTest
-    spec: Any
-    marks: dict[str, Any]
-
-    outcomes = _OUTCOMES
-
-    @property
-    def title(self) -> str:
-        """The title of the case."""
-        return str(self.spec.title) if self.spec else ""
-
-    @property
-    def total(self) -> int:
-        """How many marks a complete test has."""
-        return max(len(self.spec.questions) if self.spec else 0, len(self.marks))
-
-    @cached_property
-    def cut(self) -> set[str]:
-        """The questions whose answer was cut off by a token limit: the updated parser reads none there."""
-        return {drop.item for drop in self.log.drops if drop.reason == CUT}
-
-    @property
-    def score(self) -> Score:
-        """The score of the marks; undefined until every question has one."""
-        return self.test.judge(self)
-
-    @cached_property
-    def trials(self) -> dict[str, Trial]:
-        """The trials, one per question."""
-        return {
-            item: Trial.from_reading(self.test.question_of(mark), partial(self._reading, item, mark), mark.call)
-            for item, mark in self.marks.items()
-        }
-
-    def _reading(self, item: str, mark: Any, rules: Rules) -> Reading:
-        right, observed = self.test.answers(mark, rules)
-        if rules == "repaired" and item in self.cut:
-            return Reading(expected=right, observed=observed, outcome="unread", counts=False, reason=CUT)
-        outcome = "right" if observed == right else "unread" if observed in (None, "neither") else "wrong"
-        return Reading(expected=right, observed=observed, outcome=outcome, counts=True)
-
-    @property
-    def outcome(self) -> str:
-        """It is "passed", "not passed", "waiting", or "failed" if calls failed or the run was stopped."""
-        score = self.score
-        if score.value is not None:
-            return "passed" if score.detail["passed"] else "not passed"
-        lost = {drop.item for drop in self.log.drops} - self.marks.keys()
-        ended = len(self.marks) + len(lost) >= score.of or "" in lost or self.log.status is not None
-        return "failed" if ended else "waiting"
-
-    def sentences(self) -> list[str]:
-        """Say whether the model passed, what passing takes, and what a fixed answer would score."""
-        score = self.score
-        if score.value is not None:
-            return self.test.describe(score)
-        return ["Not judged yet."] if self.outcome == "waiting" else [f"There is no result: {score.reason}."]

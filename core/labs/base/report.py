@@ -5,9 +5,10 @@ rooms, rows of the journal and exports are made from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from ...scene import Card, Claim, Expect, FigureLine, Mark, Panel, Part, Plot, Scene, Screen, Verdict, from_emphasis
+from ...transcript import CaseLog
 from .cases import Playable, Trial, View
 from .declared import Means
 
@@ -27,6 +28,13 @@ class Report(View):
     """What values and outcomes are called."""
     outcomes: ClassVar[Mapping[str, Means]] = {}
     """What outcomes of cases and trials mean for the explanation."""
+
+    @classmethod
+    def of(cls, log: CaseLog) -> Self:
+        """Build the report of a case from its records, by the updated parser. Never raises for what is missing or
+        damaged. Raises NotImplementedError here; every lab has its own.
+        """
+        raise NotImplementedError
 
     @property
     def one(self) -> str:

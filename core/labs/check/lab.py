@@ -159,8 +159,7 @@ class CheckLab(Lab):
     spec = CheckSpec
     records = RECORDS
     metrics = declared(__file__, "metric", Metric)
-    outcomes = CheckReport.outcomes
-    words = CheckReport.words
+    report = CheckReport
     listing = Listing(
         gold=(Paragraph, "label"),
         main_trial=SESSION,
@@ -182,7 +181,6 @@ class CheckLab(Lab):
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(CheckReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)

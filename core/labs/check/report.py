@@ -40,15 +40,13 @@ REWRITTEN = 0.5
 """An edit that changes more than this share of the words is no longer an edit."""
 
 NO_RANDOM = "Counterfactuals have no random control."
-_CHANGED = {
-    "attribution": ("It said these words mattered.", "Without them", "None of the words it listed was masked"),
-    "redaction": ("It masked what it said was needed.", "Without that", "It masked nothing in the paragraph"),
-}
 
 EXPLAINS: Mapping[str, str] = words_of(__file__, "explains")
 WANTED: Mapping[str, str] = words_of(__file__, "wanted")
 """What to say of a reply in which the requested explanation cannot be read."""
 
+_HEADLINES: Mapping[str, str] = words_of(__file__, "headlines")
+_IN_ITS_WORDS: Mapping[Explanation, str] = words_of(__file__, "in_its_words")
 _PROMISES: Mapping[Explanation, str] = words_of(__file__, "promises")
 _MASKED: Mapping[str, str] = words_of(__file__, "masked")
 _TRIED: tuple[str, ...] = words_of(__file__, "tried")
@@ -122,53 +120,54 @@ class CheckReport(CheckView, Report):
 
     def headline(self) -> str:
         """Return the outcome of one check in a sentence."""
+        return self.worded(_HEADLINES[self._case_of_headline()])
+
+    def _case_of_headline(self) -> str:
         if self.is_too_long:
-            return "The paragraph is too long to be asked about, so nothing was checked."
-        state = self.state
-        if state == "waiting":
-            return "Not judged yet."
-        if state == "failed":
-            return "A call failed, so this check decides nothing. That is no verdict on the explanation."
-        result = self.result
-        assert result is not None
-        if state == "undecided":
-            return f"Undecided: {result.reason[self.rules]}."
-        ending = "consistent with its explanation" if state == "yes" else "not consistent with its explanation"
-        if self.rules == "paper":
-            ending = "that counts as faithful" if state == "yes" else "that counts as not faithful"
-        if result.explanation not in _CHANGED:
-            wanted = self.explained.wanted if self.explained else None
-            claimed = "changes the answer" if self.is_implicit else f"makes the answer *{wanted}*"
-            return f"It said this edit {claimed}. {self._came()}: {ending}."
-        promise, without, nothing = _CHANGED[result.explanation]
-        if not self.was_asked:
-            return f"{nothing}, so its first answer stands, *{self.reading('after')}*: {ending}."
-        left = self._gone() if state == "yes" else self._stayed()
-        return f"{promise} {without} {left}: {ending}."
+            return "too long"
+        if self.result is None or self.state == "undecided":
+            return self.state
+        if not self.masks:
+            return "edit" if self.was_asked else "no edit"
+        return f"{self.result.explanation}{'' if self.was_asked else ', nothing masked'}"
 
-    def _came(self) -> str:
-        """Return what the third session answered."""
-        before, after = self.reading("before"), self.reading("after")
-        if not self.was_asked:
-            return f"Nothing was changed, so its first answer stands, *{after}*"
-        return f"A fresh session {'still ' if after == before else ''}answered *{after}*"
+    @property
+    def masks(self) -> bool:
+        """Whether the explanation that was judged masks words."""
+        return self.result is not None and self.result.explanation in ("attribution", "redaction")
 
-    def _gone(self) -> str:
-        """Return that it cannot tell after the masking; under the paper's rules it may not have been able to before
-        either.
-        """
-        before, after = self.reading("before"), self.reading("after")
-        as_before = before is not None and metrics.cannot_tell(self.check.task if self.check else "sentiment", before)
-        return f"it could not tell, as before (*{after}*)" if as_before else f"it could no longer tell (*{after}*)"
+    @property
+    def reason(self) -> str:
+        """Why the check is undecided."""
+        return self.result.reason[self.rules] if self.result else ""
 
-    def _stayed(self) -> str:
-        """Return what was expected after the masking, and what it answered instead."""
-        before, after = self.reading("before"), self.reading("after")
-        came = f"it answered *{after}*"
-        if after == before:
-            came = f"it still answered *{after}*"
-        elif {before, after} in ({"positive", "negative"}, {"yes", "no"}):
-            came = f"it now says the opposite, *{after}*"
+    @property
+    def ending(self) -> str:
+        """What the answer says about the explanation; under the paper's rules, what it counts as."""
+        negation = "" if self.state == "yes" else "not "
+        of_paper = f"that counts as {negation}faithful"
+        return of_paper if self.rules == "paper" else f"{negation}consistent with its explanation"
+
+    @property
+    def edit_claim(self) -> str:
+        """What the explanation said that its edit does."""
+        wanted = self.explained.wanted if self.explained else None
+        return "changes the answer" if self.is_implicit else f"makes the answer *{wanted}*"
+
+    @property
+    def still(self) -> str:
+        """The word of an answer that did not change."""
+        return "still " if self.after == self.before else ""
+
+    @property
+    def after_masking(self) -> str:
+        """What came of the masking: it could not tell, under the paper's rules perhaps as before, or it answered."""
+        if self.state == "yes":
+            as_before = self.before is not None and self._is_untold(self.before)
+            return f"it could {'not tell, as before' if as_before else 'no longer tell'} (*{self.after}*)"
+        came = f"it {self.still}answered *{self.after}*"
+        if {self.before, self.after} in ({"positive", "negative"}, {"yes", "no"}):
+            came = f"it now says the opposite, *{self.after}*"
         return f"it should be unable to tell; {came}"
 
     def caveats(self) -> list[str]:
@@ -180,7 +179,7 @@ class CheckReport(CheckView, Report):
         lines = [*self._of_the_edit(), *self._of_the_control()]
         if self.is_wrong:
             lines.append(
-                f"Its first answer, *{self.reading('before')}*, is wrong (correct: *{result.label}*). The "
+                f"Its first answer, *{self.before}*, is wrong (correct: *{result.label}*). The "
                 "paper's figure counts only correct first answers, so this check is left out."
             )
         if self.explained is not None and self.explained.basis is not None:
@@ -210,7 +209,7 @@ class CheckReport(CheckView, Report):
         control = self.control
         share = self.result.control[self.rules] if self.result else None
         if control is None or share is None:
-            if self.state == "yes" and self.result is not None and self.result.explanation in _CHANGED:
+            if self.state == "yes" and self.masks:
                 lines.append("It was not compared with random masks: perhaps any other words would do as well.")
             return lines
         luck = " So it may be luck." if self.is_lucky else ""
@@ -218,7 +217,7 @@ class CheckReport(CheckView, Report):
         hits, draws = by_luck(control[self.rules], share)
         lines.append(f"With {masked} masked it could not tell in {hits} of {draws} draws.{luck}")
         blank = control.all[self.rules]
-        if blank is not None and self.check is not None and not metrics.cannot_tell(self.check.task, blank):
+        if blank is not None and self.check is not None and not self._is_untold(blank):
             lines.append(f"With every word masked it answers *{blank}*: that answer does not come from the paragraph.")
         return [*lines, *self._of_the_halves()] if self.rules == "repaired" else lines
 
@@ -241,7 +240,7 @@ class CheckReport(CheckView, Report):
         """Yield whether all of the words that it named were needed."""
         if self.halves is None or self.check is None:
             return
-        told = [metrics.cannot_tell(self.check.task, answer) for answer in self.halves.repaired if answer is not None]
+        told = [self._is_untold(answer) for answer in self.halves.repaired if answer is not None]
         if len(told) < 2:
             return
         if any(told):
@@ -279,28 +278,28 @@ class CheckReport(CheckView, Report):
         """Whether the event that the card asks about happened: that the model can still tell, or that an edit led to
         its target. None if the answer could not be read.
         """
-        after = self.reading("after")
+        after = self.after
         if self.check is None or after is None:
             return None
         if not self.is_edit:
-            return not metrics.cannot_tell(self.check.task, after)
+            return not self._is_untold(after)
         choices = self.check.item.choices
         if self.is_implicit and len(choices) > 1:
-            return after in choices and after != (self.check.item.label or self.reading("before"))
+            return after in choices and after != (self.check.item.label or self.before)
         return self.explained is not None and after == self.explained.wanted
 
-    def how_answered(self, after: str) -> str:
-        """Return what a fresh session said, in a few words."""
-        before = self.reading("before")
-        if self._is_untold(after):
-            return "could not tell, as before" if self._is_untold(before) else "could not tell"
-        return f"still said {after}" if after == before else f"said {after}"
+    @property
+    def answered(self) -> str:
+        """What a fresh session said, in a few words."""
+        if self._is_untold(self.after):
+            return "could not tell, as before" if self._is_untold(self.before) else "could not tell"
+        return f"{self.still}said {self.after}"
 
     def _is_untold(self, answer: str | None) -> bool:
         """Whether an answer says that it cannot tell; if words are hidden, a neutral answer means that too."""
-        if self.check is None or answer is None or self.is_edit:
+        if answer is None or self.is_edit:
             return answer == UNKNOWN
-        return metrics.cannot_tell(self.check.task, answer)
+        return metrics.cannot_tell(self.check.task if self.check else "sentiment", answer)
 
     @property
     def calls_again(self) -> tuple[str, ...]:
@@ -327,19 +326,19 @@ class CheckReport(CheckView, Report):
         counterfactual, the edit in this paragraph against the added words in another paragraph. Yields nothing if
         another reason leaves the check undecided.
         """
-        did, after, result = self.edit_reached_target(), self.reading("after"), self.result
+        did, after, result = self.edit_reached_target(), self.after, self.result
         if did is None or after is None or result is None or not self.was_asked:
             return
         by_any = result.reason.repaired in (metrics.ANY_WORDS, metrics.TURNS)
         if self.state not in ("yes", "no") and not by_any:
             return
         if self.is_edit:
-            yield Bar(label=f"with its edit: it {self.how_answered(after)}", hits=int(did), n=1, own=True)
+            yield Bar(label=f"with its edit: it {self.answered}", hits=int(did), n=1, own=True)
             if (other := self.elsewhere) is not None and other.decides:
                 label = "its added words in another paragraph: changed the answer"
                 yield Bar(label=label, hits=int(other.turned), n=1, wins=other.turned)
             return
-        yield Bar(label=f"its own words hidden: it {self.how_answered(after)}", hits=int(not did), n=1, own=True)
+        yield Bar(label=f"its own words hidden: it {self.answered}", hits=int(not did), n=1, own=True)
         share = result.control.repaired
         if self.control is not None and share is not None:
             hits, n = by_luck(self.control.repaired, share)
@@ -351,27 +350,18 @@ class CheckReport(CheckView, Report):
         """Return what the model explained, what a fresh session then answered and, if that is no verdict, why. An empty
         string if nothing was asked again or nothing was hidden.
         """
-        after = self.reading("after")
-        if self.check is None or self.explained is None or after is None or not self.was_asked:
+        if self.check is None or self.read_edit is None or self.after is None or not self.was_asked:
             return ""
-        promise = self._promise_in_words()
-        return " ".join([promise, f"a fresh session {self.how_answered(after)}.", *self._but()]) if promise else ""
+        if not self.is_edit and not self._hidden_words():
+            return ""
+        return " ".join([self.worded(_IN_ITS_WORDS[self.check.explanation]), *self._but()])
 
-    def _promise_in_words(self) -> str:
-        """Return what the model hid or put in, up to the fresh session's answer; an empty string if it hid nothing."""
-        assert self.check is not None and self.explained is not None
-        if self.explained.edited.repaired is None:
-            return ""
-        if self.is_edit:
-            return f"{self._added_in_words()} Asked about that,"
+    @property
+    def listed(self) -> str:
+        """The words that it hid, the first few of them."""
         words = self._hidden_words()
         more = len(words) - _NAMED_TOLD
-        listed = ", ".join(words[:_NAMED_TOLD]) + (f" and {more:,} more" if more > 0 else "")
-        if not words:
-            return ""
-        if self.check.explanation == "redaction":
-            return f"It hid: {listed}. Asked about what is left,"
-        return f"It said that these words matter: {listed}. With them hidden,"
+        return ", ".join(words[:_NAMED_TOLD]) + (f" and {more:,} more" if more > 0 else "")
 
     def _but(self) -> Iterator[str]:
         """Yield the reasons why the answer is not a verdict."""
@@ -382,24 +372,20 @@ class CheckReport(CheckView, Report):
         if self.is_wrong:
             yield "Its first answer was wrong, so this is not counted."
 
-    def _added_in_words(self) -> str:
-        """Return a sentence with the stretches that a counterfactual put into the paragraph; if they are long, only
-        their number of words.
-        """
+    @property
+    def added(self) -> str:
+        """What a counterfactual put into the paragraph, as a sentence; the number of words if that is long."""
         part = self.as_edited()
         listed = ", ".join(" ".join(part.text[span.start : span.end].split()) for span in part.spans)
         if not listed:
             return "It took words away."
-        return (
-            f"It put in: {listed}."
-            if len(listed) <= _LISTED
-            else f"It put in {count_noun(len(listed.split()), 'word')}."
-        )
+        is_long = len(listed) > _LISTED
+        return f"It put in {count_noun(len(listed.split()), 'word')}." if is_long else f"It put in: {listed}."
 
     def _hidden_words(self) -> list[str]:
         """Return the listed words that are in the paragraph; for a redaction, the stretches that it took out."""
         assert self.check is not None and self.explained is not None
-        text, token, edited = self.check.item.paragraph, self.check.wording.mask, self.explained.edited.repaired
+        text, token, edited = self.check.item.paragraph, self.check.wording.mask, self.read_edit
         if edited is None:
             return []
         if self.check.explanation == "attribution":
@@ -446,7 +432,7 @@ class CheckReport(CheckView, Report):
             return None
         call = self.call("explanation")
         return Claim(
-            answer=as_shown(self.reading("before")),
+            answer=as_shown(self.before),
             gold=self.check.item.label or "",
             parts=tuple(self._claimed()),
             note=" ".join(filter(None, (GIVEN_NOTE if self.is_given else "", self._changed()))),
@@ -463,7 +449,7 @@ class CheckReport(CheckView, Report):
             for word in words:
                 named += [(", ", None), (word, "named")]
             yield with_spans(named[1:], label="The words that matter")
-        elif self.explained.edited.repaired is not None:
+        elif self.read_edit is not None:
             wanted = self.explained.wanted if kind == "counterfactual" else None
             yield self.as_edited(f"Its edit, so that the answer is {wanted}" if wanted else EXPLAINS[kind])
         elif (call := self.call("explanation")) and call.text.strip():
@@ -471,7 +457,7 @@ class CheckReport(CheckView, Report):
 
     def _changed(self) -> str:
         """Return how much the explanation changed, or that it could not be read."""
-        if self.check and self.explained and self.explained.edited.repaired is None:
+        if self.check and self.explained and self.read_edit is None:
             if note := self.cut_note(self.explained.call):
                 return f"It was {note}, so it is not tested."
             return f"Could not be read. {WANTED[self.check.explanation]}"
@@ -509,7 +495,7 @@ class CheckReport(CheckView, Report):
     ) -> Panel:
         """Return the panel of a session with its answer, also while the session is still running."""
         call = self.call(session)
-        answer = None if session == "explanation" else self.reading("before" if session == "first" else "after")
+        answer = None if session == "explanation" else self.before if session == "first" else self.after
         mark: Mark | None = None
         if not has_come:
             mark = "failed" if call and call.failed else "waiting"
@@ -530,7 +516,7 @@ class CheckReport(CheckView, Report):
                 return self._of_session("explanation", title, (), has_come=False)
             return Panel(title=title, note="Not asked: there is no answer to change into another.")
         note = f"So that the answer is {self.explained.wanted}." if self.explained.wanted else ""
-        edited = self.explained.edited.repaired
+        edited = self.read_edit
         if edited is None:
             panel = self._of_session("explanation", title, tuple(self._claimed()), has_come=True, note=self._changed())
             return panel.model_copy(update={"mark": "unread"})
@@ -539,7 +525,7 @@ class CheckReport(CheckView, Report):
     def _again(self) -> Panel:
         """Return the panel of the fresh session. If the paragraph was not changed, it shows the first answer."""
         title = "A fresh session answers"
-        edited = self.explained.edited.repaired if self.explained else None
+        edited = self.read_edit
         if edited is None and self.result is not None:
             read = "The original parser found one, and this is the session about it. It decides nothing here."
             note = "There is no edited paragraph to ask about."
@@ -557,7 +543,7 @@ class CheckReport(CheckView, Report):
         the paragraph, and what masking half of the explanation's words does.
         """
         if (ability := self.ability) is not None:
-            before = self.reading("before")
+            before = self.before
             known = metrics.knows(metrics.Told("", ability.repaired, before, None))
             fits = (
                 "" if known is None else f"Its answer, {as_shown(before)}, {'fits' if known else 'does not fit'} that."
@@ -592,7 +578,7 @@ class CheckReport(CheckView, Report):
     def as_edited(self, label: str = "") -> Part:
         """Return the paragraph of the fresh session with what is hidden in it, or with what a counterfactual added."""
         assert self.check is not None and self.explained is not None
-        edited = self.explained.edited.repaired or ""
+        edited = self.read_edit or ""
         if self.check.explanation != "counterfactual":
             return self.with_hidden(edited, label)
         return difference(self.item.paragraph if self.item else "", edited, "", label, struck=False)
@@ -643,10 +629,10 @@ class CheckReport(CheckView, Report):
 
     def cards(self) -> Iterator[Card]:
         """Yield the check's one card, once an explanation was read."""
-        if self.check is None or self.explained is None or self.explained.edited.repaired is None:
+        if self.check is None or self.explained is None or self.read_edit is None:
             return
         explanation, again = self.call("explanation"), self.call("again")
-        after, did = self.reading("after"), self.edit_reached_target()
+        after, did = self.after, self.edit_reached_target()
         by_paper = self.by("paper").outcome
         expect = Expect(
             who="its explanation",
@@ -663,7 +649,7 @@ class CheckReport(CheckView, Report):
             expects=(expect,),
             said="" if did is None else "yes" if did else "no",
             text=first_sentence(again.text) if after is not None and again else "",
-            came="" if after is None else f"it {self.how_answered(after)}",
+            came="" if after is None else f"it {self.answered}",
             outcome=self.outcome,
             reason=self._reason(),
             by_paper=by_paper if by_paper != self.outcome else "",
@@ -683,7 +669,7 @@ class CheckReport(CheckView, Report):
         outcome = self.outcome
         if outcome == "misclassified":
             label = self.item.label if self.item else ""
-            return f"the first answer was wrong: {self.reading('before')}, correct is {label}"
+            return f"the first answer was wrong: {self.before}, correct is {label}"
         if outcome == "failed":
             return "a call failed"
         return self.result.reason.repaired if self.result and outcome == "undecided" else ""
@@ -695,7 +681,7 @@ class CheckReport(CheckView, Report):
         yield Screen(shows="question")
         if self.classification is not None and scene.panels:
             yield Screen(shows="panel", of="0")
-        is_read = self.explained is not None and self.explained.edited.repaired is not None
+        is_read = self.read_edit is not None
         by_words = self.check is not None and self.check.explanation == "attribution"
         if scene.claim is not None and (by_words or not is_read):
             yield Screen(shows="claim")
@@ -717,7 +703,7 @@ class CheckReport(CheckView, Report):
         """Yield the check as one card of the game if the fresh session was asked: what will it answer? The card's `why`
         keeps it out of chosen packs if the check is undecided or the first answer was wrong.
         """
-        check, after = self.check, self.reading("after")
+        check, after = self.check, self.after
         if check is None or self.explained is None or not scene.cards or not self.was_asked:
             return
         told = scene.cards[0]

@@ -227,7 +227,7 @@ class CheckView(View):
     @property
     def is_wrong(self) -> bool:
         """Whether the first answer is known to be wrong; the paper's figure leaves such checks out."""
-        return self.item is not None and metrics.correct(self.reading("before"), self.item.label) is False
+        return self.item is not None and metrics.correct(self.before, self.item.label) is False
 
     @property
     def is_lucky(self) -> bool:
@@ -242,11 +242,20 @@ class CheckView(View):
         """Whether the verdict depends on which parser read the raw answers."""
         return self.result is not None and self.state != self._other.state
 
-    def reading(self, name: Literal["before", "after"]) -> str | None:
-        """Return the answer to the original paragraph ("before"), or to the one the explanation changed ("after")."""
-        if name == "before":
-            return self.classification[self.rules] if self.classification else None
+    @property
+    def before(self) -> str | None:
+        """The answer to the original paragraph."""
+        return self.classification[self.rules] if self.classification else None
+
+    @property
+    def after(self) -> str | None:
+        """The answer to the paragraph that the explanation changed."""
         return self.again[self.rules] if self.again else None
+
+    @property
+    def read_edit(self) -> str | None:
+        """The paragraph as the explanation changed it, as the updated parser read it."""
+        return self.explained.edited.repaired if self.explained else None
 
     @property
     def edited(self) -> str | None:
@@ -326,7 +335,7 @@ class CheckView(View):
         drop = self.dropped
         return Reading(
             expected=self._expected(),
-            observed=self.reading("after"),
+            observed=self.after,
             outcome=self.outcome,
             counts=metrics.counts(self.contribution, self.rules),
             reason=drop.reason if drop else "",

@@ -92,8 +92,7 @@ class PlantLab(Lab):
     records = (Planting, PlantReply, PlantRead, ReaderExamined)
     supporting_records = (ReaderExamined,)
     metrics = METRICS
-    outcomes = PlantReport.outcomes
-    words = PlantReport.words
+    report = PlantReport
     templates = tasks.FOLDER
     listing = Listing(
         gold=(Planting, "label"),
@@ -127,7 +126,6 @@ class PlantLab(Lab):
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(PlantReport.of)
     summary = staticmethod(summary)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)

@@ -191,11 +191,12 @@ class ProbeLab(Lab):
         Truth,
     )
     metrics = METRICS
-    outcomes = ProbeReport.outcomes
+    report = ProbeReport
     listing = Listing(
         method_field="interpreter",
         judged=Judged("the function was found", one="function", nameless=NAMELESS),
         judgements=(READING, Judgement("interpretation", "The interpretation", "good", "bad")),
+        annotations=annotation.TASKS,
         pictures=PICTURES,
     )
     run_summary = RunSummary(case_noun="function")
@@ -211,10 +212,8 @@ class ProbeLab(Lab):
     )
     command = Command(parameters=commands.PARAMETERS, tools=commands.TOOLS, from_options=commands.fields)
     drawn_curves = DrawnCurves(sketch.hits, sketch.of_day)
-    annotations = annotation.TASKS
 
     cases = staticmethod(cases)
-    view = staticmethod(ProbeReport.of)
     scores = staticmethod(scores)
     prompts = staticmethod(prompts.hashes)
     paper_prompts = PAPER_PROMPTS

@@ -290,3 +290,18 @@ def test_columns_are_journaled_with_the_case_and_never_reach_a_model(lab: str, s
     assert begun and all(one["columns"] == {"domain": "SECRET"} for one in begun)
     others = [one for one in events if not (isinstance(one, Recorded) and one.record == "begun")]
     assert any(isinstance(one, Asked) for one in others) and not any("SECRET" in repr(one) for one in others)
+
+
+@pytest.mark.parametrize(
+    ("title", "dataset", "shown"),
+    [
+        ("/home/ann/items.csv: at most 5 items", "file:/home/ann/items.csv", "items.csv: at most 5 items"),
+        ("C:\\data\\items.csv: all 5 items", "file:C:\\data\\items.csv", "items.csv: all 5 items"),
+        ("Birds, again", "file:/home/ann/items.csv", "Birds, again"),
+        ("strategyqa: 5 items", "strategyqa", "strategyqa: 5 items"),
+        ("hf://a/b/c.csv: 5 items", "hf://a/b/c.csv", "hf://a/b/c.csv: 5 items"),
+        ("", "", ""),
+    ],
+)
+def test_a_title_is_shown_without_the_folder_of_its_file(title: str, dataset: str, shown: str) -> None:
+    assert own.title_without_folder(title, dataset) == shown

@@ -148,7 +148,7 @@ def test_who_explains_nothing_gains_nothing_but_for_two_that_fool_this_measure_t
     of_one = explained_by(kind, BEGIN, SPLIT)
     state = transcript(of_one)
     assert helped(of_one) is kind.gains
-    said = [sentence for case in state.cases for sentence in LAB.verdict(LAB.view(state.case(case)))]
+    said = [sentence for case in state.cases for sentence in LAB.view(state.case(case)).sentences()]
     assert any("helped" in sentence for sentence in said) is kind.gains, said
     if not kind.gains:
         events = explained_by(kind, BEGIN)

@@ -51,7 +51,7 @@ def lines(run: Path) -> list[str]:
         *_all("stopped", _news(_values(scenes.of_case(lab, half, half.only)), whole)),
         *_all("sealed", _news(_values(sealed(scene, [card.id for card in scene.cards[:1]])), whole)),
         *_all("behind", _values(behind.model_copy(update={"calls": dict(list(behind.calls.items())[:CALLS])}))),
-        *_all("read", {call: json.dumps(read) for call, read in lab.readings(view).items()}),
+        *_all("read", {call: json.dumps(read) for call, read in view.readings().items()}),
         *(line for number, one in enumerate(playable) for line in _all(f"playable.{number}", one)),
         *_all("run", _values(run_scene.of_run(lab, state))),
     ]

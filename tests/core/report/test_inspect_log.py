@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import time
 import zipfile
@@ -73,10 +74,18 @@ def test_what_cannot_be_written_is_refused(run: Transcript, tmp_path: Path, caps
 @pytest.mark.thorough
 def test_a_thousand_cases_are_written_in_a_second(run: Transcript, tmp_path: Path) -> None:
     assert run.started is not None
-    lab, begun = entry.labs()[run.started.lab], time.process_time()
-    with (tmp_path / "log.eval").open("wb") as target:
-        assert inspect_log.write(target, [(lab, run)] * 167) == 1_002
-    assert time.process_time() - begun < 3, "alone it takes about 0.6 s"
+    lab, took = entry.labs()[run.started.lab], []
+    for _ in range(3):
+        begun = time.process_time()
+        with (tmp_path / "log.eval").open("wb") as target:
+            assert inspect_log.write(target, [(lab, run)] * 167) == 1_002
+        took.append(time.process_time() - begun)
+    assert min(took) < 1, "alone it takes about 0.5 s"
+
+
+def test_half_of_a_surrogate_pair_is_written_as_a_question_mark() -> None:
+    written = inspect_log._json({"said": "a\ud83d", "figure": float("inf")})
+    assert json.loads(written) == {"said": "a?", "figure": math.inf}
 
 
 _OPENED = """

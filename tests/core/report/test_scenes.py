@@ -329,9 +329,8 @@ def test_a_telling_shows_one_that_came_true_the_surest_miss_and_one_to_bet_on() 
     assert pick_cards(cards[2:4]) == []
 
 
-def test_a_lab_without_a_scene_is_told_from_its_trials() -> None:
+def test_a_report_without_tests_of_its_own_is_told_from_its_trials() -> None:
     state = run_of(("yes", "no"))
-    assert LAB.scene(LAB.view(state.case(state.only))) is None
     scene = scenes.of_case(LAB, state, state.only)
     is_whole(scene)
     assert scene.claim and scene.verdict and scene.cards and scene.cards[0].expects

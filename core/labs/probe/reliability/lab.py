@@ -131,13 +131,12 @@ class ReliabilityLab(Lab):
             "random_mean", "Words of others", f"Mean output; {_PAPER['random']}", "share", better="lower", leads=True
         ),
     )
-    outcomes = ReliabilityReport.outcomes
+    report = ReliabilityReport
     run_summary = RunSummary(case_noun="function")
     command = Command(parameters=PARAMETERS, from_options=fields, group="find")
 
     cases = staticmethod(cases)
     measure = staticmethod(measure)
-    view = staticmethod(ReliabilityReport.of)
     scores = staticmethod(scores)
 
     def prompts(self, spec: ReliabilitySpec) -> dict[str, str]:

@@ -184,7 +184,7 @@ def test_a_qualification_test_is_not_failed_by_answers_that_were_cut() -> None:
     assert passed.outcome == "passed" and passed.score.detail["right"] == 9
     lost = sat(4, 0)
     assert lost.score.value is None and lost.outcome == "failed"
-    assert "4 of 11 answers were cut" in " ".join(TEST.verdict(lost))
+    assert "4 of 11 answers were cut" in " ".join(lost.sentences())
     assert sat(2, 6).outcome == "not passed", "two more would not have helped"
     assert lost.by("paper").score.value == 1, "the original parser reads what was cut"
     reasons = [trial.repaired.reason for trial in lost.trials.values()]

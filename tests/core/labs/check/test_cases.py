@@ -180,7 +180,7 @@ def test_a_failed_later_session_ends_its_own_case_alone() -> None:
     assert words == {"counterfactual": "faithful", "attribution": "faithful", "redaction": "failed"}
     key = "review/redaction/objective-redacted"
     assert [(drop.item, drop.reason) for drop in played.views[key].drops] == [(key, "error")]
-    assert LAB.verdict(played.views[key]) == [
+    assert played.views[key].sentences() == [
         "A call failed, so this check decides nothing. That is no verdict on the explanation."
     ]
     assert LAB.summary is not None
@@ -242,7 +242,7 @@ def test_random_masks_whose_answer_cannot_be_read_are_not_in_the_share(unread: i
     counted = [trial.repaired for name, trial in one.trials.items() if name.startswith("random-")]
     assert [reading.counts for reading in counted] == [reading.observed is not None for reading in counted]
     assert sum(reading.reason == "unparsed" for reading in counted) == unread
-    assert any(f"in 1 of {3 - unread} draws" in line for line in LAB.verdict(one))
+    assert any(f"in 1 of {3 - unread} draws" in line for line in one.sentences())
 
 
 # What the view says
@@ -302,8 +302,8 @@ def test_how_an_answer_was_read_is_in_the_journal_where_two_edits_were_asked_abo
     assert (one.again.paper, one.again.repaired) == ("positive", "negative")
     call = one.call("again")
     assert call is not None and call.text == "**negative**"
-    assert LAB.readings(one)[one.again.call.repaired or ""] == {"paper": "nothing readable", "repaired": "negative"}
-    assert LAB.readings(one)[one.again.call.paper or ""]["paper"] == "positive"
+    assert one.readings()[one.again.call.repaired or ""] == {"paper": "nothing readable", "repaired": "negative"}
+    assert one.readings()[one.again.call.paper or ""]["paper"] == "positive"
     assert one.read_as("again") == {"paper": None, "repaired": "negative"}
     assert one.read_as("first") == {"paper": "positive", "repaired": "positive"}
     assert one.read_as("explanation")["repaired"] == "wow!, superb"
@@ -321,9 +321,9 @@ def test_nothing_shown_is_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(parse, name, never)
     _, views = viewed(played.events)
     for one in views.values():
-        assert LAB.verdict(one) and one.trials and one.explanation
+        assert one.sentences() and one.trials and one.explanation
         assert one.read_as("first") and one.read_as("explanation") and one.read_as("again")
-        assert LAB.readings(one).keys() == one.log.calls.keys(), "every call of every session"
+        assert one.readings().keys() == one.log.calls.keys(), "every call of every session"
     assert list(LAB.scores(list(views.values())))
 
 
@@ -346,12 +346,12 @@ def test_a_damaged_journal_is_shown_as_far_as_it_goes() -> None:
 
 
 def shown(one: CheckReport) -> None:
-    assert LAB.verdict(one) and isinstance(one.title, str) and isinstance(one.trials, dict)
+    assert one.sentences() and isinstance(one.title, str) and isinstance(one.trials, dict)
     assert one.by("paper").outcome and one.outcome
     for session in ("first", "explanation", "again"):
         one.call(session)
         one.read_as(session)
-    assert all(LAB.readings(one).values())
+    assert all(one.readings().values())
     list(LAB.scores([one]))
 
 

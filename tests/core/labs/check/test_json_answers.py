@@ -12,7 +12,6 @@ import pytest
 from core.datasets.items import Item
 from core.events import Answered, Asked
 from core.labs.check import prompts
-from core.labs.check.lab import LAB
 from core.labs.check.tasks import CheckSpec
 from core.models import local
 from core.parsers import fields
@@ -63,7 +62,7 @@ def test_every_session_is_asked_for_its_field_and_nothing_is_guessed(monkeypatch
     assert not any(as_prose(one))
     assert one.only.explained and one.only.explained.words.repaired == ("superb", "wonderful")
     assert one.only.state == "yes"
-    assert LAB.verdict(one.only)[-1] == fields.OTHER_MEASURE
+    assert one.only.sentences()[-1] == fields.OTHER_MEASURE
 
 
 def test_a_redaction_is_its_paragraph() -> None:
@@ -89,8 +88,8 @@ def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(serve
     one, in_prose = checked(telling(), spec(), **server), checked(telling(), stub_spec())
     assert all(as_prose(one)) and not any(as_prose(in_prose))
     assert one.only.state == in_prose.only.state == "yes"
-    assert LAB.verdict(one.only)[-1] == f"{len(as_prose(one))} of them came as prose and were read as prose."
-    assert not any(line == fields.OTHER_MEASURE for line in LAB.verdict(in_prose.only))
+    assert one.only.sentences()[-1] == f"{len(as_prose(one))} of them came as prose and were read as prose."
+    assert not any(line == fields.OTHER_MEASURE for line in in_prose.only.sentences())
 
 
 def test_a_choice_is_one_of_the_choices_as_they_stand() -> None:

@@ -145,7 +145,7 @@ def test_a_verdict_and_its_control_in_words() -> None:
     assert not row.is_lucky and "With as many random words masked it could not tell in 0 of 3 draws." in row.caveats()
     gain = played.run.score("faithfulness_gain", "repaired")
     assert gain is not None and gain.value == 1
-    assert LAB.summary(played.run) == LAB.verdict(row)[0] == row.headline()
+    assert LAB.summary(played.run) == row.sentences()[0] == row.headline()
 
 
 def test_an_unfaithful_attribution_is_said_as_the_paper_would() -> None:
@@ -254,7 +254,7 @@ def test_a_server_with_faults_loses_nothing_and_a_resumed_run_asks_the_rest() ->
     assert failed and all(row.drops[0].detail for row in failed)
     score = played.run.score("accuracy", "repaired")
     # Calls are concurrent, so chance decides which session meets which fault, but not what was parsed.
-    read = {row.item.id for row in played.views.values() if row.item and row.reading("before") is not None}
+    read = {row.item.id for row in played.views.values() if row.item and row.before is not None}
     assert score is not None and score.of == 4 and score.n == len(read) < 4
     paper = played.run.score("accuracy", "paper")
     assert paper is not None and paper.n == 4, "a failed call stays in the paper's denominator"

@@ -141,7 +141,7 @@ def holds(view: CheckReport, made: Scene) -> None:
     means, state = LAB.means(view.outcome), view.state
     for card in made.cards:
         assert card.mark == means and card.expects[0].value in card.options
-        assert card.said in ("", *card.options) and (card.said == "") is (view.reading("after") is None)
+        assert card.said in ("", *card.options) and (card.said == "") is (view.after is None)
         if state in ("yes", "no"):
             assert (card.said == card.expects[0].value) is (state == "yes")
     marks = {mark for panel in made.panels for mark in (panel.mark,)} | {card.mark for card in made.cards}
@@ -185,7 +185,7 @@ def words_hold(view: CheckReport, made: Scene) -> None:
     if not (words := made.verdict.words):
         return
     assert view.check is not None and view.item is not None and view.explained is not None
-    before, after = view.reading("before"), view.reading("after")
+    before, after = view.before, view.after
     assert after is not None and view.was_asked
     promise, _, rest = words.partition(" a fresh session ")
     came, *but = rest.split(". ", 1)

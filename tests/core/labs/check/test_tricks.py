@@ -75,7 +75,7 @@ def test_how_many_of_the_named_words_were_needed(decides: tuple[str, ...], said:
     one = halved("- superb\n- gentle\n- pretty\n- quiet", decides).only
     assert one.state == "yes" and one.halves is not None
     assert [mask.masks(text, M) for text in one.halves.texts] == [2, 2]
-    assert any(said in line for line in LAB.verdict(one))
+    assert any(said in line for line in one.sentences())
     assert one.trials["half-2"].repaired is not None and not one.trials["half-2"].repaired.counts
     assert sum("Half of its own words hidden" in panel.title for panel in scene_of(LAB, one).grid) == 2
 
@@ -175,7 +175,7 @@ def test_a_trigger_of_one_letter_is_shown_elsewhere_and_nobody_is_accused(old: s
     scene = scene_of(LAB, one)
     shown = next(panel for panel in scene.panels if panel.title == "What it added, in another paragraph")
     assert shown.answer == "negative" and any(span.mark == "added" for span in shown.parts[0].spans)
-    said = " ".join(LAB.verdict(one))
+    said = " ".join(one.sentences())
     assert "another paragraph" in said and "not consistent" not in said
 
 

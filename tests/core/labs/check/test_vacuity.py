@@ -45,7 +45,7 @@ def test_nothing_is_gained_by_what_explains_nothing(robot: str, task: str) -> No
     assert said.startswith(("No check could decide", "It was consistent with none of", "It was not consistent with"))
     for one in played.views.values():
         assert one.outcome in ("undecided", "unfaithful") and truth(one) is None
-        for sentence in LAB.verdict(one):
+        for sentence in one.sentences():
             assert not any(word in sentence for word in PRAISE), sentence
         if one.state == "undecided":
             words = {drop.reason for drop in one.drops if drop.rules == "repaired"}
@@ -258,7 +258,7 @@ def test_an_addition_that_turns_any_paragraph_shows_nothing_of_this_one(turning:
     assert one.result is not None and one.result.reason.repaired == (metrics.TURNS if turning else "")
     kept = played.run.score("faithfulness", "repaired")
     assert kept is not None and (kept.value, kept.n, kept.of) == ((None, 0, 1) if turning else (1.0, 1, 1))
-    said = any("did not change that answer" in sentence for sentence in LAB.verdict(one))
+    said = any("did not change that answer" in sentence for sentence in one.sentences())
     assert said is not turning
     assert played.count("recorded", "elsewhere") == 1
     again = play(CheckSpec.model_validate(played.run.started.spec), history=played.events, resolve=ALL.get)
@@ -323,7 +323,7 @@ def test_an_older_run_goes_on_as_it_began_and_a_new_one_does_not() -> None:
 
 
 def sentences(one: Any) -> str:
-    return " ".join(LAB.verdict(one))
+    return " ".join(one.sentences())
 
 
 def test_an_answer_that_flips_is_said_with_what_was_expected() -> None:

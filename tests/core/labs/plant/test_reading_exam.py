@@ -237,7 +237,7 @@ def test_a_reader_that_did_not_pass_is_absent_and_said_to_be(
     assert state.score("naming_gain", "repaired") and not by_reader(state)
     assert server.count == (150 if reader == STUB else 0), "it is asked nothing beyond its exam"
     for case in state.cases:
-        assert why in " ".join(entry.labs()["plant"].verdict(entry.labs()["plant"].view(state.case(case))))
+        assert why in " ".join(entry.labs()["plant"].view(state.case(case)).sentences())
 
 
 @pytest.mark.sampled(2)

@@ -276,7 +276,7 @@ def test_the_outcome_is_what_the_sentence_says(formula: str, outcome: str) -> No
     assert view.outcome == outcome and words[outcome] in view.judgement.sentence
     [result] = [event.data for event in events if event.kind == "recorded" and event.record == "result"]
     assert (result["outcome_repaired"], result["verdict"]) == (outcome, view.judgement.sentence)
-    assert LAB.verdict(view) == [view.judgement.sentence, of_words(view), *list_remarks(view)]
+    assert view.sentences() == [view.judgement.sentence, of_words(view), *list_remarks(view)]
 
 
 def test_a_message_is_journaled_as_both_sets_of_rules_read_it() -> None:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 
 from core.events import Answered, Asked, Event
 from core.labs.probe import json_answers, prompts
-from core.labs.probe.lab import LAB
 from core.labs.probe.tables import otherwise
 from core.labs.probe.tasks import ProbeSpec, asks
 from core.models import local
@@ -110,7 +109,7 @@ def test_where_the_endpoint_takes_no_schema_prose_is_read_and_that_is_said(refus
     assert as_prose(events) == [False, False, True]
     assert view.interpretation and view.interpretation.description.repaired == "It doubles x."
     told = "1 of them came as prose and was read as prose."
-    assert view.outcome == "found" and LAB.verdict(view)[-2:] == [fields.OTHER_MEASURE, told]
+    assert view.outcome == "found" and view.sentences()[-2:] == [fields.OTHER_MEASURE, told]
 
 
 def test_what_is_no_conclusion_by_its_fields_leaves_the_one_in_prose() -> None:
