@@ -167,7 +167,7 @@ def test_the_score_has_three_arms_over_the_same_cards_where_enough_cards_have_th
     assert one.counts(0) == {"yes": [2, 0, 2], "no": [0, 2, 0]}
     do(one, RoomEnded())
     kept, rows = page.to_keep(one).decode(), page.table(one).decode()
-    assert "<th>For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
+    assert ">For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
     assert ",for and against,Yes,2,yes," in rows
 
 
