@@ -24,6 +24,7 @@ from core.store.filters import Filter, from_query
 from core.store.groups import groups
 from core.store.index import index
 from core.store.listing import Selection
+from core.store.matching import NotComparableError
 from core.store.store import Store
 from core.studies import human, tables
 from core.studies.plan import read, run_id
@@ -212,7 +213,7 @@ def test_the_values_of_a_column_are_compared(run: str, tmp_path: Path) -> None:
             every.by(every.filter.choosing("extra:by", [name])).count() for name in ("Ann", "Bob")
         )
         assert compared.rows[0] > compared.rows[1] > 0
-        with pytest.raises(comparing.NotComparableError, match="extra:NAME"):
+        with pytest.raises(NotComparableError, match="extra:NAME"):
             comparing.compare_query(store, {**query, "by": ["mood"]})
 
 
