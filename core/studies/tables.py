@@ -326,6 +326,14 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
                 "truth": truth if metric == decides else None,
                 "other": other.value if (other := others.get(metric)) else None,
             }
+        for made, figure in run.lab.studies.further_figures(view.by(rules)):
+            score = figure.score
+            yield {
+                **about,
+                **made,
+                **{"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)},
+                **{"truth": None, "other": None, "applies": True},
+            }
         if answered:
             said = {rules: run.lab.studies.asked(view.by(rules)) for rules in RULES}
             nothing = {"value": None, "other": None, "n": 0, "of": 1, "truth": None, "applies": True}
