@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from . import extensions, home, journal, optional, policy
@@ -62,13 +63,28 @@ def labs() -> Mapping[str, Lab]:
     return extensions.completed(LABS)
 
 
-@cache
-def controls() -> Mapping[str, Model]:
-    """Return the controls of all labs by id, including those that no list offers for selection."""
-    return {id: model for lab in labs().values() for id, model in lab.robots.by_id.items()}
+extensions.on_change.append(labs.cache_clear)
 
 
-extensions.on_change += [labs.cache_clear, controls.cache_clear]
+class Controls(Mapping[str, Model]):
+    """The controls of all labs by id, including those that no list offers for selection. Those of a lab are made when a
+    control is looked for that no lab before it has.
+    """
+
+    def __getitem__(self, id: str) -> Model:
+        for found in self._of_labs():
+            if id in found:
+                return found[id]
+        raise KeyError(id)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._of_labs())
+
+    def __len__(self) -> int:
+        return sum(map(len, self._of_labs()))
+
+    def _of_labs(self) -> Iterator[Mapping[str, Model]]:
+        return (lab.robots.by_id for lab in labs().values())
 
 
 @cache
@@ -89,7 +105,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
         read=lambda path: journal.read(path).events,
         recordings=home.recordings(),
         endpoints=endpoints,
-        controls=controls(),
+        controls=Controls(),
         functions=extensions.models(),
         cache=answers(),
         replays=visit.replays if visit is not None else lambda run: True,
