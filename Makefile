@@ -6,7 +6,8 @@
 # make lock   resolves requirements*.txt into requirements*.lock again; what is pinned there is what gets installed
 # make images records the digests of the containers' base images in .env, for compose.yaml (docs/host.md)
 # make serve  opens the app to others: HOSTS=class.example.org [ADDRESS=0.0.0.0] [PORT=8501] (docs/host.md)
-# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make inspect, make licences, make sbom, make clean
+# also: make setup, make test-browser, make thorough, make bench, make mutants, make audit, make inspect, make licences, make sbom,
+#       make release, make check-release, make clean
 
 SHELL := /bin/sh
 VENV := .venv
@@ -30,7 +31,7 @@ LINT = $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/codespell c
 ADDRESS := 127.0.0.1
 PORT := 8501
 
-.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants inspect audit docs licences sbom clean
+.PHONY: run class serve images quick test test-browser thorough check lint lock setup setup-dev bench mutants inspect audit docs licences sbom release check-release clean
 
 run: $(VENV)/.ready
 	@$(BIN)/python -m streamlit run app.py -- --open
@@ -137,6 +138,13 @@ licences: $(VENV)/.ready-dev
 # What the app is made of, with versions and digests, as CycloneDX lists it: from the lock, so the same each time.
 sbom: $(VENV)/sbom/.ready
 	@$(VENV)/sbom/bin/cyclonedx-py requirements --output-reproducible --of JSON -o sbom.json requirements.lock
+
+# Wheel, bill of materials, notes and sums in dist/explain-yourself-VERSION; then what check-release checks of any release.
+release: $(VENV)/.ready-dev $(VENV)/sbom/.ready
+	@$(VENV)/sbom/bin/python tools/release.py make dist $(BIN)
+
+check-release: $(VENV)/.$(UV) $(VENV)/sbom/.ready
+	@$(VENV)/sbom/bin/python tools/release.py check "$(RELEASE)" $(BIN)
 
 # Where no Python fits, uv brings one: with any older Python that can install uv, or with a uv that is there already.
 $(VENV)/bin/python:

@@ -53,6 +53,7 @@ def ask(
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
     extra: str | Sequence[str] | None = None,
+    encoder: Literal['auto', 'all-mpnet-base-v2', 'all-minilm-l6-v2'] | None = None,
     generator: str | Sequence[str] | None = None,
     title: Any = None,
     shard: Any = None,

@@ -376,7 +376,7 @@ class _Reader:
                 raise self.fault((*key, name), f"the table {table.kind} has {name} of its own.")
             return
         fields = {name for lab in labs for name in lab.spec.model_fields} | FACETS.keys()
-        metrics = {metric.name for lab in labs for metric in lab.metrics}
+        metrics = {name for lab in labs for name in (*(one.name for one in lab.metrics), *lab.studies.across)}
         for kind, names, known in (
             ("rows", table.rows, fields),
             ("columns", table.columns, fields),

@@ -13,7 +13,7 @@ from ...events import Answered
 from ...models.ids import is_control
 from ...parsers import fields
 from ...runs.context import CaseContext
-from ...text.embed import NoEncoderError, encoder, likeness
+from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from ..base.cases import Result
 from . import parse, prompts
 from .parse_answers.parts import is_yes_or_no
@@ -78,13 +78,14 @@ async def _drop_rewordings(spec: AskSpec, run: CaseContext, tested: Mapping[str,
     """For the updated parser, drop questions that ask nearly the same as an earlier one and contain the same numbers.
 
     Robots are exempt, because they ask about a different thing each time; so are cases that already have a result.
-    Without an encoder nothing is dropped.
+    Whatever encoder the run names, the small one decides, because REWORDED was set with it. Without it nothing is
+    dropped.
     """
     texts = {item: one.counterfactual.text for item, one in sorted(tested.items()) if one.counterfactual.repaired}
     if run.recorded(Result) or len(texts) < 2 or all(is_control(one) for one in spec.generators):
         return
     try:
-        vectors = await asyncio.to_thread(lambda: encoder().encode(list(texts.values())))
+        vectors = await asyncio.to_thread(lambda: encoder(SMALL).encode(list(texts.values())))
     except NoEncoderError:
         return
     cosines = likeness(vectors, vectors)

@@ -54,6 +54,14 @@ _READ_FOR_CARD = 4_000
 MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """Names of the marks."""
 
+OUTCOME_WORDS = {
+    **WORDS,
+    "as expected": MARK_WORDS["kept"],
+    "cannot guess": MARK_WORDS["not settled"],
+    "dropped": MARK_WORDS["set aside"],
+}
+"""Names of values and outcomes; a question that came true is called the same in a list as on its card."""
+
 REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
 """Why a new question was excluded."""
 
@@ -77,7 +85,7 @@ class AskReport(AskVerdict):
     """A case as it is told, as far as it has been measured; the explanation is by the run's parser."""
 
     one = "question"
-    words: ClassVar[Mapping[str, str]] = WORDS
+    words: ClassVar[Mapping[str, str]] = OUTCOME_WORDS
     mark_words = MARK_WORDS
     outcomes: ClassVar[Mapping[str, Means]] = {
         **dict.fromkeys(("as expected", "helped"), "kept"),

@@ -227,7 +227,7 @@ class ProbeLab(Lab):
     def preload(self, spec: ProbeSpec) -> None:
         """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
         if spec.category in ("entities", "relations") and not spec.evaluator:
-            embed.start()
+            embed.start(embed.SMALL)
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""

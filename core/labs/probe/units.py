@@ -19,7 +19,7 @@ from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Score, undefined
 from ...statistics import wilson
-from ...text.embed import NoEncoderError, encoder, likeness
+from ...text.embed import SMALL, NoEncoderError, encoder, likeness
 from . import json_answers, parse, prompts
 from .evaluate import picked
 from .exemplars import string_triplets
@@ -238,13 +238,13 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
     subjects. If no example is closer than the others by CLEARLY, none is picked, which counts as wrong. The encoder
     cannot distinguish texts, so strings need a model.
     """
-    vectors = {triplet: np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests}
+    vectors = {triplet: np.asarray(encoder(SMALL).encode(list(shown(triplet)))) for triplet in tests}
     told = {}
     for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
-        told[about] = np.asarray(encoder().encode(clauses))
+        told[about] = np.asarray(encoder(SMALL).encode(clauses))
     judged = {}
     for item, (about, triplet) in _wanted(tests, texts).items():
         alike = likeness(vectors[triplet], told[about]).max(axis=1)
