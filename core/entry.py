@@ -5,9 +5,8 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 from . import extensions, home, journal, optional, package_data, policy
@@ -64,28 +63,13 @@ def labs() -> Mapping[str, Lab]:
     return extensions.completed(LABS)
 
 
-extensions.on_change.append(labs.cache_clear)
+@cache
+def controls() -> Mapping[str, Model]:
+    """Return the controls of all labs by id, including those that no list offers for selection."""
+    return {id: model for lab in labs().values() for id, model in lab.robots.by_id.items()}
 
 
-class Controls(Mapping[str, Model]):
-    """The controls of all labs by id, including those that no list offers for selection. Those of a lab are made when a
-    control is looked for that no lab before it has.
-    """
-
-    def __getitem__(self, id: str) -> Model:
-        for found in self._of_labs():
-            if id in found:
-                return found[id]
-        raise KeyError(id)
-
-    def __iter__(self) -> Iterator[str]:
-        return chain.from_iterable(self._of_labs())
-
-    def __len__(self) -> int:
-        return sum(map(len, self._of_labs()))
-
-    def _of_labs(self) -> Iterator[Mapping[str, Model]]:
-        return (lab.robots.by_id for lab in labs().values())
+extensions.on_change += [labs.cache_clear, controls.cache_clear]
 
 
 @cache
@@ -106,7 +90,7 @@ def catalog(endpoints: tuple[EndpointConfig, ...] = (), visit: RunAccess | None 
         read=lambda path: journal.read(path).events,
         recordings=home.recordings(),
         endpoints=endpoints,
-        controls=Controls(),
+        controls=controls(),
         functions=extensions.models(),
         cache=answers(),
         replays=visit.replays if visit is not None else lambda run: True,

@@ -39,7 +39,7 @@ def _wait(runner: local_script_runner.LocalScriptRunner, timeout: float = 3) -> 
 local_script_runner.require_widgets_deltas = _wait
 
 CACHED = (
-    *(entry.labs, entry.keeper, entry.jobs, entry.fetches, entry.dataset_fetches),
+    *(entry.labs, entry.controls, entry.keeper, entry.jobs, entry.fetches, entry.dataset_fetches),
     *(entry.answers, entry.studies),
 )
 

@@ -45,6 +45,7 @@ def register(own_process: None, monkeypatch: pytest.MonkeyPatch) -> Register:
     def registered(lab: Lab) -> None:
         monkeypatch.setattr(entry, "LABS", (*entry.LABS, lab))
         entry.labs.cache_clear()
+        entry.controls.cache_clear()
 
     return registered
 

@@ -127,6 +127,7 @@ def test_the_gallery_shows_each_quotation_and_twist_and_leads_to_the_story(page:
 def test_a_lab_without_a_scene_of_its_own_is_told_from_its_view(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entry, "LABS", (*entry.LABS, ECHO))
     entry.labs.cache_clear()
+    entry.controls.cache_clear()
     run = entry.jobs().start("echo", ECHO.spec.model_validate({"words": ["no"], "model": "control/deaf"}))
     assert entry.jobs().wait(run, 60)
     app = page("echo", run=run, present="1", at="3")

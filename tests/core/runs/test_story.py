@@ -28,7 +28,7 @@ def events_of(lab: str) -> list[Event]:
         home=Path("/dev/null/unused"),
         journals=Path("/dev/null/unused"),
         read=lambda path: [],
-        controls=entry.Controls(),
+        controls=entry.controls(),
     )
     asyncio.run(
         execute(RunRequest(entry.labs()[lab], FIRST[lab]().spec, "r"), RunIO(catalog.get, events.append))
