@@ -135,6 +135,8 @@ def probe(
     answers: Literal['prose', 'schema'] | None = None,
     triplets: int | None = None,
     evaluator_prompt: str | None = None,
+    evaluators: str | Sequence[str] | None = None,
+    judge: str | None = None,
     title: Any = None,
     functions: Any = None,
     own_kind: Any = None,
