@@ -221,5 +221,7 @@ def _beside(
                 cell["difference"] = None if cell["value"] is None else cell["value"] - figure.value
             if not same:
                 cited = f"{row or 'as printed'} ({paper['authors']} {paper['year']})"
-                left.append({**BLANK, "row": cited, "column": column, **printed})
+                who = about.get("model") or label(about, [*table.their_rows, *table.their_columns]) or "it"
+                note = f"no row of ours is {who}"
+                left.append({**BLANK, "row": cited, "column": column, **printed, "note": note})
     return ours + left

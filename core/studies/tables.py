@@ -26,7 +26,7 @@ from ..text import paper_prompts
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
-from .plan import EXTRA, Planned, Study, TableOf
+from .plan import EXTRA, LABEL, Planned, Study, TableOf
 from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
@@ -184,6 +184,9 @@ def measured(
     frame["control"] = frame["run"].isin(controls)
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
+    for scheme, labels in human.own_labels(study, said or folder).items():
+        places = zip(frame["run"], frame["case"], strict=True)
+        frame[f"{LABEL}{scheme}"] = [labels.get(place, human.NOT_LABELLED) for place in places]
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])
@@ -325,6 +328,14 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answe
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric == decides else None,
                 "other": other.value if (other := others.get(metric)) else None,
+            }
+        for made, figure in run.lab.studies.further_figures(view.by(rules)):
+            score = figure.score
+            yield {
+                **about,
+                **made,
+                **{"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)},
+                **{"truth": None, "other": None, "applies": True},
             }
         if answered:
             said = {rules: run.lab.studies.asked(view.by(rules)) for rules in RULES}

@@ -145,6 +145,12 @@ class StudyTables(Declaration):
         """Return figures of a case, by the view's parser, that only these tables use."""
         return ()
 
+    def further_figures(self, view: Any) -> Iterable[tuple[Mapping[str, str], Figure]]:
+        """Return extra figures that belong to other values of some settings than those of the run, by setting: such as
+        those of a second evaluator.
+        """
+        return ()
+
     def asked(self, view: Any) -> Any:
         """Return what `figures_across` needs to know of a case."""
         return None

@@ -12,7 +12,7 @@ from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
-from . import annotation, commands, prompts, sketch, tables
+from . import annotation, commands, prompts, second_opinions, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.base import shape_of
@@ -26,9 +26,11 @@ from .records import (
     Audit,
     Checked,
     Claims,
+    Comparison,
     Estimate,
     Exchange,
     Fidelity,
+    FurtherUnitTest,
     Interpretation,
     Observed,
     Prediction,
@@ -181,6 +183,8 @@ class ProbeLab(Lab):
         Prediction,
         Redrawn,
         UnitTest,
+        FurtherUnitTest,
+        Comparison,
         Claims,
         Audit,
         Fidelity,
@@ -202,6 +206,7 @@ class ProbeLab(Lab):
         for_tables=tables.METRICS,
         choices=tables.CHOICES,
         extra_figures=tables.more,
+        further_figures=second_opinions.by_evaluator,
         traits=tables.traits,
         alternative_readings=tables.otherwise,
     )
