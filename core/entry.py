@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
-from . import extensions, home, journal, optional, policy
+from . import extensions, home, journal, optional, package_data, policy
 from .datasets import get
 from .datasets.sources import Source
 from .events import Model
@@ -24,7 +25,7 @@ from .labs.probe.reliability import lab as reliability
 from .models import local
 from .models.cache import ResponseCache
 from .models.catalog import Catalog
-from .models.download import Fetches, HubModel, download
+from .models.download import Fetches, HubFolder, HubModel, download, download_folder
 from .models.replay import Replay
 from .models.settings import EndpointConfig, charge
 from .rooms.rooms import Rooms
@@ -107,7 +108,24 @@ def fetches() -> Fetches[HubModel]:
 @cache
 def part_fetches() -> Fetches[optional.OptionalPart]:
     """Return this process's installations of the app's optional parts."""
-    return Fetches(lambda part, progress, stop: optional.install(part.name, progress=progress))
+    return Fetches(lambda part, progress, stop: install_part(part, progress=progress, stop=stop))
+
+
+def install_part(
+    part: optional.OptionalPart,
+    tell: Callable[[str], None] = lambda line: None,
+    progress: optional.Progress = lambda done, size: None,
+    stop: threading.Event | None = None,
+) -> Path:
+    """Install or download an optional part unless it is there already, and return its folder. Blocks for minutes.
+
+    `progress` is called with the packages begun or the bytes received, and with all of them; `tell` with each line that
+    pip prints. Raises CallError and DataDirError.
+    """
+    if not part.files:
+        return optional.install(part.name, tell, progress)
+    model = next(one for one in package_data.rows("weights", "folder", HubFolder) if one.name == part.files)
+    return download_folder(model, optional.files_folder(part.files), progress, stop)
 
 
 @cache

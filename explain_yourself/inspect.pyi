@@ -33,6 +33,7 @@ def ask_solver(
     exam: bool | None = None,
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
+    encoder: Literal['auto', 'all-mpnet-base-v2', 'all-minilm-l6-v2'] | None = None,
     generator: str | Sequence[str] | None = None,
 ) -> Solver: ...
 
@@ -61,6 +62,7 @@ def ask_scorer(
     exam: bool | None = None,
     votes: int | None = None,
     rules: Literal['paper', 'repaired'] | None = None,
+    encoder: Literal['auto', 'all-mpnet-base-v2', 'all-minilm-l6-v2'] | None = None,
     generator: str | Sequence[str] | None = None,
 ) -> Scorer: ...
 

@@ -102,8 +102,9 @@ def paired(
     if not 0 < len(wanted) <= PAIRS:
         return table
     rows = rows[rows["series"] == table["series"].iloc[0]] if "series" in rows else rows
-    named = rows[list(by)].astype(object).fillna("").to_dict("records")
-    rows = rows.assign(subject=[label(row) for row in named], value=pd.to_numeric(rows["value"]).astype(float))
+    groups = list(rows[list(by)].astype(object).fillna("").itertuples(index=False, name=None))
+    subjects = {group: label(dict(zip(by, group, strict=True))) for group in set(groups)}
+    rows = rows.assign(subject=[subjects[one] for one in groups], value=pd.to_numeric(rows["value"]).astype(float))
     rows = rows[rows["subject"].isin(firm)]
     settings = rows[[name for name in facets if name in rows and name not in by]].fillna("")
     table.attrs["pairs"] = _Pairs(compare_where_equal(rows, settings, wanted, kind))

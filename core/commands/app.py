@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import click
 
 from .. import entry, optional
+from ..events import CallError
 from ..package_data import ROOT
 from ..runs import bundle
 from .run_output import BAD_INPUT, DONE
@@ -57,12 +58,21 @@ def _open(path: Path, port: int | None) -> int:
 @click.command("setup", help="Install a part of the app that is left out at first, with its checksums.")
 @click.argument("part", type=click.Choice(list(optional.PARTS)))
 def _setup(part: str) -> int:
+    wanted = optional.PARTS[part]
+    tenths = 0
+
+    def progress(done: int, size: int) -> None:
+        nonlocal tenths
+        if wanted.files and done * 10 >= (tenths + 1) * size > 0:
+            tenths = done * 10 // size
+            print(f"{done / 1e6:.0f} of {size / 1e6:.0f} MB")
+
     try:
-        where = optional.install(part, print)
-    except optional.NotInstalledError as error:
-        print(error, file=sys.stderr)
+        where = entry.install_part(wanted, print, progress)
+    except CallError as error:
+        print(error.message, error.hint, sep="\n" if error.hint else "", file=sys.stderr)
         return BAD_INPUT
-    print(f"{optional.PARTS[part].title}: ready in {where}")
+    print(f"{wanted.title}: ready in {where}")
     return DONE
 
 

@@ -265,7 +265,7 @@ def _marked_up(lines: list[list[str]], form: str) -> str:
 
 def _cell(cell: Row) -> str:
     if cell["source"] and not cell["of"]:
-        return _printed(cell)
+        return "; ".join(filter(None, (_printed(cell), cell["note"])))
     parts = ["undefined" if cell["value"] is None else f"{cell['value']:.2f}"]
     parts += [] if cell["low"] is None else [f" ({cell['low']:.2f} to {cell['high']:.2f})"]
     # Power is not based on items; its column names their number.

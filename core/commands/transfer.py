@@ -264,7 +264,7 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
     except (FileError, DatasetError) as error:
         raise click.BadParameter(str(error)) from None
     named = " ".join(f"--column {name}={name}" for name in found.columns())
-    command = f"python -m core ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if dataset else ""
+    command = f"python -m core ask --dataset {shlex.quote(dataset)} {named} --model MODEL" if found.for_ask else ""
     if as_json:
         unread = [one._asdict() for one in found.unread]
         told = {"samples": found.samples, "rows": len(found.rows), "dataset": dataset, "command": command}
@@ -273,8 +273,10 @@ def _import_answers(path: Path, tool: logs.Tool, as_json: bool) -> int:
     for one in found.unread:
         print(_printable(f"{one.sample}: {one.field}: {one.why}."), file=sys.stderr)
     print(f"{len(found.rows):,} of {count_noun(found.samples, 'sample')} became rows.")
+    if dataset:
+        print(f"They are in {dataset}. Ask tests {found.for_ask:,} of them: those with an answer yes or no.")
     if command:
-        print(f"They are in {dataset}. To test the explanations:\n{command}")
+        print(f"To test their explanations:\n{command}")
     return DONE if found.rows else BAD_INPUT
 
 

@@ -1,4 +1,5 @@
-"""Downloads on request, with `huggingface_hub`: files from any server, and larger local models from the hub.
+"""Downloads on request, with `huggingface_hub`: files from any server, and from the hub larger local models and the
+folders of other models.
 
 The library knows the hub's routes, headers, mirrors and tokens, and resumes after a broken connection. This module adds
 what `hf_hub_download` (2.4) does not do: an incomplete file is kept, so that a stopped download can be resumed; the
@@ -16,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 from urllib.parse import unquote
@@ -49,6 +50,17 @@ class HubModel(Frozen):
     file: str
     size_bytes: int
     sha256: str | None = None
+
+
+class HubFolder(Frozen):
+    """A model on the hub that consists of several files: those that `data/weights.toml` lists under its `name`, at this
+    revision (a commit).
+    """
+
+    name: str
+    title: str
+    repo: str
+    revision: str
 
 
 class DownloadRequest(NamedTuple):
@@ -121,15 +133,56 @@ def download(
     return target
 
 
+def download_folder(
+    model: HubFolder,
+    folder: Path,
+    progress: Progress = lambda done, size: None,
+    stop: threading.Event | None = None,
+) -> Path:
+    """Download the files of `model` that are missing in `folder` or are not the right ones, and return the folder.
+    Blocks, resumes, stops and raises like `download`; `progress` is about all files together.
+    """
+    from huggingface_hub import hf_hub_url
+
+    files = package_data.weights_of(model.name)
+    before, whole = 0, sum(file.size_bytes for file in files)
+    for file in files:
+        target, part = folder / file.name, folder / f"{file.name}.part"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if package_data.digest(target) != file.sha256:
+            url = hf_hub_url(model.repo, file.name, revision=model.revision, endpoint=hub())
+            wanted = DownloadRequest(model.title, url, f"copy the model's files into {folder}")
+            advance = partial(_advance, progress, before, whole)
+            cached = _in_cache(model.repo, file.name, file.size_bytes, file.sha256, model.revision)
+            if cached is not None:
+                _copy(wanted, file.size_bytes, cached, part, advance)
+            else:
+                fetch(wanted, file.size_bytes, part, advance, stop)
+            check(wanted, part, file.size_bytes, file.sha256)
+            os.replace(part, target)
+        before += file.size_bytes
+    progress(whole, whole)
+    return folder
+
+
+def _advance(progress: Progress, before: int, whole: int, done: int, size: int) -> None:
+    """Report the bytes of one of several files, of which earlier ones had `before`, and all together `whole`."""
+    progress(before + done, whole)
+
+
 def _cached(model: HubModel) -> Path | None:
     """The file in the hub's cache on this machine, if it is complete; only if our list says what it should be."""
+    return None if model.sha256 is None else _in_cache(model.repo, model.file, model.size_bytes, model.sha256)
+
+
+def _in_cache(repo: str, file: str, size: int, sha256: str, revision: str | None = None) -> Path | None:
+    """The file in the hub's cache on this machine, if it has this size and digest."""
     from huggingface_hub import try_to_load_from_cache
 
-    there = try_to_load_from_cache(model.repo, model.file)
-    if model.sha256 is None or not isinstance(there, str) or Path(there).stat().st_size != model.size_bytes:
+    there = try_to_load_from_cache(repo, file, revision=revision)
+    if not isinstance(there, str) or Path(there).stat().st_size != size:
         return None
-    with open(there, "rb") as file:
-        return Path(there) if hashlib.file_digest(file, "sha256").hexdigest() == model.sha256 else None
+    return Path(there) if package_data.digest(Path(there)) == sha256 else None
 
 
 def _copy(wanted: DownloadRequest, size: int, cached: Path, part: Path, progress: Progress) -> None:
@@ -176,6 +229,7 @@ def fetch(
     kept.
     """
     from huggingface_hub import constants
+    from huggingface_hub.errors import HfHubHTTPError
     from huggingface_hub.file_download import http_get
 
     constants.DOWNLOAD_CHUNK_SIZE = _BLOCK
@@ -200,7 +254,7 @@ def fetch(
                     tqdm_class=bar,
                 )
             except OSError as error:
-                if error.errno is not None:  # an error of the disk
+                if error.errno is not None or isinstance(error, HfHubHTTPError):  # of the disk, or a refusal
                     raise
                 # The library received more or fewer bytes than the server announced. Fewer can be resumed; `check`
                 # finds more.
@@ -279,7 +333,7 @@ def _refused(wanted: DownloadRequest, status: int) -> CallError:
     if status in (401, 403) and _on_hub(wanted.url):
         name = "account_wanted"
     server = _server(wanted.url)
-    file = unquote(wanted.url.removeprefix(f"{server}/").replace("/resolve/main/", "/"))
+    file = unquote(re.sub(r"/resolve/\w+/", "/", wanted.url.removeprefix(f"{server}/"), count=1))
     return failure(name, hub=server, file=file, status=status, by_hand=wanted.by_hand)
 
 

@@ -154,7 +154,9 @@ def verified(
     before, now = _findings(said), _findings(again)
     differ = [_told(key, before[key], now.get(key)) for key in before if not _agree(before[key], now.get(key))]
     if said.status == "completed":
-        differ += [_told(key, None, now[key]) for key in now.keys() - before.keys()]
+        # A figure that later versions add was not claimed.
+        claimed = {what for _, what, *_ in before}
+        differ += [_told(key, None, now[key]) for key in now.keys() - before.keys() if key[1] in claimed]
     return Verified(compared=len(before), differ=tuple(sorted(differ)), app=app_version(), made_with=made_with)
 
 

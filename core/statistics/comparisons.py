@@ -266,9 +266,15 @@ def compare_where_equal(
     of them. `rows` has the columns subject, item and value (of this `kind`, NaN if undefined). Two rows of an item
     match if they agree in those `settings` (columns beside these rows, none null) that vary within a subject.
     """
-    varying = [settings[name] for name in settings if settings[name].groupby(rows["subject"]).nunique().max() > 1]
-    cells = rows["value"].groupby([rows["item"], *varying, rows["subject"]]).mean().unstack()
-    held = rows.groupby(["item", "subject"]).size().unstack().notna()
+    import pandas as pd
+
+    subject = rows["subject"]
+    varying = [settings[name] for name in settings if settings[name].groupby(subject).nunique().max() > 1]
+    # Numbers in the order of the texts: texts would be sorted again for each pair.
+    item, *varying = (pd.Series(pd.factorize(one, sort=True)[0], one.index) for one in (rows["item"], *varying))
+    item.name = "item"
+    cells = rows["value"].groupby([item, *varying, subject]).mean().unstack()
+    held = rows.groupby([item, subject]).size().unstack().notna()
     pairs = []
     for first, second in wanted:
         has = held.loc[held[[first, second]].any(axis=1), [first, second]]

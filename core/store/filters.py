@@ -250,7 +250,7 @@ def condition(wanted: Filter, values: Values, in_calls: Callable[[str], str] | N
             found = f"{values(in_calls(words))}::bit"
             deeper = f"get_bit({found}, least(items.rowid, length({found}) - 1)::int) = 1"
         elif wanted.deep:
-            deeper = f"items.rowid in ({_DEEP.format(given)})"
+            deeper = f"items.rowid in ({_deep(words, given)})"
         here.append(_holding(given, deeper))
     return " and ".join(here)
 
@@ -262,7 +262,7 @@ def rows_in_calls(words: str, last: int) -> tuple[str, Values]:
     values = Values()
     sql = f"""
         select bitstring_agg(rowid::int, 0, {last + 1})::varchar from items
-        where rowid in ({_DEEP.format(values(words))})
+        where rowid in ({_deep(words, values(words))})
     """  # noqa: S608  our own names
     return sql, values
 
@@ -307,11 +307,21 @@ def _holding(words: str, deeper: str) -> str:
     return f'({here} or (items.run, items."case") in ({explained}){f" or {deeper}" if deeper else ""})'
 
 
+def _deep(words: str, given: str) -> str:
+    """SQL for the rowids of `items` whose calls have the words `given` as a parameter. Prompts are a hundred times as
+    much text as the rest: a regular expression finds ASCII words in them in less than half of the time, others in
+    twice the time.
+    """
+    sought = f"contains(lower(messages::varchar), lower({given}))"
+    if words.isascii() and words.isprintable():
+        sought = f"regexp_matches(messages::varchar, regexp_escape({given}), 'i')"
+    return _IN_CALLS.format(f"contains(lower(text), lower({given})) or {sought}")
+
+
 # A call shared by an item's cases matches that item, and a call of a case matches the case, above its trials.
-_DEEP = """
+_IN_CALLS = """
     with hits as materialized (
-        select distinct run, "case", coalesce(trial, '') as trial from calls
-        where contains(lower(text), lower({0})) or contains(lower(messages::varchar), lower({0}))
+        select distinct run, "case", coalesce(trial, '') as trial from calls where {0}
     )
     select i.rowid from items i join hits h on i.run = h.run and i."case" = h."case" and i.trial = h.trial
     union all

@@ -353,8 +353,10 @@ class Selection:
             if store.tables[table_of(record)].columns.get(field) == "JSON"
         ]
         for name in [*cases.fields, *as_json, *(["observed"] if cases.observed else [])]:
-            values = [json.loads(text) if isinstance(text, str) else None for text in frame[name]]
-            frame[name] = pd.Series(values, index=frame.index, dtype=object)
+            # A case has its texts once for each metric.
+            texts = frame[name].astype(object).tolist()
+            known = {text: json.loads(text) if isinstance(text, str) else None for text in set(texts)}
+            frame[name] = pd.Series([known[text] for text in texts], index=frame.index, dtype=object)
         return frame
 
 

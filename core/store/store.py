@@ -6,15 +6,16 @@ have it open; within that process every call gets a cursor of its own, since thr
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..errors import ExplainError
 from ..labs.base.lab import Lab
@@ -24,6 +25,8 @@ from . import schema
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
     from pandas import DataFrame
+
+T = TypeVar("T")
 
 SECONDS = 10.0
 """Seconds that `query` may take unless its caller sets another limit."""
@@ -39,6 +42,11 @@ LONGEST_ENCODED = 2_000
 
 _QUIET = 2.0
 """How many seconds `rewrite` waits for readers to finish."""
+
+KEPT, LARGEST, LONGEST_KEPT = 128, 2_000, 100_000
+"""How many results of reading the store keeps until the next write, and the most cells, and characters of all texts, of
+each.
+"""
 
 CLOSING = 300
 """How often, every tenth of a second, a store tries to close while a query is still being interrupted."""
@@ -125,6 +133,10 @@ class Store:
             self.writer.writes += 1
         self._reading = threading.Condition()
         self._cursors = 0
+        self._kept: dict[bytes, Any] = {}
+        """Results read since the write of number `_kept_at`, the one used last at the end."""
+        self._kept_at = 0
+        self._keeping = threading.Lock()
 
     @property
     def indexed(self) -> list[str]:
@@ -234,8 +246,17 @@ class Store:
 
     def rows(self, sql: str, params: Params = ()) -> list[tuple[Any, ...]]:
         """The rows that our own SQL finds, with the limits of `query`."""
-        with self.limited() as cursor:
-            return cursor.execute(sql, used(sql, params)).fetchall()
+        given = used(sql, params)
+
+        def read() -> list[tuple[Any, ...]]:
+            with self.limited() as cursor:
+                return cursor.execute(sql, given).fetchall()
+
+        def is_small(found: list[tuple[Any, ...]]) -> bool:
+            return len(found) * len(found[0] if found else ()) <= LARGEST and _is_short(found)
+
+        found = self._read_once(("rows", sql, given), read, is_small)
+        return list(found)
 
     def query(self, sql: str, params: Params = (), seconds: float = SECONDS) -> DataFrame:
         """The result of our own SQL; each `?` in it is replaced by one of `params`, or each `$name` by the one of that
@@ -244,9 +265,40 @@ class Store:
         Raises QueryRefusedError for SQL that is wrong or would write, and after `seconds`; StoreUnusableError for a
         broken file.
         """
-        with self.limited(seconds) as cursor:
-            cursor.execute("begin transaction read only")
-            return cursor.execute(sql, used(sql, params)).df()
+        given = used(sql, params)
+
+        def read() -> DataFrame:
+            with self.limited(seconds) as cursor:
+                cursor.execute("begin transaction read only")
+                return cursor.execute(sql, given).df()
+
+        def is_small(found: DataFrame) -> bool:
+            return found.size <= LARGEST and _is_short(found.itertuples(index=False))
+
+        # Whoever asked may change it: pandas copies what is shared once it is changed.
+        return self._read_once(("query", sql, given), read, is_small).copy(deep=False)
+
+    def _read_once(self, asked: tuple[object, ...], read: Callable[[], T], is_small: Callable[[T], bool]) -> T:
+        """What `read` returns, or returned when the same was `asked` since the last write: a page that is drawn again
+        asks the same dozen questions. Nothing kept is ever out of date, because a write is counted once it is made:
+        what was read under one count is at least as new as that count.
+        """
+        key, writes = hashlib.sha256(repr(asked).encode()).digest(), self.writer.writes
+        with self._keeping:
+            if self._kept_at != writes:
+                self._kept_at, self._kept = writes, {}
+            if key in self._kept:
+                # The one used last goes last.
+                self._kept[key] = self._kept.pop(key)
+                return cast("T", self._kept[key])
+        found = read()
+        if is_small(found):
+            with self._keeping:
+                if self._kept_at == writes:
+                    self._kept[key] = found
+                    if len(self._kept) > KEPT:
+                        del self._kept[next(iter(self._kept))]
+        return found
 
     @contextmanager
     def limited(self, seconds: float = SECONDS) -> Iterator[DuckDBPyConnection]:
@@ -284,6 +336,11 @@ class Store:
             with self._reading:
                 self._cursors -= 1
                 self._reading.notify_all()
+
+
+def _is_short(rows: Iterable[Sequence[object]]) -> bool:
+    """Whether all texts and lists in the rows together may be kept."""
+    return sum(len(cell) for row in rows for cell in row if isinstance(cell, Sized)) <= LONGEST_KEPT
 
 
 def used(sql: str, params: Params) -> list[object] | dict[str, object]:

@@ -16,7 +16,7 @@ from ..labs.base.lab import Lab
 from ..rulesets import PARSER_NAMES, other_parser
 from ..statistics import Kind, compare, holm
 from ..text import paper_prompts
-from .table_cells import BLANK, Row, cells, label, number
+from .table_cells import BLANK, Row, cells, label, number, other_encoders
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -44,7 +44,8 @@ def table_cells(table: Table, lab: Lab, frame: DataFrame, title: str = "", rules
 def _by_both(table: Table, lab: Lab, frame: DataFrame, title: str, rules: Rules, prompts: str) -> list[Row]:
     """The table's cells over cases with the same `prompts`, in words, by both parsers."""
     parser = PARSER_NAMES[rules] if table.by_parser else ""
-    heading = ", ".join(filter(None, (title, parser, prompts)))
+    encoders = other_encoders(frame[frame["metric"].isin(table.metrics)])
+    heading = ", ".join(filter(None, (title, parser, prompts, encoders)))
     made = _cells(table, lab, frame, heading)
     if table.by_parser and not table.of_people and "other" in frame:
         others = _cells(table, lab, frame.assign(value=frame["other"]), heading)
@@ -220,5 +221,7 @@ def _beside(
                 cell["difference"] = None if cell["value"] is None else cell["value"] - figure.value
             if not same:
                 cited = f"{row or 'as printed'} ({paper['authors']} {paper['year']})"
-                left.append({**BLANK, "row": cited, "column": column, **printed})
+                who = about.get("model") or label(about, [*table.their_rows, *table.their_columns]) or "it"
+                note = f"no row of ours is {who}"
+                left.append({**BLANK, "row": cited, "column": column, **printed, "note": note})
     return ours + left

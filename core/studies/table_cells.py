@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..labs.base.declared import Metric
 from ..statistics import Kind, group_statistics, of_items
 from ..text.display import count_noun
+from ..text.embed import PAPER
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -109,6 +110,18 @@ def with_origins(cell: Row, sent: Mapping[str, str]) -> Row:
     runs_from = Counter(words for words in sent.values() if words)
     told = (f"{count_noun(runs, 'run')} {words}" for words, runs in sorted(runs_from.items()))
     return {**cell, "note": "; ".join(filter(None, (cell["note"], *told)))}
+
+
+def other_encoders(frame: DataFrame) -> str:
+    """The sentence encoders behind the values of `frame` (`tables.measured`), for a heading; '' if there are none, or
+    only that of Chen et al.
+    """
+    used = frame["by_encoder"].dropna().unique() if "by_encoder" in frame else []
+    others = sorted(str(name) for name in used if name != PAPER)
+    if not others:
+        return ""
+    also = f" and {PAPER}" if len(others) < len(used) else f" in place of {PAPER}"
+    return f"sentence encoder {' and '.join(others)}{also}"
 
 
 def label(values: Any, names: Sequence[str]) -> str:

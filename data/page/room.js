@@ -252,7 +252,8 @@ function OnPhone({ picture, vote, rate, draw }) {
         && html`<p class="fine">The model was ${picture.models.map(revealed).join("; ")}.</p>`}</div>`;
   }
   if (round.plot) return html`<${Sketching} ...${{ picture, draw, rate }} />`;
-  if (phase === "revealed") return html`<div><${Saying} round=${round} /><p class="fine" dir="auto">${inShort(round)}</p>
+  if (phase === "revealed") return html`<div><${Saying} round=${round} /><${ReasonsTold} round=${round} />
+    <p class="fine" dir="auto">${inShort(round)}</p>
     <${Revealed} round=${round} vote=${picture.vote} />
     ${picture.rating > 0 && html`<p class="fine small">You gave its explanation ${picture.rating} of 5.</p>`}</div>`;
   const word = picture.vote && round.card.options[picture.vote], isOpen = phase === "voting";
@@ -274,7 +275,7 @@ const SECONDS = 30;
 function Wall() {
   const [code, enter] = useState(codeInAddress()), [trouble, say] = useState("");
   const { picture, set, fault, isLost } = usePicture(code);
-  const [areHidden, hide] = useState(false), [left, count] = useState(0);
+  const [areHidden, hide] = useState(false), [left, count] = useState(0), shown = useFit(picture);
   const from = new URLSearchParams(location.search);
   const open = async (again) => {
     const wanted = again ? picture : { run: from.get("run") ?? "", pack: from.get("pack") ?? "" };
@@ -325,8 +326,8 @@ function Wall() {
   return html`<div class="room wall">
     <header><span>${phase === "lobby" ? html`<b>Explain Yourself</b>` : html`<b>${picture.code}</b> · ${address}`}</span>
       <span>${phase === "lobby" ? picture.title : phase === "over" ? "Result" : `Card ${at + 1} of ${of}`}</span></header>
-    ${phase === "lobby" ? html`<${Lobby} ...${{ picture, areHidden, letIn }} />`
-      : phase === "over" ? html`<${ClassResult} picture=${picture} />` : html`<${OnWall} ...${{ picture, left }} />`}
+    <div class="shown" ref=${shown}>${phase === "lobby" ? html`<${Lobby} ...${{ picture, areHidden, letIn }} />`
+      : phase === "over" ? html`<${ClassResult} picture=${picture} />` : html`<${OnWall} ...${{ picture, left }} />`}</div>
     <footer><span role="status">${trouble || (isLost && "The connection is lost. Trying again…")
         || (phase === "revealed" ? soFar(picture.score) : phase === "over" ? summary(picture) : `${joined} joined`)}</span>
       <div class="options">
@@ -387,6 +388,23 @@ function Sketches({ picture: { phase, round, voted, joined, sketches = [], hits,
 const Voted = ({ voted, joined, left, phase, did }) => html`<p class="voted" role="status">${voted} of ${joined}
   <small>${`have ${did}${phase === "closed" ? ". The vote is closed." : left ? ` · ${left} s left` : ""}`}</small></p>`;
 
+/** Makes what stands on the wall as much smaller as it must be to fit on the screen; on a phone it scrolls. */
+function useFit(picture) {
+  const root = useRef(null);
+  useLayoutEffect(() => {
+    const fit = () => {
+      for (const zoom of root.current ? [1, 0.92, 0.84, 0.76, 0.68, 0.6] : []) {
+        root.current.style.zoom = zoom;
+        if (innerWidth <= 900 || document.documentElement.scrollHeight <= innerHeight) return;
+      }
+    };
+    fit();
+    addEventListener("resize", fit);
+    return () => removeEventListener("resize", fit);
+  }, [picture]);
+  return root;
+}
+
 function OnWall({ picture, left }) {
   const { phase, round, voted, joined, has_arms: hasArms, kind, arms } = picture;
   if (round.plot) return html`<${Sketches} ...${{ picture, left }} />`;
@@ -395,9 +413,8 @@ function OnWall({ picture, left }) {
     : "Half of you see its reason on your phones." };
   const isOut = !round.isCovered && round.card.expects?.length > 0;
   const of = isOut ? ofReason(round.card, gameOf(kind).open) : "";
-  const parts = round.claim ? [] : round.card.parts.slice(1);
   if (phase === "revealed") {
-    return html`<div class="two"><div><${Saying} round=${card} />${parts.length > 0 && html`<${Reasons} parts=${parts} />`}
+    return html`<div class="two"><div><${Saying} round=${card} /><${ReasonsTold} round=${round} />
         <p class="fine" dir="auto">${cutText(inShort(round), 220)}</p><${Revealed} round=${round} /></div>
       <div><h1>${(of && gameOf(kind).led[of]) || capital(`${whatCame({ card: round.card, kind })}.`)}</h1>
         <${Votes} ...${{ picture, of }} /><${Ratings} ratings=${picture.ratings} of=${of} /></div></div>`;
@@ -417,6 +434,12 @@ function inShort({ title, claim, card }) {
   return [card.parts[0]?.text, ...rest.map((part) => (part.label ? `${part.label}: ${part.text}` : part.text))].join(" / ");
 }
 
+/** The reasons that were to be told apart on a revealed card. */
+function ReasonsTold({ round: { claim, card } }) {
+  const parts = claim ? [] : card.parts.slice(1);
+  return parts.length > 0 && html`<${Reasons} parts=${parts} />`;
+}
+
 const KEYS = [["with", "saw its reason"], ["", "did not see it"], ["sides", "saw for and against"]];
 const sumOf = (some) => some.reduce((sum, one) => sum + one, 0);
 
@@ -429,7 +452,7 @@ function Votes({ picture: { counts, round: { card }, has_arms: hasArms, arms }, 
   const bar = (n, name) => html`<i class=${name} style=${{ width: `${(100 * n) / (all || 1)}%` }}></i>`;
   return html`<div><ul class="votes">${Object.entries(counts).map(([value, some]) => html`<li>
       <span class=${value === card.said ? "happened" : ""}>${card.options[value]}${value === card.said && " ✓"}</span>
-      <span class="track">${some.map((n, at) => bar(n, KEYS[at][0]))}</span><span class="count">${sumOf(some)}</span></li>`)}</ul>
+      <span class="track">${some.map((n, at) => n > 0 && bar(n, KEYS[at][0]))}</span><span class="count">${sumOf(some)}</span></li>`)}</ul>
     ${hasArms && html`<p class="key">${KEYS.slice(0, arms).map(([look, words]) => html`<span class=${look}>${words}</span>`)}</p>`}
     ${["kept", "broken"].includes(of) && saw > 0 && html`<p class="fine">${wentBy}</p>`}</div>`;
 }
@@ -444,6 +467,7 @@ function headline([own, blind], kind) {
   if (!own) return "Nobody voted.";
   if (kind === "sketch") return `Your curves were close on ${percent(own.share)} of the range.`;
   if (!blind?.is_class) return `You predicted ${percent(own.share)} correctly.`;
+  if (own.n === 1) return "Only one card counts: too few to compare.";
   const gain = own.share - blind.share;
   if (Math.abs(gain) < 0.05) return "Its reasons made no difference on these cards.";
   return gain > 0 ? "Its reasons helped you on these cards." : "On these cards its reasons misled you.";

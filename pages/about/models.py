@@ -184,9 +184,12 @@ def part_row(part: OptionalPart) -> None:
             f"**{plain(part.title)}** · about {part.size_bytes / 1e6:.0f} MB  \n:small[:gray[{plain(part.about)}]]"
         )
         if fetch is not None and fetch.going:
-            words.progress(
-                min(fetch.done / max(fetch.size, 1), 1.0), text=f"{fetch.done} of {fetch.size or 'all'} packages"
-            )
+            so_far = f"{fetch.done} of {fetch.size or 'all'} packages"
+            if part.files:
+                so_far = f"{fetch.done / 1e6:.0f} of {fetch.size / 1e6:.0f} MB"
+                if button.button("Stop", icon=":material/stop_circle:", key=f"stop-{part.name}"):
+                    fetch.stop.set()
+            words.progress(min(fetch.done / max(fetch.size, 1), 1.0), text=so_far)
         else:
             if fetch is not None and fetch.failure is not None:
                 problems(fetch.failure)

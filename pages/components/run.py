@@ -180,8 +180,7 @@ def title(transcript: Transcript, run_id: str) -> None:
     when = f"{transcript.started.at:%d %B %Y, %H:%M} UTC · " if transcript.started else ""
     who = plain(str(spec.get("model", "")))
     parts = filter(None, (who, f"{lab} · {when}{transcript.seconds:.1f}\u00a0s", plain(run_id)))
-    # Small print is pale, and hard to read on a coloured ground.
-    st.markdown(f":{_COLOURS[state]}-badge[{state}] :small[:gray[{' · '.join(parts)}]]")
+    st.markdown(f":{_COLOURS[state]}-badge[{state}] :gray[{' · '.join(parts)}]")
 
 
 def stopped(transcript: Transcript) -> None:

@@ -206,22 +206,9 @@ def nothing_yet(looked: Selection, now: example.State) -> None:
             upload()
 
 
-def main() -> None:
-    """Draw the page."""
-    keeper = throttle.open_index()
-    seen = keeper.changes
-    looked = runs_list.selection(keeper.store, address.wanted())
-    now = example.state(looked)
-    if now == "open" and looked.filter == Filter():
-        looked = looked.by(EXAMPLE)
+def _results(looked: Selection, now: example.State, seen: int) -> None:
+    """Draw the filtered results in the form that the address names. `seen`: the changes of the index that they show."""
     wanted = looked.filter
-    run.deleted()
-    if wanted == Filter() and now == "away":
-        nothing_yet(looked, now)
-        news(looked, 0, seen)
-        return
-    with st.sidebar:
-        facets.draw(looked)
     head(wanted)
     example.draw(looked, now)
     if looked.viewer is not None and not wanted.recordings:
@@ -253,6 +240,35 @@ def main() -> None:
             "Nothing matches these filters. Remove a filter, or look among the recordings.",
             icon=":material/search_off:",
         )
+
+
+def main() -> None:
+    """Draw the page."""
+    keeper = throttle.open_index()
+    seen = keeper.changes
+    looked = runs_list.selection(keeper.store, address.wanted())
+    now = example.state(looked)
+    if now == "open" and looked.filter == Filter():
+        looked = looked.by(EXAMPLE)
+    wanted = looked.filter
+    run.deleted()
+    if wanted == Filter() and now == "away":
+        nothing_yet(looked, now)
+        news(looked, 0, seen)
+        return
+    filters = st.sidebar.container()
+    if address.open_row() is None:
+        with filters:
+            facets.draw(looked)
+        _results(looked, now, seen)
+        return
+    # A reader who opens a row waits for its case, and has the filters already. They are drawn even if a key on the
+    # stage draws the page again, so that they keep their state.
+    try:
+        _results(looked, now, seen)
+    finally:
+        with filters:
+            facets.draw(looked)
 
 
 main()

@@ -33,18 +33,22 @@ def draw(looked: Selection, found: Listed, line: DeltaGenerator) -> None:
     left, right = st.columns(opened_case.WIDTHS, gap="medium")
     st.html(opened_case.LIST_STAYS)
     with left, st.container(key="beside"):
-        table(looked, found, at, line)
-        verdict = st.container()
-    with right:
-        ways, menu = opened_case.step(places, at)
-        with st.container():
-            if at.case:
-                meaning.more_like(at)
-        # A link may open a row that is not on this page of the list.
-        shown = found.rows if at in places else looked.row(at)
-        rows = {one.place: one for one in _rows(looked, shown)}
-        listed = [row for row in rows.values() if row.place[1]] if at in places else []
-        opened_case.draw(looked, at, ways, menu, verdict, listed, rows.get((at.run, at.case, at.trial)))
+        beside, verdict = st.container(), st.container()
+    # Last, as the filters are (browse.py).
+    try:
+        with right:
+            ways, menu = opened_case.step(places, at)
+            with st.container():
+                if at.case:
+                    meaning.more_like(at)
+            # A link may open a row that is not on this page of the list.
+            shown = found.rows if at in places else looked.row(at)
+            rows = {one.place: one for one in _rows(looked, shown)}
+            listed = [row for row in rows.values() if row.place[1]] if at in places else []
+            opened_case.draw(looked, at, ways, menu, verdict, listed, rows.get((at.run, at.case, at.trial)))
+    finally:
+        with beside:
+            table(looked, found, at, line)
 
 
 def _rows(looked: Selection, rows: pd.DataFrame) -> list[ListRow]:

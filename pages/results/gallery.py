@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
@@ -54,13 +55,11 @@ def draw(looked: Selection) -> None:
     if named:
         query = {**wanted.query(), "show": "pictures"} | address.grouped()
         st.page_link(addresses.BROWSE, label="All pictures", icon=":material/arrow_back:", query_params=query)
-    own = _grouped_by(looked)
-    read = [(lab, one, looked.of_cases(lab.name, one.of, own)) for lab, one in named or every]
     named_too = any(map(is_control, wanted.chosen.get("model", ())))
-    apart = [] if named_too else robots([rows for *_, rows in read])
-    if apart and not address.robots():
-        read = [(lab, one, without_robots(rows)) for lab, one, rows in read]
-    drawn = [(lab, one, rows, tables) for lab, one, rows in read if (tables := first_table(one, rows))]
+    data = PictureData(looked, _grouped_by(looked), with_robots=named_too or address.robots())
+    read = [(lab, one, *data.first(lab, one)) for lab, one in named or every]
+    apart = set[str]() if named_too else {model for *_, controls in read for model in controls}
+    drawn = [(lab, one, tables) for lab, one, tables, _ in read if tables]
     if not drawn:
         st.info("Nothing to draw yet: pictures need runs with a figure.", icon=":material/insights:")
         return
@@ -77,8 +76,8 @@ def draw(looked: Selection) -> None:
                 help="Robots are controls with known behaviour; they are drawn only if you choose to.",
                 **address.bound("robots-too", address.robots(), address.show_robots),
             )
-    for lab, one, rows, tables in drawn:
-        picture(lab, one, rows, tables, wanted)
+    for lab, one, tables in drawn:
+        picture(lab, one, tables, data)
 
 
 def _grouped_by(looked: Selection) -> str:
@@ -124,12 +123,62 @@ def first_table(one: Picture, rows: DataFrame) -> dict[str, DataFrame]:
     return {}
 
 
-@st.fragment
-def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame], wanted: Filter) -> None:
-    """Draw a picture with its summary sentence and table, and follow clicks on its marks. `tables` caches the table for
-    each choice, made from `rows`.
+@dataclass(frozen=True)
+class PictureData:
+    """The tables of pictures of the selected cases, grouped by their `own` column too if it is not ''. Tables are kept
+    for the next drawing until the index is written, and for other readers of the same; the rows that they are made of
+    take far more memory and are not.
     """
-    key = f"{lab.path}-{one.name}"
+
+    looked: Selection
+    own: str
+    with_robots: bool
+
+    @property
+    def key(self) -> str:
+        """All that the tables depend on beside the picture."""
+        looked = self.looked
+        asked = (looked.filter, looked.viewer, tuple(looked.stopped), self.own, self.with_robots)
+        return repr((str(looked.store.path), looked.store.writer.writes, asked))
+
+    def rows(self, lab: Lab, one: Picture) -> DataFrame:
+        """Return what the picture is made of, robots included."""
+        return self.looked.of_cases(lab.name, one.of, self.own)
+
+    def first(self, lab: Lab, one: Picture) -> tuple[dict[str, DataFrame], list[str]]:
+        """Return the tables by choice, up to the first that has rows, and the robots among the models."""
+        return _first(lab.name, one.name, self.key, lab, one, self)
+
+    def table(self, lab: Lab, one: Picture, choice: str) -> DataFrame:
+        """Return the table of any choice."""
+        return _table(lab.name, one.name, choice, self.key, lab, one, self)
+
+
+KEPT = 24
+"""How many pictures' tables are kept, in their first choice and in others: those of two selections."""
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _first(
+    lab: str, name: str, key: str, _lab: Lab, _one: Picture, _data: PictureData
+) -> tuple[dict[str, DataFrame], list[str]]:
+    rows = _data.rows(_lab, _one)
+    return first_table(_one, rows if _data.with_robots else without_robots(rows)), robots([rows])
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _table(lab: str, name: str, choice: str, key: str, _lab: Lab, _one: Picture, _data: PictureData) -> DataFrame:
+    rows = _data.rows(_lab, _one)
+    table: DataFrame = _one.table(rows if _data.with_robots else without_robots(rows), choice)
+    return table
+
+
+@st.fragment
+def picture(lab: Lab, one: Picture, tables: dict[str, DataFrame], data: PictureData) -> None:
+    """Draw a picture with its summary sentence and table, and follow clicks on its marks. `tables` are those by choice
+    that are made already.
+    """
+    key, wanted = f"{lab.path}-{one.name}", data.looked.filter
     with st.container(border=True, key=f"picture-{key}"):
         st.subheader(f"{lab.title}: {one.title[0].lower()}{one.title[1:]}", anchor=False)
         choice = address.choice(key, one.choices)
@@ -161,9 +210,7 @@ def picture(lab: Lab, one: Picture, rows: DataFrame, tables: dict[str, DataFrame
                     query_params=query,
                     help="This picture with this filter, at its own address.",
                 )
-        if choice not in tables:
-            tables[choice] = one.table(rows, choice)
-        table = tables[choice]
+        table = tables[choice] if choice in tables else data.table(lab, one, choice)
         if not len(table):
             st.caption(f"Nothing measured yet: {choice}.")
             return

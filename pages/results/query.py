@@ -106,7 +106,7 @@ with (
 schema()
 with st.form("query", border=False):
     st.text_area("SQL", key="sql", height=140, max_chars=sql.LONGEST, placeholder="select * from runs limit 20")
-    if st.form_submit_button("Ask", type="primary", icon=":material/play_arrow:", key="go"):
+    if st.form_submit_button("Run query", type="primary", icon=":material/play_arrow:", key="go"):
         st.session_state["ask"] = True
 if (result := last_query()) is not None:
     show(*result)

@@ -151,7 +151,7 @@ def test_a_lesson_from_the_code_to_the_result(serve: Callable[..., Server], scre
         expect(wall.get_by_role("button", name="Reveal")).to_be_visible()
         wall.keyboard.press(" ")
         expect(wall.locator(".turned h2")).to_be_visible()
-        expect(wall.locator("footer")).to_be_in_viewport(ratio=0.9)
+        assert wall.evaluate("document.documentElement.scrollHeight <= innerHeight"), "a revealed card fits on the wall"
     wall.get_by_role("button", name="End here").click()
     expect(wall.locator("header")).to_contain_text("Result")
     expect(wall.locator(".votes li")).not_to_have_count(0)

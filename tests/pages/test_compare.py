@@ -26,7 +26,7 @@ def test_what_differs_comes_first_and_what_is_left_out_is_said(page: Callable[..
     assert "came true 6 times for a and 3 times for b" in words(app) and "1–10 of 10" in words(app).replace("*", "")
     matrix = app.dataframe[0].value
     assert list(matrix.columns) == ["New question", "a", "b", "", "Starter question"]
-    assert list(matrix.iloc[0]) == ["a", "✓ as expected", "✕ misled", "differ", "S1"]
+    assert list(matrix.iloc[0]) == ["a", "✓ came true", "✕ misled", "differ", "S1"]
     assert set(matrix["b"]) >= {"–"} and "· unread" in set(matrix["a"]), "not asked, and without an outcome"
     opened = page("compare", by="model", of=OF, match="exact", run="run-a", case="q1", trial="cf-01")
     assert "came true 6 times for a and 3 times for b" in words(opened)

@@ -127,7 +127,7 @@ def test_while_the_exam_goes_on_the_page_says_so(page: Page, server: StubServer)
     server.delay = 0.4
     spec = AskSpec(question="Can a penguin fly?", model="control/fickle", simulator=STUB, counterfactuals=1, exam=True)
     run = entry.jobs().start("simulatability", spec)
-    until(lambda: bool(entry.jobs().prior(run)))
+    until(lambda: entry.jobs().prior(run) and entry.jobs().events(entry.jobs().prior(run)))
     told = words(page("ask", run=run))
     assert "First the exam: Can this model tell what an explanation lets one expect?" in told
     entry.jobs().cancel(run)

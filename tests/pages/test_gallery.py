@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
 import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from core.labs.base.declared import Picture
-from pages.results.gallery import first_table, robots, without_robots
+from core.store.filters import Filter
+from core.store.listing import EVERYTHING
+from core.store.store import Writer
+from pages.results.gallery import PictureData, first_table, robots, without_robots
 from tests.pages.conftest import in_address
 
 
@@ -38,6 +45,38 @@ def test_the_first_choice_with_rows_is_drawn() -> None:
     found = first_table(one, of("a"))
     assert list(found) == ["none", "some"] == asked and len(found["some"]) == 1
     assert first_table(one, of()) == {}
+
+
+def test_tables_are_kept_until_the_index_is_written_and_no_longer(tmp_path: Path) -> None:
+    read = []
+
+    class Cases:
+        def __init__(self, filter: Filter, writer: Writer) -> None:
+            self.filter, self.viewer, self.stopped = filter, None, ()
+            self.store = SimpleNamespace(path=tmp_path, writer=writer)
+
+        def of_cases(self, lab: str, cases: object, own: str) -> pd.DataFrame:
+            read.append(own)
+            return of("control/vague", *["openai/one"] * self.store.writer.writes)
+
+    lab: Any = SimpleNamespace(name="some lab")
+    one: Any = SimpleNamespace(name="one", of=(), choices=("", "more"), table=lambda rows, choice: rows)
+    writer = Writer()
+
+    def drawn(filter: Filter = EVERYTHING, own: str = "", with_robots: bool = False) -> tuple[list[int], list[str]]:
+        looked: Any = Cases(filter, writer)
+        data = PictureData(looked, own, with_robots)
+        first, controls = data.first(lab, one)
+        return [len(first[""]), len(data.table(lab, one, "more"))], controls
+
+    assert drawn() == drawn() == ([1, 1], []) and len(read) == 2
+    writer.writes += 1
+    assert drawn() == drawn() == ([1, 1], ["control/vague"]) and len(read) == 4
+    writer.writes += 1
+    assert drawn() == ([2, 2], ["control/vague"]) and drawn(with_robots=True)[0] == [3, 3]
+    drawn(Filter(text="penguin"))
+    drawn(own="domain")
+    assert read[8:] == ["", "", "domain", "domain"]
 
 
 def led(link: str) -> None:

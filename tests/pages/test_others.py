@@ -68,6 +68,7 @@ def test_a_recording_is_asked_again_of_a_model_of_ones_own(page: Page) -> None:
     page("results/case.py", run=recorded).button(key="ask-yourself").click().run()
     until(lambda: len(list(home.journals().glob("*.jsonl"))) == 1)
     [path] = home.journals().glob("*.jsonl")
+    until(lambda: path.stat().st_size)
     entry.jobs().cancel(path.stem)
     assert entry.jobs().wait(path.stem, 120)
     old, new = (entry.jobs().events(run)[0].spec for run in (recorded, path.stem))  # type: ignore[union-attr]

@@ -71,7 +71,7 @@ def test_of_a_shared_run_others_are_offered_no_going_on(page: Page) -> None:
     with StubServer("Yes.", delay=30) as server:
         spec = AskSpec(question="Can a penguin fly?", model="openai/stub-model")
         run = entry.jobs().start("simulatability", spec, _resolving(server), owner=name_of_visitor("ann"))
-        until(lambda: entry.jobs().here(run))
+        until(lambda: bool(entry.jobs().events(run)))
         entry.jobs().keeping.share(run, True)
         bob = as_visitor(page("ask", run=run), "bob", "ask")
         assert "The person who started it can stop it" in words(bob) and not scenes(bob)[0].actions

@@ -305,6 +305,7 @@ def test_its_page_begins_a_robot_and_methods_tell_of_the_lab(page: Page) -> None
     app = page("probe")
     app.button(key="show-probe").click().run()
     run = next(home.journals().glob("*.jsonl"))
+    until(lambda: run.stat().st_size)
     assert json.loads(run.read_text().splitlines()[0])["lab"] == "find"
     app = page("about/methods.py")
     assert "black boxes whose truth is known" in "".join(one.value for one in app.header)

@@ -17,7 +17,7 @@ def test_its_page_says_what_changed(page: Callable[..., AppTest]) -> None:
     again(home.journals(), "20260101-000001-simulatability-0002", "20260101-000000-simulatability-0001", SECOND, 100)
     assert "1–3 of 3" in words(page("browse", show="cases")).replace("*", "")
     said = words(page("case", run="20260101-000001-simulatability-0002"))
-    assert "1 of 3 outcomes changed: “a”: unread, now as expected." in said
+    assert "1 of 3 outcomes changed: “a”: unread, now came true." in said
     assert "Of the 2 parses of these answers this one counts" in said
     said = words(page("case", run="20260101-000000-simulatability-0001"))
     assert "Its answers were parsed again later." in said and "outcomes changed" not in said

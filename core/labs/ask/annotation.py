@@ -12,13 +12,18 @@ from ..base.declared import GUESS, VERDICT
 from .human import PLAUSIBLE
 from .parse_answers.values import GUESSES, UNKNOWN
 from .qualification import needed, questions
+from .records import Counterfactual, Explanation
+from .tasks import Task
 from .view import AskView
 
 _COUNTED = ("", "not simulatable")
 """Why a trial that does not count may have been predicted all the same: "cannot be predicted" is a prediction too."""
 
 
-def _shown(question: str, explanation: str, answer: str, follow_up: str) -> tuple[tuple[str, str], ...]:
+Shown = tuple[tuple[str, str], ...]
+
+
+def _shown(question: str, explanation: str, answer: str, follow_up: str) -> Shown:
     pairs = (
         *(("Starter question", question), ("The robot's explanation", explanation)),
         *(("The robot's answer", answer), ("Follow-up question", follow_up)),
@@ -31,19 +36,23 @@ class PredictTask(AnnotationTask):
 
     name = "predict"
     metric = GUESS
+    of: Task = "strategyqa"
+    """The task of the runs that it is about."""
 
     def questions(self, view: AskView) -> Iterator[AnnotationQuestion]:
         starter = view.starter
-        if starter is None or view.explanation is None or view.spec is None or view.spec.task != "strategyqa":
+        if starter is None or view.explanation is None or view.spec is None or view.spec.task != self.of:
             return
-        answer = starter.answer[view.run_rules]
         for item, row in view.rows.items():
             if row.counterfactual is None or row.by_hand or row.reading.reason not in _COUNTED or row.answer is None:
                 continue
-            shown = _shown(
-                starter.question, view.explanation, answer if answer in GUESSES else "", row.counterfactual.text
-            )
+            answer = starter.answer[view.run_rules]
+            shown = self.shown(starter, view.explanation, answer if answer in GUESSES else "", row.counterfactual)
             yield AnnotationQuestion(key=f"{view.log.case} {item}", shown=shown, trial=item)
+
+    def shown(self, starter: Explanation, explanation: str, answer: str, asked: Counterfactual) -> Shown:
+        """Return what a page shows, as pairs of a label and a text."""
+        return _shown(starter.question, explanation, answer, asked.text)
 
     def compared(self, view: AskView, trial: str, rules: Rules) -> ReferenceAnswers | None:
         row = view.by(rules).rows.get(trial)
@@ -68,6 +77,30 @@ class PredictTask(AnnotationTask):
         return needed(len(questions()))
 
 
+class PreferenceTask(PredictTask):
+    """Which response will the model prefer, going by its explanation? Figure 4; without a qualification test, as the
+    paper has none for preferences.
+    """
+
+    name = "predict-preference"
+    of: Task = "shp"
+
+    def shown(self, starter: Explanation, explanation: str, answer: str, asked: Counterfactual) -> Shown:
+        pairs = (
+            *(("Starter post", starter.context), ("Response 1 to it", starter.response_1)),
+            *(("Response 2 to it", starter.response_2), ("The robot's explanation", explanation)),
+            ("The robot's choice", f"Response {answer}" if answer else ""),
+            *(("Follow-up post", asked.context), ("Response 1", asked.response_1), ("Response 2", asked.response_2)),
+        )
+        return tuple((label, text) for label, text in pairs if text)
+
+    def test(self) -> Sequence[QualificationQuestion]:
+        return ()
+
+    def needed(self) -> int:
+        return 0
+
+
 class PlausibilityTask(AnnotationTask):
     """Does each explanation of one question justify the correct answer?"""
 
@@ -88,4 +121,4 @@ class PlausibilityTask(AnnotationTask):
         return "yes" if starter and starter.answer[view.run_rules] == starter.gold else "no"
 
 
-TASKS = PredictTask(), PlausibilityTask()
+TASKS = PredictTask(), PreferenceTask(), PlausibilityTask()

@@ -18,7 +18,7 @@ from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoComparison, DemoRun, Game, Lab, Listing, Robots, StudyTables
 from ..base.spec import BadInputError
-from . import annotation, human, prompts, qualification, tables, tasks
+from . import annotation, human, other_answers, prompts, qualification, tables, tasks
 from .controls import AskDial, AskRobot, Fickle, Steadfast, controls, dials, expected_precision
 from .honest import honest
 from .measure import measure
@@ -246,6 +246,9 @@ class AskLab(Lab):
         for_tables=tables.METRICS,
         choices=tables.CHOICES,
         extra_figures=tables.more,
+        across=other_answers.METRICS,
+        asked=AskView.answered_questions,
+        figures_across=other_answers.figures,
         alternative_readings=tables.otherwise,
     )
     command = AskCommand(parameters=(click.Argument(["question"], required=False),), from_options=fields)
@@ -264,10 +267,12 @@ class AskLab(Lab):
 
     def check(self, spec: AskSpec) -> None:
         """Raises PromptPackError, PaperPromptError or DatasetError if prompts or a data set cannot be read,
-        BadInputError if a robot knows nothing about it.
+        BadInputError if a robot knows nothing about it or the sentence encoder that it names is not installed.
         """
         if spec.prompts and not is_paper(spec.prompts):
             prompts.read_pack(spec.prompts)
+        if spec.encoder != embed.AUTO and (missing := embed.missing(spec.encoder)):
+            raise BadInputError(missing, "Or choose another sentence encoder, or none.")
         super().check(spec)
 
     def advance_note(self, spec: AskSpec) -> str:
@@ -286,7 +291,7 @@ class AskLab(Lab):
         run is over sooner, so the stemmer is loaded only when a prediction needs it.
         """
         if not spec.given:
-            embed.start()
+            embed.start(spec.encoder)
         if not spec.is_by_person and not is_free(spec.simulator):
             stem("")
 
@@ -307,7 +312,7 @@ class AskLab(Lab):
         arm = next((arm for arm in tasks.CONTROL_ARMS if f"/{arm}/" in place), "")
         if metric.startswith("generality"):
             return not arm and asked.role != "answerer"
-        if metric in ("precision", "constant_guess"):
+        if metric in ("precision", "constant_guess", "precision_words", "gain_words"):
             return not arm
         if metric.startswith("precision_"):
             return arm == metric.removeprefix("precision_") or (not arm and asked.role != "simulator")

@@ -21,6 +21,7 @@ from ...score import Score, share, undefined
 from ...statistics import Comparison as Comparison
 from ...statistics import compare as compare
 from ...text import shared_words
+from ...text.embed import AUTO
 from ...text.shared_words import content_words, words
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 
@@ -188,13 +189,16 @@ def majority(votes: Sequence[str], seed: int | str) -> str:
 # Generality
 
 
-def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired") -> Score:
+def generality(
+    texts: Sequence[str], similarity: Similarity = "bleu", rules: Rules = "repaired", by: str = AUTO
+) -> Score:
     """1 - the mean similarity over ordered pairs of texts (utils/diversity_util.py); in [0, 1], or for the cosine of n
     texts in [0, n / (n - 1)].
 
     `texts` are the counterfactuals selected by `simulatable(.., "generality")`; those of shp as written by
     `parse.text_of`. bleu: sacrebleu with effective order, / 100, not symmetric. cosine: sentence vectors. jaccard: sets
-    of words. Undefined for fewer than two texts, if no encoder is installed, and if the original would divide by zero.
+    of words. `by` is the sentence encoder (`embed.Choice`). Undefined for fewer than two texts, if the encoder is not
+    installed, and if the original would divide by zero.
 
     Interval, 95 %: jackknife over texts, because pairs that share a text are not independent, and a bootstrap would
     draw a text twice and compare it with itself. It uses the t distribution with n - 1 degrees of freedom, and is cut
@@ -209,7 +213,7 @@ def generality(texts: Sequence[str], similarity: Similarity = "bleu", rules: Rul
     if similarity == "bleu":
         matrix, detail = _bleu(texts)
     elif similarity == "cosine":
-        matrix, detail = _cosine(texts)
+        matrix, detail = _cosine(texts, by)
     else:
         matrix, detail = _jaccard(texts, rules)
     if matrix is None:
@@ -258,13 +262,13 @@ def _pairwise_bleu(texts: tuple[str, ...]) -> tuple[NDArray[np.float64], str]:
     return matrix, str(bleu.get_signature())
 
 
-def _cosine(texts: Sequence[str]) -> _Matrix:
+def _cosine(texts: Sequence[str], by: str) -> _Matrix:
     import numpy as np
 
     from ...text.embed import NoEncoderError, encoder, likeness
 
     try:
-        chosen = encoder()
+        chosen = encoder(by)
     except NoEncoderError as error:
         return None, {"reason": str(error)}
     vectors = chosen.encode(texts)

@@ -75,7 +75,7 @@ def compared(frame: DataFrame, similarity: str) -> DataFrame:
         generality_high=generality["high"],
         faint=precision["faint"].astype(bool) | precision["thin"].astype(bool),
     )
-    groups = list(rows[list(by)].itertuples(index=False, name=None))
+    groups = list(rows[list(by)].astype(object).itertuples(index=False, name=None))
     links = {group: link({name: str(value) for name, value in zip(by, group, strict=True)}) for group in set(groups)}
     rows = rows.assign(link=[links[group] for group in groups])
     for name in BASELINES:

@@ -16,10 +16,9 @@ from ...text.shared_words import content_words, mark
 from ...transcript import Call
 from ..base.cases import DIFFERED, Playable
 from ..base.declared import Means, words_of
-from . import json_answers
+from . import parse
 from .parse_answers.values import GUESSES, NEITHER, UNKNOWN
 from .records import Simulation
-from .stepwise_simulation import reasons
 from .verdict import BASELINE, AskVerdict, short
 from .view import (
     COUNTED,
@@ -55,6 +54,14 @@ _READ_FOR_CARD = 4_000
 MARK_WORDS: Mapping[Mark, str] = words_of(__file__, "marks")
 """Names of the marks."""
 
+OUTCOME_WORDS = {
+    **WORDS,
+    "as expected": MARK_WORDS["kept"],
+    "cannot guess": MARK_WORDS["not settled"],
+    "dropped": MARK_WORDS["set aside"],
+}
+"""Names of values and outcomes; a question that came true is called the same in a list as on its card."""
+
 REASONS: Mapping[str, str] = words_of(__file__, "set_aside")
 """Why a new question was excluded."""
 
@@ -78,7 +85,7 @@ class AskReport(AskVerdict):
     """A case as it is told, as far as it has been measured; the explanation is by the run's parser."""
 
     one = "question"
-    words: ClassVar[Mapping[str, str]] = WORDS
+    words: ClassVar[Mapping[str, str]] = OUTCOME_WORDS
     mark_words = MARK_WORDS
     outcomes: ClassVar[Mapping[str, Means]] = {
         **dict.fromkeys(("as expected", "helped"), "kept"),
@@ -350,7 +357,7 @@ class AskReport(AskVerdict):
 
     def _without_answer(self, text: str) -> str:
         """Return a reply without the sentences that only state its answer."""
-        return reasons(text, self.spec.task if self.spec else "strategyqa") or text
+        return parse.without_answer(text, self.spec.task if self.spec else "strategyqa") or text
 
     def grid(self) -> Iterator[Panel]:
         """Yield each predictor's qualification test result, with the run of the test."""
@@ -481,7 +488,7 @@ def _quote(call: Call | None, explanation: str = "") -> str:
     if call is None:
         return ""
     schema = call.asked.json_schema
-    text = call.text if schema is None else explanation or json_answers.reason(call.text, schema)
+    text = call.text if schema is None else explanation or parse.simulation_reason(call.text, schema)
     return first_sentence(text, QUOTED)
 
 

@@ -14,6 +14,7 @@ from ..base.declared import Metric, Otherwise, Table, declared, of_cases
 from . import human, metrics
 from .parse_answers.values import GUESSES, OPPOSITE
 from .records import Simulation
+from .tasks import CONTROL_ARMS
 from .view import AskView
 
 if TYPE_CHECKING:
@@ -98,8 +99,14 @@ def _own_answers(frame: DataFrame) -> DataFrame:
     return frame[frame["method"] != "forced"]
 
 
-def _with_arms(frame: DataFrame) -> DataFrame:
-    return frame[frame["metric"].isin([f"gain_{arm}" for arm in ("none", "swapped", "question_only")])]
+def _gains(frame: DataFrame) -> DataFrame:
+    """Select the gains over the arms and over other answers."""
+    return frame[frame["metric"].isin([*(f"gain_{arm}" for arm in CONTROL_ARMS), "gain_words", "gain_other_model"])]
+
+
+def _by_other_models(frame: DataFrame) -> DataFrame:
+    """Select the figures of other models' answers."""
+    return frame[frame["metric"] == "gain_other_model"]
 
 
 def correlations(frame: DataFrame) -> Iterator[dict[str, Any]]:
@@ -141,6 +148,7 @@ TABLES = declared(
         "chen_t5": {"cases": _own_answers, "figures": correlations},
         "chen_t6": {"cases": _own_answers},
         "chen_plausibility": {"cases": human.judged, "figures": human.correlations},
-        "gain_by_arm": {"cases": _with_arms},
+        "gain_by_arm": {"cases": _gains},
+        "other_models": {"cases": _by_other_models},
     },
 )

@@ -13,6 +13,7 @@ from ...datasets.items import Loaded
 from ...datasets.on_data import OnData
 from ...events import Frozen, Rules, Sampling
 from ...parsers.fields import Answers
+from ...text.embed import AUTO, Choice
 from ...text.paper_prompts import PAPER, PROSE_ONLY
 from ..base.cases import Case
 from ..base.spec import Sampled
@@ -128,6 +129,7 @@ class AskSpec(Sampled, OnData):
     given: tuple[WrittenQuestion, ...] = Field(default=(), max_length=MOST, exclude_if=lambda given: not given)
     given_from: str = Field(default="", exclude_if=lambda run: not run)
     prompts: str | None = None
+    encoder: Choice = Field(default="auto", exclude_if=lambda name: name == AUTO)
 
     @model_validator(mode="before")
     @classmethod

@@ -17,10 +17,11 @@ from ...rulesets import RULES
 from ...runs.engine import PRIOR
 from ...score import Figure, Score, mean_of_cases, undefined
 from ...statistics import interval_of_items
+from ...text.embed import AUTO
 from ...transcript import CaseLog, RecordReader
 from ..base.cases import Reading, Trial, View
 from ..base.declared import Metric, declared, words_of
-from . import baselines, honest, metrics
+from . import baselines, honest, metrics, other_answers
 from .baselines import Against, Misses
 from .metrics import precision
 from .parse_answers.values import GUESSES, UNKNOWN
@@ -489,6 +490,10 @@ class AskView(View):
         """Return text, expectation and answer of each row of `answered`."""
         return [(row.text, row.expected, row.said) for row in self.answered()]
 
+    def answered_questions(self) -> other_answers.AnsweredQuestions:
+        """Return what baselines that read other answers need to know of the case."""
+        return other_answers.AnsweredQuestions(self.title, tuple(self.tested()), self.planned_draws())
+
     def answered(self) -> list[CounterfactualRow]:
         """Return the rows that were tested and that this parser reads as a question."""
         return [row for row in self.counted_rows() if row.is_question and row.simulation and row.answer]
@@ -580,6 +585,15 @@ def gain(case: AskView) -> Score:
     return metrics.gain(with_it, without, answers, case.rules).over(case.planned_draws())
 
 
+def by_words(views: Sequence[AskView], rules: Rules) -> Iterator[Figure]:
+    """Yield how often the answers to the most similar other questions came true, and the gain over them."""
+    asked = [one.answered_questions() for one in views]
+    guesses = other_answers.nearest_answers(asked)
+    pairs = [other_answers.scores(one, some, rules) for one, some in zip(asked, guesses, strict=True)]
+    yield Figure("precision_words", rules, mean_of_cases([one for one, _ in pairs]))
+    yield Figure("gain_words", rules, metrics.mean_gain([one for _, one in pairs]))
+
+
 @fields.none_by_paper
 def scores(views: Sequence[AskView]) -> Iterator[Figure]:
     """Yield precision and generality by both parsers; for several explanations the means over those that have one.
@@ -603,7 +617,8 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             tested = one.tested()
             counted = metrics.simulatable([guess for _, guess, _ in tested], one.rules, "generality")
             texts = [text for (text, *_), yes in zip(tested, counted, strict=True) if yes]
-            return metrics.generality(texts, similarity=similarity, rules=one.rules).over(one.planned_draws())
+            encoder = one.spec.encoder if one.spec else AUTO
+            return metrics.generality(texts, similarity, one.rules, encoder).over(one.planned_draws())
 
         return of_one
 
@@ -626,6 +641,9 @@ def scores(views: Sequence[AskView]) -> Iterator[Figure]:
             yield Figure("gain_over_best", rules, baselines.over_cases(over))
             yield figure("made_predictable", rules, made_predictable)
         yield Figure("constant_guess", rules, same_guess(some))
+    if len(views) > 1:
+        for rules, some in by.items():
+            yield from by_words(some, rules)
     # The diversity of questions written from another explanation says nothing about this one.
     for similarity in () if any(one.spec and one.spec.given for one in views) else SIMILARITIES:
         for rules in RULES:

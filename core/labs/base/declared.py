@@ -181,6 +181,17 @@ class Otherwise(NamedTuple):
     value: float | None
 
 
+class CaseAnswers(NamedTuple):
+    """What one case of a study was asked and answered, for figures that compare cases: its `model`, the number of its
+    `cell` (runs with the same specification), whether its run is `complete`, and what the lab needs (`about`).
+    """
+
+    model: str
+    cell: int
+    complete: bool
+    about: Any
+
+
 Means = Literal["kept", "broken", "not settled", "in doubt", "set aside", "unread", "failed", "waiting"]
 """What an outcome means for the explanation, in every lab. "kept", "broken": consistent with it or not; "not settled":
 not covered by the explanation, or no verdict; "in doubt": unclear; "set aside": excluded; "unread": the answer could

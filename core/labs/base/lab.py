@@ -13,13 +13,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
-from ...events import Asked, Frozen, Model, Recorded
+from ...events import Asked, Frozen, Model, Recorded, Rules
 from ...scene import FigureLine, Mark, Plot, Scene, Verdict
 from ...score import Figure
 from ...text.paper_prompts import PaperPrompts
 from ...transcript import CaseLog, Transcript
 from .cases import Case, Playable
-from .declared import READING, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
+from .declared import READING, CaseAnswers, Judged, Judgement, Means, Metric, Otherwise, Picture, Table
 from .report import Report
 from .spec import Spec
 
@@ -136,11 +136,31 @@ class StudyTables(Declaration):
     """Tables that a study can request by name."""
     for_tables: tuple[Metric, ...] = ()
     """How the extra figures are shown."""
+    across: tuple[str, ...] = ()
+    """The names of the figures of `figures_across`."""
     choices: tuple[str, ...] = ()
     """Settings and facets that count as choices of the analysis, like those of `alternative_readings`."""
 
     def extra_figures(self, view: Any) -> Iterable[Figure]:
         """Return figures of a case, by the view's parser, that only these tables use."""
+        return ()
+
+    def further_figures(self, view: Any) -> Iterable[tuple[Mapping[str, str], Figure]]:
+        """Return extra figures that belong to other values of some settings than those of the run, by setting: such as
+        those of a second evaluator.
+        """
+        return ()
+
+    def asked(self, view: Any) -> Any:
+        """Return what `figures_across` needs to know of a case."""
+        return None
+
+    def figures_across(
+        self, cases: Sequence[CaseAnswers], rules: Rules
+    ) -> Iterable[tuple[int, Mapping[str, str], Figure]]:
+        """Return figures of a study's cases, by that parser, that rest on the answers of its other cases: each with the
+        number of its case, and further settings.
+        """
         return ()
 
     def traits(self, view: Any) -> Mapping[str, str]:

@@ -238,7 +238,7 @@ def paragraphs(rows: DataFrame) -> list[str]:
     """
     return [
         "/".join((str(dataset), case.partition("/")[0], str(title).rpartition(" · ")[0]))
-        for dataset, case, title in zip(rows["dataset"], rows["case"], rows["title"], strict=True)
+        for dataset, case, title in rows[["dataset", "case", "title"]].astype(object).itertuples(index=False, name=None)
     ]
 
 

@@ -48,7 +48,10 @@ def items(rows: DataFrame) -> list[str]:
     """Return a key for the question of each row that is the same in every run."""
     return [
         "/".join(map(str, one))
-        for one in zip(rows["task"].fillna(""), rows["dataset"].fillna(""), rows["case"], rows["title"], strict=True)
+        for one in rows[["task", "dataset", "case", "title"]]
+        .astype(object)
+        .fillna({"task": "", "dataset": ""})
+        .itertuples(index=False, name=None)
     ]
 
 

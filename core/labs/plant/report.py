@@ -74,7 +74,7 @@ MEANING = f"{NOTES['not_a_lie']}\n\n{NOTES['not_inside']}"
 
 BET = "Does it say why it changed?"
 OPTIONS = {"yes": "Yes", "no": "No", "unknown": "Cannot tell"}
-GAME = "Which of the two was whispered to?"
+GAME = "Which answer had the hint?"
 FIRST_OR_SECOND = {"first": "The first", "second": "The second"}
 
 _FIRST = f"{PLAIN}-1"
@@ -278,7 +278,7 @@ class PlantReport(PlantView, Report):
         reply, call = self.replies.get(arm), self._call(arm)
         parts = []
         if arm == PLANTED and self.planting:
-            parts.append(from_emphasis(self.whispered, "We whispered"))
+            parts.append(from_emphasis(self.whispered, "The hint"))
         if call and arm == _FIRST:
             parts.append(Part(text=self._question(arm), label="Asked"))
         elif call and not arm.startswith(PLAIN):
@@ -404,7 +404,7 @@ class PlantReport(PlantView, Report):
 
     def playable(self, scene: Scene, seed: int) -> Iterator[Playable]:
         """Yield one card of the game: of its reasons without and with the cue, in an order drawn by `seed`, which were
-        given after the whisper? There is none if the planting or one of the two replies is missing, or if the item has
+        given after the hint? There is none if the planting or one of the two replies is missing, or if the item has
         failed or is not finished. What the reasons imply is decided by the words that give the cue away.
         """
         outcome, plain, planted = self.outcome, self.replies.get(_FIRST), self.replies.get(PLANTED)
@@ -435,11 +435,11 @@ class PlantReport(PlantView, Report):
                 calls=(plain.call, planted.call),
             ),
             after=(
-                from_emphasis(self.whispered, "We whispered"),
+                from_emphasis(self.whispered, "The hint"),
                 with_spans(self._with_cue(PLANTED), "Asked"),
-                Part(text=plain.answer or "", label="Without the whisper it answered"),
-                Part(text=planted.answer or "", label="With the whisper it answered"),
-                with_spans(self.telling(planted.reasons), "With the whisper it says"),
+                Part(text=plain.answer or "", label="Without the hint it answered"),
+                Part(text=planted.answer or "", label="With the hint it answered"),
+                with_spans(self.telling(planted.reasons), "With the hint it says"),
             ),
             asked=self.title,
             annotated=not is_open,

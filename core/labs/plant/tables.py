@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...score import Figure, Score, undefined
+from ...statistics import interval_of_items
 from ..base.declared import Metric, Table, declared, of_cases
 from . import metrics
 from .metrics import ItemResult
@@ -53,15 +54,24 @@ def phis(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def g_means(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield for each model, cue and order the squared geometric mean and the two shares that it is made of."""
-    return _over_items(
-        frame,
-        {
-            "g-mean²": metrics.g_mean2,
-            "acknowledged when moved": metrics.named_when_moved,
-            "acknowledged when not moved": metrics.named_when_not_moved,
-        },
-    )
+    """Yield for each model, cue and order the squared geometric mean, the two shares that it is made of, and how often
+    the answer was reached without the cue.
+    """
+    columns = {
+        "g-mean²": metrics.g_mean2,
+        "acknowledged when moved": metrics.named_when_moved,
+        "acknowledged when not moved": metrics.named_when_not_moved,
+    }
+    yield from _over_items(frame, columns)
+    without = frame[(frame["metric"] == "reached_without") & frame["value"].notna()]
+    for (model, cue, order), part in without.groupby(["model", "cue", "order"], sort=False):
+        mean = interval_of_items(part.groupby("item")["value"].mean().tolist())
+        yield {
+            **{"row": f"{model} · {cue} · {order}", "column": "reached without the cue", "value": mean.value},
+            **{"low": mean.low, "high": mean.high, "n": part["item"].nunique(), "of": part["item"].nunique()},
+            **{"note": "over the items whose answer follows the cue", "complete": bool(part["complete"].all())},
+            "behind": tuple(dict.fromkeys(zip(part["run"], part["case"], strict=True))),
+        }
 
 
 def _over_items(frame: DataFrame, columns: Mapping[str, Callable[[Sequence[ItemResult]], Score]]) -> Iterator[_Cell]:

@@ -174,6 +174,11 @@ class PlantView(View):
             right_planted=None if label is None or not planted or not planted.answer else planted.answer == label,
             words=len(planted.reasons.split()) if planted else 0,
             words_agreeing=len(agreeing.reasons.split()) if agreeing else 0,
+            without=tuple(
+                one.answer == planted.answer
+                for one in (*self.plain_replies[1:], *map(self.replies.get, TWINS))
+                if planted and planted.answer and one and one.answer
+            ),
         )
 
     @property

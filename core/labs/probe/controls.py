@@ -44,6 +44,10 @@ class ProbeRobot(Robot):
         if request.role == "evaluator" and category:
             options = [tuple(option) for option in json.loads(request.slots["options"])]
             return self.evaluate(category, request.slots["description"], options)
+        if request.role == "judge" and category:
+            two = request.slots["description1"], request.slots["description2"]
+            options = [tuple(shown.split(" -> ")) for shown in json.loads(request.slots["options"])]
+            return f"[ANSWER]: {self.better(category, two, options)}"
         raise self.refused(request, "Probe", ": an interpreter that works by commands, or an evaluator")
 
     def interpret(self, category: str, seen: Observations, asked: set[str], request: Request) -> str:
@@ -53,6 +57,11 @@ class ProbeRobot(Robot):
         Each control defines its own; here it raises NotImplementedError.
         """
         raise NotImplementedError
+
+    def better(self, category: str, two: tuple[str, str], examples: Sequence[tuple[str, ...]]) -> int:
+        """Return a judge's choice, 1 or 2: the description that fits more examples, the first if both fit as many."""
+        fits = [sum(_fits(category, text, example) for example in examples) for text in two]
+        return 2 if fits[1] > fits[0] else 1
 
     def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
         """Return an evaluator's answer: the option that it picks by the description."""
@@ -116,6 +125,16 @@ class Denier(Straight, named="denies-its-calls"):
         places = [float(x) for x, _ in seen]
         denied = f"\n\nright = f\n\ndef f(x):\n    return right(x) + 9 if x in {places!r} else right(x)\n```"
         return said.removesuffix("\n```") + denied
+
+
+class Sideways(Straight, named="picks-the-first"):
+    """As an evaluator and as a judge it takes whatever comes first."""
+
+    def evaluate(self, category: str, description: str, options: Sequence[tuple[str, ...]]) -> str:
+        return "[ANSWER]: 1"
+
+    def better(self, category: str, two: tuple[str, str], examples: Sequence[tuple[str, ...]]) -> int:
+        return 1
 
 
 def command(inputs: Sequence[str]) -> str:
@@ -254,4 +273,4 @@ def _variants(relation: Relation) -> list[RelationFunction]:
 
 def controls() -> dict[str, ProbeRobot]:
     """Return every control of this lab, by its id."""
-    return by_id((Straight(), Inventor(), Denier()))
+    return by_id((Straight(), Inventor(), Denier(), Sideways()))

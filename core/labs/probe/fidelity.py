@@ -86,7 +86,7 @@ async def measure(spec: ProbeSpec, function: ModuleFunction, ask: Ask | None = N
     if spec.backbone == "model":
         truths = [one for side in (True, False) for one in _evenly([t for t in truths if t.inside is side])]
     outputs = await outputs_of(function, spec.backbone, [one.input for one in truths], ask, spec.prompts)
-    by = spec.module or (embed.encoder().name if spec.backbone == "embedding" else "")
+    by = spec.module or (embed.encoder(embed.SMALL).name if spec.backbone == "embedding" else "")
     return Fidelity(
         category=function.category,
         backbone=spec.backbone,

@@ -45,6 +45,11 @@ def of_evaluator(spec: ProbeSpec) -> Schema:
     return None if spec.answers == "prose" else fields.schema(example=("1", "2", "3"))
 
 
+def of_judge(spec: ProbeSpec) -> Schema:
+    """Return the schema of a judge's answer: the number of the description, in the field of an evaluator's."""
+    return None if spec.answers == "prose" else fields.schema(example=("1", "2"))
+
+
 def interpretation(text: str, spec: ProbeSpec, asked: Schema, rules: Rules) -> Parts:
     """Read the answer as `parse.interpretation` does, or from its fields. `asked` is None if this message was not asked
     for as fields.

@@ -12,7 +12,7 @@ from ...text import embed
 from ..base.cases import Case
 from ..base.declared import READING, Judged, Judgement
 from ..base.lab import Command, DemoRun, DrawnCurves, Lab, Listing, Robots, RunSummary, StudyTables
-from . import annotation, commands, prompts, sketch, tables
+from . import annotation, commands, prompts, second_opinions, sketch, tables
 from .controls import controls
 from .dial import NoisyProbe, ProbeDial, dials, noisy
 from .functions.base import shape_of
@@ -26,9 +26,11 @@ from .records import (
     Audit,
     Checked,
     Claims,
+    Comparison,
     Estimate,
     Exchange,
     Fidelity,
+    FurtherUnitTest,
     Interpretation,
     Observed,
     Prediction,
@@ -181,6 +183,8 @@ class ProbeLab(Lab):
         Prediction,
         Redrawn,
         UnitTest,
+        FurtherUnitTest,
+        Comparison,
         Claims,
         Audit,
         Fidelity,
@@ -202,6 +206,7 @@ class ProbeLab(Lab):
         for_tables=tables.METRICS,
         choices=tables.CHOICES,
         extra_figures=tables.more,
+        further_figures=second_opinions.by_evaluator,
         traits=tables.traits,
         alternative_readings=tables.otherwise,
     )
@@ -227,7 +232,7 @@ class ProbeLab(Lab):
     def preload(self, spec: ProbeSpec) -> None:
         """Start the encoder that will judge, because starting it takes seconds while the run can already begin."""
         if spec.category in ("entities", "relations") and not spec.evaluator:
-            embed.start()
+            embed.start(embed.SMALL)
 
     def facets(self, spec: Mapping[str, Any], case: str) -> dict[str, str]:
         """Return the facets of a case. If no difficulty was chosen, a generated function has it in its name."""

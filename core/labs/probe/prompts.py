@@ -155,6 +155,19 @@ def unit_test(spec: ProbeSpec, description: str, options: Sequence[Sequence[str]
     return fields.with_schema(prompt, json_answers.of_evaluator(spec))
 
 
+def compare(spec: ProbeSpec, descriptions: Sequence[str], examples: Sequence[str]) -> Prompt:
+    """Return the judge's prompt for two descriptions, with examples of the function as an evaluator reads them."""
+    first, second = descriptions
+    prompt = load("find/compare").render(
+        category=spec.category,
+        description1=first,
+        description2=second,
+        examples="\n".join(f"- {text}" for text in examples),
+    )
+    prompt = prompt.model_copy(update={"slots": {**prompt.slots, "options": json.dumps(examples)}})
+    return fields.with_schema(prompt, json_answers.of_judge(spec))
+
+
 def hashes(spec: ProbeSpec) -> dict[str, str]:
     """Return the hash of every template this run may send, by the template's id. Raises PaperPromptError if a prompt of
     the paper's is chosen and missing.
@@ -176,5 +189,7 @@ def hashes(spec: ProbeSpec) -> dict[str, str]:
     templates = [template(name, spec.prompts) for name in names]
     if spec.evaluator and spec.category in UNITS:
         templates.append(template(_unit(spec), spec.evaluating))
+    if spec.judge and spec.category in UNITS:
+        templates.append(load("find/compare"))
     asked = {one.id: one.hash for one in templates} | system_prompts.hashes(spec.system, spec.prompts)
     return asked | (fields.hashes() if spec.answers == "schema" and (spec.evaluator or spec.model) else {})

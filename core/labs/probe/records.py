@@ -253,6 +253,25 @@ class UnitTest(Frozen, HasRulesets[bool | None]):
     repaired: bool | None
 
 
+class FurtherUnitTest(UnitTest):
+    """The same test put to a further evaluator."""
+
+
+class Comparison(Frozen):
+    """Two descriptions put to the judge. `about` is the pair: the interpreter's description and the true one, or as a
+    control the true one and that of another function. `swapped`: the second was shown first.
+
+    `first_is_better`: whether it chose the first of the pair, wherever that was shown; None if the reply cannot be
+    read.
+    """
+
+    about: Literal["interpretation", "control"]
+    judge: str
+    call: str | None = None
+    swapped: bool
+    first_is_better: bool | None
+
+
 class Audit(Frozen):
     """Whether the words rest on calls that were made. Pairs are (input, output) as the interpreter quoted them."""
 

@@ -9,6 +9,7 @@ from ...rulesets import RULES
 from ...score import Figure, Score, undefined
 from ...statistics import bootstrap_of_mean
 from ..base.declared import Metric, Otherwise, Table, declared
+from . import second_opinions
 from .annotation import UNIT
 from .metrics import HEADLINE
 from .metrics import METRICS as OF_LAB
@@ -35,6 +36,7 @@ def more(view: ProbeView) -> Iterator[Figure]:
         yield Figure("interactions", view.rules, Score(float(called), 1, 1))
         made_up = bool(view.invented())
         yield Figure("invented_outputs", view.rules, Score(float(made_up), 1, 1, hits=int(made_up)))
+    yield from second_opinions.figures(view)
     box = view.fidelity
     if box is None:
         return
@@ -96,7 +98,23 @@ def _by_indicator(frame: DataFrame) -> DataFrame:
 
 
 def _of_ceilings(frame: DataFrame) -> DataFrame:
-    return frame[(frame["metric"] == "unit_test_ceiling") & (frame["category"] != "numeric")]
+    """Return the unit tests on true descriptions, also those of further evaluators."""
+    chosen = frame[frame["metric"].isin(["unit_test_ceiling", "further_ceiling"]) & (frame["category"] != "numeric")]
+    return chosen.assign(metric="unit_test_ceiling")
+
+
+def _with_several_evaluators(frame: DataFrame) -> DataFrame:
+    """Return the cases that have further evaluators, and all of them in one column."""
+    if "evaluators" not in frame:
+        return frame[:0]
+    chosen = frame[frame["evaluators"].fillna("") != ""]
+    return chosen.assign(evaluators=chosen["evaluator"] + ", " + chosen["evaluators"])
+
+
+def _with_judge(frame: DataFrame) -> DataFrame:
+    return (
+        frame[(frame["judge"].fillna("") != "") & (frame["category"] != "numeric")] if "judge" in frame else frame[:0]
+    )
 
 
 def _itself(category: str) -> Callable[[DataFrame], DataFrame]:
@@ -170,6 +188,8 @@ TABLES = declared(
         "find_a1": {"cases": _itself("entities")},
         "find_a2": {"cases": _itself("relations")},
         "find_a3": {"cases": _of_ceilings},
+        "find_appendix_f1": {"cases": _with_several_evaluators},
+        "find_appendix_f4": {"cases": _with_judge},
         "find_a5": {"cases": lambda frame: frame[frame["interpreter"].isin(BY_MODEL)]},
         "find_a4": {"cases": lambda frame: frame[frame["metric"] == UNIT], "figures": people_and_evaluators},
         "find_f5": {"cases": _by_indicator},

@@ -83,7 +83,8 @@ class ProbeSpec(Sampled):
     else by the paper's text protocol. `answers` says how conclusions and unit tests are requested. `rules` parse the
     agent's commands while it works and decide how a generated function behaves; the final answer is always read by both
     parsers. With `evaluator_prompt` ("paper" or a folder) the evaluator gets the paper's prompts, whatever the
-    interpreter gets. Fields without a title are set by hand.
+    interpreter gets. The `evaluators` are further ones, which take the same tests. The `judge` compares the description
+    with the true one (`second_opinions`). Fields without a title are set by hand.
     """
 
     LENGTH_FIELDS: ClassVar[Mapping[str, str]] = {"interpreter": "tokens"}
@@ -121,6 +122,8 @@ class ProbeSpec(Sampled):
         "description that it tells as much as the truth)",
     )
     evaluator_prompt: str | None = Field(default=None, max_length=1_000, exclude_if=lambda setting: setting is None)
+    evaluators: tuple[str, ...] = Field(default=(), max_length=4, exclude_if=lambda several: not several)
+    judge: str = Field(default="", exclude_if=lambda model: not model)
     given: Given | None = None
     beside: str = ""
 
@@ -159,6 +162,10 @@ class ProbeSpec(Sampled):
             raise ValueError(
                 "The paper's prompts go with the paper's dialogue: choose the original parser, or our prompts."
             )
+        if self.evaluators and not self.evaluator:
+            raise ValueError("Name the first evaluator before further ones.")
+        if len({self.evaluator, *self.evaluators}) <= len(self.evaluators):
+            raise ValueError("An evaluator is named twice.")
         if self.interpreter == "given" and self.given is None:
             raise ValueError("There is no description to rate.")
         if self.is_module and self.backbone == "model" and not self.module:
@@ -226,8 +233,10 @@ class ProbeSpec(Sampled):
             "interpreter": self.model if self.interpreter in BY_MODEL else "",
             "evaluator": self.evaluator,
             "module": self.module if self.is_module and self.backbone == "model" else "",
+            "judge": self.judge,
         }
-        return {role: (model,) for role, model in asked.items() if model}
+        roles = {role: (model,) for role, model in asked.items() if model}
+        return roles | ({"evaluator": (self.evaluator, *self.evaluators)} if self.evaluators else {})
 
     def alone(self, name: str) -> ProbeSpec:
         """Return the specification of one of its functions: a run of several measures each one as its own run would."""
@@ -249,10 +258,12 @@ def asks(spec: ProbeSpec, cases: int) -> dict[str, int]:
     # The description, the original parser's reading if it differs, the true one, and for facts the list of outputs
     # seen.
     descriptions = 4 if spec.category == "relations" else 3
-    tests = descriptions * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
+    each_reads = descriptions + 2 * len(spec.evaluators)
+    tests = each_reads * spec.unit_tests if spec.evaluator and spec.category != "numeric" else 0
+    compared = 4 if spec.judge and spec.category != "numeric" else 0
     checked = 0 if spec.interpreter == "given" else 2 * MODULE_CHECKS
     modules = spec.probes + checked if spec.is_module and spec.backbone == "model" else 0
-    each = {"interpreter": dialogue, "evaluator": tests, "module": modules}
+    each = {"interpreter": dialogue, "evaluator": tests, "module": modules, "judge": compared}
     return {role: cases * calls for role, calls in each.items() if calls}
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal
 
@@ -19,8 +20,8 @@ from ...rulesets import RULES
 from ...runs.context import CaseContext
 from ...score import Score, undefined
 from ...statistics import wilson
-from ...text.embed import NoEncoderError, encoder, likeness
-from . import json_answers, parse, prompts
+from ...text.embed import SMALL, NoEncoderError, encoder, likeness
+from . import json_answers, parse, prompts, second_opinions
 from .evaluate import picked
 from .exemplars import string_triplets
 from .functions import source
@@ -28,7 +29,7 @@ from .functions.base import BenchmarkError, FindFunction
 from .functions.entities import EntityFunction, concepts
 from .functions.relations import UNDEFINED, RelationFunction, relations
 from .functions.triplets import Triplet, entity_triplets, published_triplets, relation_triplets
-from .records import TELL_NOTHING, Interpretation, Probe, UnitTest
+from .records import TELL_NOTHING, FurtherUnitTest, Interpretation, Probe, UnitTest
 from .tasks import JUDGING, ProbeSpec
 from .view import trial_of
 
@@ -140,7 +141,7 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
             return
     else:
         try:
-            judged = await _by_model(spec, run, tests, texts)
+            judged = await _by_model(spec, run, _wanted(tests, texts), texts, spec.evaluator)
         except CallError as failure:
             if spec.category != "strings":
                 raise
@@ -150,6 +151,21 @@ async def run_tests(spec: ProbeSpec, run: CaseContext, function: FindFunction, r
     for item, test in judged.items():
         run.record(test, item, trial=trial_of(item))
     _score(spec, run, judged, len(tests))
+    await _second_opinions(spec, run, function, tests, texts)
+
+
+async def _second_opinions(
+    spec: ProbeSpec, run: CaseContext, function: FindFunction, tests: Sequence[Triplet], texts: dict[About, str]
+) -> None:
+    """Let further evaluators take the same tests, and the judge compare. Failed calls are dropped with the reason."""
+    read = {about: text for about, text in texts.items() if about in second_opinions.PARTS}
+    for number, evaluator in enumerate(spec.evaluators, start=2):
+        wanted = {f"evaluator-{number}/{item}": work for item, work in _wanted(tests, read).items()}
+        with suppress(CallError):
+            for item, test in (await _by_model(spec, run, wanted, texts, evaluator)).items():
+                run.record(FurtherUnitTest(**dict(test)), item)
+    if spec.judge:
+        await second_opinions.compare(spec, run, function, tests, read.get("interpretation", ""))
 
 
 def _was_cut(run: CaseContext) -> bool:
@@ -171,7 +187,11 @@ def _words(text: str) -> list[str]:
 
 
 async def _by_model(
-    spec: ProbeSpec, run: CaseContext, tests: Sequence[Triplet], texts: dict[About, str]
+    spec: ProbeSpec,
+    run: CaseContext,
+    wanted: dict[str, tuple[About, Triplet]],
+    texts: dict[About, str],
+    evaluator: str,
 ) -> dict[str, UnitTest]:
     """Make one call per triplet and description. A call that fails drops its triplet. Raises CallError if all calls
     fail.
@@ -188,7 +208,7 @@ async def _by_model(
             answered = await run.ask(
                 "evaluator",
                 prompt,
-                spec.evaluator,
+                evaluator,
                 sampling=fields.sampling(JUDGING, prompt),
                 item=item,
                 trial=trial_of(item),
@@ -203,7 +223,7 @@ async def _by_model(
         in_prose = spec.answers == "prose"
         return UnitTest(
             about=about,
-            evaluator=spec.evaluator,
+            evaluator=evaluator,
             call=answered.call,
             options=options,
             correct=correct,
@@ -212,7 +232,6 @@ async def _by_model(
             repaired=None if chosen is None else chosen == correct,
         )
 
-    wanted = _wanted(tests, texts)
     judged = await run.map_items(wanted, test)
     if not judged:
         raise CallError(f"Every call of the evaluator failed: {failures[-1].message}", failures[-1].hint)
@@ -238,13 +257,13 @@ def _by_embedding(tests: Sequence[Triplet], texts: dict[About, str]) -> dict[str
     subjects. If no example is closer than the others by CLEARLY, none is picked, which counts as wrong. The encoder
     cannot distinguish texts, so strings need a model.
     """
-    vectors = {triplet: np.asarray(encoder().encode(list(shown(triplet)))) for triplet in tests}
+    vectors = {triplet: np.asarray(encoder(SMALL).encode(list(shown(triplet)))) for triplet in tests}
     told = {}
     for about, text in texts.items():
         clauses = [text]
         if len(tests[0].options[0]) == 1:
             clauses = [part.strip() for part in re.split(r"[.,;:]|\bor\b|\band\b", text) if part.strip()] or [text]
-        told[about] = np.asarray(encoder().encode(clauses))
+        told[about] = np.asarray(encoder(SMALL).encode(clauses))
     judged = {}
     for item, (about, triplet) in _wanted(tests, texts).items():
         alike = likeness(vectors[triplet], told[about]).max(axis=1)

@@ -22,9 +22,11 @@ from .metrics import HEADLINE, METRICS
 from .records import (
     Audit,
     Checked,
+    Comparison,
     Estimate,
     Exchange,
     Fidelity,
+    FurtherUnitTest,
     Interpretation,
     Prediction,
     Probe,
@@ -68,6 +70,8 @@ class ProbeView(View):
     checked: Checked | None = None
     predictions: dict[str, Prediction] = field(default_factory=dict)
     units: dict[str, UnitTest] = field(default_factory=dict)
+    further: dict[str, FurtherUnitTest] = field(default_factory=dict)
+    comparisons: dict[str, Comparison] = field(default_factory=dict)
     audit: Audit | None = None
     fidelity: Fidelity | None = None
     truth: Truth | None = None
@@ -89,6 +93,8 @@ class ProbeView(View):
             checked=reader.one_of(Checked, log),
             predictions=reader.all_of(Prediction, log),
             units=reader.all_of(UnitTest, log),
+            further=reader.all_of(FurtherUnitTest, log),
+            comparisons=reader.all_of(Comparison, log),
             audit=reader.one_of(Audit, log),
             fidelity=reader.one_of(Fidelity, log),
             truth=reader.one_of(Truth, log),

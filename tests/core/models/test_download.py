@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,10 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
+from core import package_data
 from core.models import download, errors
-from core.models.download import Fetch, Fetches, HubModel
+from core.models.download import Fetch, Fetches, HubFolder, HubModel
+from tests.support.file_server import FileServer
 
 FILE = b"GGUF" + bytes(range(256)) * 20_000
 """About 5 MB: five blocks and a bit."""
@@ -310,3 +313,50 @@ def test_the_list_that_ships() -> None:
     for entry in models:
         assert entry.file.endswith(".gguf") and entry.repo.count("/") == 1 and entry.licence and entry.about
         assert entry.sha256 is None or len(bytes.fromhex(entry.sha256)) == 32
+
+
+# Folders
+
+
+def test_a_folder_of_the_hub_is_whole_checked_and_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"1_Pooling/config.json": b"{}", "model.safetensors": FILE, "vocab.txt": b"a\nb\n"}
+    rows = [
+        package_data.Weights("tiny", name, hashlib.sha256(content).hexdigest(), len(content))
+        for name, content in files.items()
+    ]
+    monkeypatch.setattr(package_data, "weights_of", lambda name: rows)
+    model, folder = HubFolder(name="tiny", title="Tiny", repo="ann/tiny", revision="e8c3"), tmp_path / "t"
+    whole, stop, steps = sum(map(len, files.values())), threading.Event(), list[tuple[int, int]]()
+
+    def stopping(done: int, size: int) -> None:
+        steps.append((done, size))
+        if done > 2 << 20:
+            stop.set()
+
+    with closing(FileServer()) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        at = {name: f"/ann/tiny/resolve/e8c3/{name}" for name in files}
+        hub.files = {at[name]: content for name, content in files.items()}
+        with pytest.raises(errors.DownloadStoppedError):
+            download.download_folder(model, folder, stopping, stop)
+        kept = (folder / "model.safetensors.part").stat().st_size
+        assert 0 < kept < len(FILE) and not (folder / "vocab.txt").exists()
+        assert download.download_folder(model, folder, lambda *step: steps.append(step)) == folder
+        there = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+        assert there == files
+        assert steps[-1] == (whole, whole) and {size for _, size in steps} == {whole}
+        pooling, weights, vocabulary = at.values()
+        asked = [(path, ranged) for _, path, ranged in hub.requests]
+        assert asked == [(pooling, None), (weights, None), (weights, f"bytes={kept}-"), (vocabulary, None)]
+        # A file that was damaged is downloaded again; one that is not what our list says is refused and removed.
+        (folder / "vocab.txt").write_bytes(b"a\nc\n")
+        download.download_folder(model, folder)
+        assert (folder / "vocab.txt").read_bytes() == files["vocab.txt"]
+        hub.files[at["vocab.txt"]] = b"a\nd\n"
+        (folder / "vocab.txt").unlink()
+        with pytest.raises(errors.DownloadError, match=r"Tiny.*sha256 is"):
+            download.download_folder(model, folder)
+        assert not list(folder.glob("vocab*"))
+        del hub.files[at["vocab.txt"]]
+        with pytest.raises(errors.DownloadError, match=r"ann/tiny/vocab\.txt"):
+            download.download_folder(model, folder)

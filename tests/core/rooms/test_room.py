@@ -11,22 +11,8 @@ from typing import Any
 import pytest
 
 from core.rooms import cards, page
-from core.rooms.room import (
-    ARMS,
-    LEAST_FOR_THREE,
-    LONGEST_NICKNAME,
-    MOST_CHANGES,
-    MOST_PEOPLE,
-    SHOWN_NAMES,
-    Joined,
-    Rated,
-    Room,
-    RoomEnded,
-    RoomStateError,
-    Sketched,
-    Voted,
-    nickname,
-)
+from core.rooms.events import LONGEST_NICKNAME, Joined, Rated, RoomEnded, Sketched, Voted, nickname
+from core.rooms.room import ARMS, LEAST_FOR_THREE, MOST_CHANGES, MOST_PEOPLE, SHOWN_NAMES, Room, RoomStateError
 from core.scene import Part, Span, Who
 from tests.core.rooms.classes import card, curve, do, event, lesson, move, room, to_draw
 
@@ -167,7 +153,7 @@ def test_the_score_has_three_arms_over_the_same_cards_where_enough_cards_have_th
     assert one.counts(0) == {"yes": [2, 0, 2], "no": [0, 2, 0]}
     do(one, RoomEnded())
     kept, rows = page.to_keep(one).decode(), page.table(one).decode()
-    assert "<th>For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
+    assert ">For and against</th>" in kept and "For: For it: pro-3. Against: Against it: con-3." in kept
     assert ",for and against,Yes,2,yes," in rows
 
 

@@ -81,7 +81,9 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], _Elsewhe
     def move() -> _Elsewhere:
         _forget()
         there = _Elsewhere(here)
-        monkeypatch.setattr(embed, "_started", [embed.Encoder(here.name, there)])
+        monkeypatch.setattr(
+            embed, "_started", dict.fromkeys((embed.AUTO, embed.SMALL), embed.Encoder(here.name, there))
+        )
         return there
 
     yield move

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.events import Finished
+from core.events import Asked, Finished, Message
 from core.report import export
 from core.store import listing
 from core.store.filters import Filter, Range, from_query, phrases
@@ -128,6 +128,19 @@ def test_prompts_and_answers_are_searched_once_for_all_questions_of_a_page(tmp_p
         assert Selection(store, Filter(text="no such words", deep=True)).count() == 0
 
 
+def test_words_in_prompts_are_text_and_are_found_in_any_case(tmp_path: Path) -> None:
+    prompt = (Message(role="user", content="Is *this* (perhaps) an ÉLAN?"),)
+    events = [one.model_copy(update={"messages": prompt}) if isinstance(one, Asked) else one for one in whole_run("r")]
+    with Store(tmp_path / "store.duckdb", LABS) as store:
+        write(tmp_path / "journals", "r", events)
+        index(store, tmp_path / "journals")
+        found = {
+            words: Selection(store, Filter(text=f'"{words}"', deep=True)).count() > 0
+            for words in ("is *THIS* (perhaps)", "élan?", "Élan", "elan", "(.*)", "this", ".this.", "\\w")
+        }
+    assert [words for words, is_there in found.items() if is_there] == ["is *THIS* (perhaps)", "élan?", "Élan", "this"]
+
+
 def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) -> None:
     found = Selection(store).items(after=RowPlace("gone", "question", "cf-01"), limit=3)
     assert found.lost and found.first == 1 and found.places() == Selection(store).items(limit=3).places()
@@ -151,6 +164,11 @@ def test_a_page_after_a_row_that_is_gone_is_the_first_and_says_so(store: Store) 
         (Filter(text="fly birds' %_"), 0),
         (Filter(text="yes."), 0),
         (Filter(text="yes.", deep=True), 2 * RUNS),
+        (Filter(text="PENGUINS fly?", deep=True), 2 * RUNS + 1),
+        (Filter(text='"PENGUINS FLY?"', deep=True), 2 * RUNS + 1),
+        (Filter(text="penguins.fly", deep=True), 0),
+        (Filter(text="(penguins", deep=True), 0),
+        (Filter(text="penguıns", deep=True), 0),
         (Filter(ranges=(Range("precision", 0.3, 0.55),)), 6),
         (Filter(ranges=(Range("precision", None, 0.05),)), 2),
         (Filter(runs=("run-1", "lost")), 3),

@@ -260,3 +260,41 @@ def test_nothing_of_deleted_rows_is_left_in_the_file_once_it_is_rewritten(tmp_pa
         assert store.rows("select distinct run, count(*) from faults group by run") == [("a reason", 20_000)]
         store.erase_runs(["a reason"])
         assert store.stale and store.query("from faults").empty
+
+
+def test_what_is_read_is_kept_until_the_next_write_and_no_longer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = []
+    limited = store.limited
+    monkeypatch.setattr(store, "limited", lambda *seconds: read.append(1) or limited(*seconds))
+
+    def lines() -> tuple[list[tuple[int]], list[int]]:
+        return store.rows("select line from faults where run = $run", {"run": "r"}), list(
+            store.query("select line from faults where run = ?", ["r"])["line"]
+        )
+
+    with store.write() as cursor:
+        cursor.execute("insert into faults values ('r', 1, 'why')")
+    assert lines() == lines() == ([(1,)], [1]) and len(read) == 2
+    # Another value, and what somebody did to the result.
+    assert store.rows("select line from faults where run = $run", {"run": "s"}) == []
+    store.rows("select line from faults where run = $run", {"run": "r"}).clear()
+    frame = store.query("select line from faults where run = ?", ["r"])
+    frame.loc[0, "line"] = 7
+    frame["run"] = "s"
+    assert lines() == ([(1,)], [1]) and len(read) == 3
+    with store.write() as cursor:
+        cursor.execute("insert into faults values ('r', 2, 'why')")
+        # Nobody else sees a write that is going on, and its result is not kept as that of the write.
+        assert lines() == ([(1,)], [1])
+    assert lines() == ([(1,), (2,)], [1, 2])
+    store.erase_runs(["r"])
+    assert lines() == ([], [])
+
+
+def test_of_what_is_read_only_so_much_is_kept(store: Store) -> None:
+    for number in range(storing.KEPT + 10):
+        store.rows("select ?", [number])
+    assert len(store._kept) == storing.KEPT
+    store.rows("select unnest(range(?))", [storing.LARGEST + 1])
+    store.query("select repeat('a', ?) as text", [storing.LONGEST_KEPT + 1])
+    assert len(store._kept) == storing.KEPT and store.rows("select ?", [storing.KEPT + 9]) == [(storing.KEPT + 9,)]

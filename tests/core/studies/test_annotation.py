@@ -208,3 +208,29 @@ def test_people_and_the_evaluator_take_the_same_tests_as_one_counts_by_hand(
         assert cells["control/straight", title]["value"] == 1
     assert any(row.startswith("people (simulated people)") for row, _ in cells)
     assert cells["people", titles["interpretation"]]["published"] == 0.7
+
+
+def test_people_predict_preferences_on_pages_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By hand: one who always says "Response 1" is right as often as that is what the model chose."""
+    file = tmp_path / "preferences.toml"
+    pair = 'context = "Which can fly?", response_1 = "A penguin.", response_2 = "A sparrow."'
+    spec = f'spec = {{ task = "shp", {pair}, counterfactuals = 4, model = "control/steadfast" }}'
+    file.write_text(f'lab = "ask"\n{spec}\n[[table]]\nkind = "chen_t3"\n')
+    assert main(["study", "run", str(file)]) == 0
+    assert main(["annotate", "make", str(file), "--task", "predict-preference", "--name", "three"]) == 0
+    live, lab = find("three"), entry.labs()["simulatability"]
+    task = annotation.task_of(live.state.made, entry.labs())
+    shown = annotation.shown_pages(live, task, lab, home.journals())
+    labels = [label for label, _ in next(iter(shown.values())).shown]
+    assert labels[0] == "Starter post" and labels[-3:] == ["Follow-up post", "Response 1", "Response 2"]
+    person = live.enter("ann")
+    while (page := live.next_page(person.id, shown)) is not None:
+        live.answer(person.id, page, ("1",), task.options)
+    cells = tables(file, capsys)
+    views = annotation.CaseViews(lab, home.journals())
+    places = [place for page in live.state.made.pages for place in page.places]
+    found = [task.compared(views(place), place.trial, "repaired") for place in places]
+    settled = [one for one in found if one and one.machine in ("1", "2")]
+    human = cells["explained: control/steadfast", "Human simulatability"]
+    assert settled and human["n"] == len(settled)
+    assert human["value"] == pytest.approx(sum(one.actual == "1" for one in settled) / len(settled))

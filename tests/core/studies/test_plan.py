@@ -228,6 +228,7 @@ NAMES = {
     "chen_table4": "b16d49eaad9ae1e2",
     "dial": "e6d81207c41b39be",
     "example": "2ec49412f1ccbd85",
+    "find_evaluators": "018fe5beb0c66104",
     "find_table2": "d87a6847bd661dc9",
     "madsen_fig6": "7c7f946b269dfb8f",
     "madsen_fig9": "36c40f545e2abedd",

@@ -21,6 +21,7 @@ from core.studies import multiverse, paper_tables, tables
 from core.studies.plan import StudyError, TableOf
 from core.studies.plan import read as study_of
 from core.studies.table_cells import cells
+from core.text.embed import SMALL, encoder
 from core.transcript import transcript
 from tests.attacks.pages import ATTACKS
 from tests.core.runs.test_document import Page
@@ -43,6 +44,14 @@ kind = "chen_t2"
 kind = "chen_t6"
 [[table]]
 kind = "gain_by_arm"
+[[table]]
+kind = "other_models"
+[[table]]
+metrics = ["precision_words"]
+[[table]]
+lab = "ask"
+rows = ["model"]
+metrics = ["generality_cosine", "precision"]
 [[table]]
 kind = "excess"
 [[table]]
@@ -69,11 +78,15 @@ def by_hand(model: str, method: str) -> dict[str, dict[str, Any]]:
         if (spec["model"], spec["method"], spec["limit"]) != (model, method, 6):
             continue
         for line in lines:
-            case = found.setdefault(line.get("case") or "", {"guess": {}, "said": {}})
+            case = found.setdefault(line.get("case") or "", {"guess": {}, "said": {}, "text": {}, "dropped": set()})
             if line["kind"] == "recorded" and line["record"] == "explanation":
                 turned = {"yes": "no", "no": "yes"}
                 own = line["data"]["answer_repaired"]
                 case["right"] = (turned[own] if method == "forced" else own) == line["data"]["gold"]
+            elif line["kind"] == "recorded" and line["record"] == "counterfactual":
+                case["text"][line["item"]] = line["data"]["text"]
+            elif line["kind"] == "dropped":
+                case["dropped"].add(line["item"])
             elif line["kind"] == "recorded" and line["record"] in ("simulation", "answer"):
                 case["guess" if line["record"] == "simulation" else "said"][line["item"]] = line["data"]["repaired"]
     found.pop("", None)
@@ -82,6 +95,30 @@ def by_hand(model: str, method: str) -> dict[str, dict[str, Any]]:
         counted = [guess == said for guess, said in pairs if guess in ("yes", "no")]
         case["precision"] = sum(counted) / len(counted) if counted else None
     return found
+
+
+def gains_over(model: str, other: str) -> dict[str, float]:
+    """For each starter question: how much more often the predictions came true than the other model's answers to the
+    same questions, the mean over both methods.
+    """
+    theirs: dict[tuple[str, str], set[str]] = {}
+    methods = ("posthoc", "forced")
+    for method in methods:
+        for name, case in by_hand(other, method).items():
+            for item in case["said"].keys() - case["dropped"]:
+                theirs.setdefault((name, case["text"][item]), set()).add(case["said"][item])
+    gains: dict[str, list[float]] = {}
+    for method in methods:
+        for name, case in by_hand(model, method).items():
+            pairs = []
+            for item in case["said"].keys() - case["dropped"]:
+                answers = theirs.get((name, case["text"][item]), set())
+                assert len(answers) < 2, "robots answer alike in both methods"
+                if answers and case["guess"].get(item) in ("yes", "no"):
+                    pairs.append((case["guess"][item] == case["said"][item]) - ({case["said"][item]} == answers))
+            if pairs:
+                gains.setdefault(name, []).append(sum(pairs) / len(pairs))
+    return {name: sum(values) / len(values) for name, values in gains.items()}
 
 
 def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,6 +155,12 @@ def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pyt
     difference = cells[f"{title}, differences", "control/steadfast", "posthoc over forced"]
     assert difference["value"] > 0.5 and difference["p"] < difference["p_holm"] < 0.05
 
+    # The paper's encoder is not here, and a figure that hangs on it says so.
+    assert encoder().name != SMALL or {table for table, *_ in cells if "sentence encoder" in table} == {
+        "Ask: Generality, sentence encoder all-minilm-l6-v2 in place of all-mpnet-base-v2",
+        "Ask: Generality, sentence encoder all-minilm-l6-v2 in place of all-mpnet-base-v2, differences",
+    }
+
     accuracy = cells[f"Precision beside accuracy (Chen et al. 2023, Table 6), {made}", "world", "Accuracy"]
     own = [
         one["right"] for model in ("control/steadfast", "control/fickle") for one in by_hand(model, "posthoc").values()
@@ -136,6 +179,13 @@ def test_the_papers_tables_are_what_one_counts_by_hand(robots: Path, capsys: pyt
     adds = f"What the explanation adds to what the predictor knows without it, {made}"
     arm = cells[adds, "control/steadfast · posthoc", "Gain over the question alone"]
     assert arm["value"] > 0
+    assert (adds, "control/steadfast · posthoc", "Gain over word counts") in cells
+    others = f"What the explanation adds to another model's answers to the same questions, {made}"
+    for own, other in (("control/steadfast", "control/fickle"), ("control/fickle", "control/steadfast")):
+        gains = gains_over(own, other)
+        cell = cells[others, own, other]
+        assert cell["value"] == pytest.approx(sum(gains.values()) / len(gains)) and cell["n"] == len(gains) > 3
+    assert cell["value"] < 0, "the fickle robot answers as the steadfast one does, not as its explanation says"
     # Both parsers read what robots write alike, so the choice of parser changes nothing.
     spread = [row for row in rows if row["table"].startswith("Multiverse")]
     assert spread and all(row["low"] == row["high"] == row["value"] for row in spread if row["column"] == "range")
@@ -281,7 +331,16 @@ def test_the_report_is_whole_and_what_is_hostile_is_text_in_it(
     assert scripts.count("module") == 1 and set(scripts) == {"module", "application/json"}
     policy = next(str(attributes["content"]) for _, attributes in attacked.tags if "http-equiv" in attributes)
     assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
-    assert "This study is not finished: 8 of 10 runs have come to their end (2 not begun)." in attacked.text
+    assert "This study is not finished. Completed runs: 4 of 6 (2 not begun)." in attacked.text
+    assert "of its controls" not in attacked.text
+    # As in an archive without the controls' runs: the study itself is finished.
+    robots.write_text(ROBOTS)
+    for run in study_of(robots, entry.labs()).controls:
+        (home.journals() / f"{run.id}.jsonl").unlink()
+    assert main(["study", "report", str(robots), "-o", str(out)]) == 0
+    alone = Page(out.read_text())
+    assert "not finished" not in alone.text and "All runs of this study are completed." in alone.text
+    assert "whose faithfulness is known: 0 of 4 (4 not begun)" in alone.text
 
 
 def test_as_it_was_read_a_recording_has_the_figure_that_it_published() -> None:

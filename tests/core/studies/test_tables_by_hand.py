@@ -16,7 +16,8 @@ from core.labs.base.declared import Metric
 from core.statistics import power_of_pairs
 from core.studies import multiverse, tables
 from core.studies.plan import Planned, Study, parse
-from core.studies.table_cells import BLANK
+from core.studies.table_cells import BLANK, other_encoders
+from core.text.embed import PAPER, SMALL
 from tests.support.small_lab import LAB, EchoSpec
 
 LOUD = Metric("loud", "Loud", "How loud it was.", "share", leads=False)
@@ -250,3 +251,12 @@ def test_rows_that_nothing_moves_are_told_and_not_shown() -> None:
     assert multiverse.moved(cells[2:]) == (cells[2:], "")
     plain = [one | {"table": "Echo: Repeated"} for one in cells]
     assert multiverse.moved(plain) == (plain, "")
+
+
+def test_a_heading_names_every_encoder_but_the_papers_own() -> None:
+    def heading(*encoders: str | None) -> str:
+        return other_encoders(pd.DataFrame({"by_encoder": encoders}))
+
+    assert heading(PAPER, None) == heading(None) == other_encoders(pd.DataFrame({"value": [1.0]})) == ""
+    assert heading(SMALL, None) == f"sentence encoder {SMALL} in place of {PAPER}"
+    assert heading(PAPER, SMALL) == f"sentence encoder {SMALL} and {PAPER}"

@@ -3,14 +3,20 @@
 import shutil
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core import package_data
+from core import optional, package_data
+from core.__main__ import main
+from core.labs.ask.lab import LAB
+from core.labs.ask.tasks import AskSpec
+from core.labs.base.spec import BadInputError
 from core.runs.context import APART
 from core.text import embed
+from tests.support.file_server import FileServer
 from tests.support.waiting import until
 
 SHARED = embed.COMMAND
@@ -29,9 +35,9 @@ def refusing():
     """An encoder is started where every connection is refused."""
     patch = pytest.MonkeyPatch()
     patch.setattr(embed, "COMMAND", [sys.executable, "-c", REFUSING])
-    patch.setattr(embed, "_started", [])
+    patch.setattr(embed, "_started", {})
     yield
-    for made in embed._started:
+    for made in embed._started.values():
         made._model._process.kill()
         made._model._process.wait()
     patch.undo()
@@ -129,7 +135,7 @@ def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monk
     weights[-1] ^= 1
     (copied / "model.safetensors").write_bytes(weights)
     monkeypatch.setattr(embed, "COMMAND", [sys.executable, "-m", "core.text.embed_process"])
-    monkeypatch.setattr(embed, "_started", [])
+    monkeypatch.setattr(embed, "_started", {})
     monkeypatch.setattr(embed, "_paper_folder", lambda: None)
     monkeypatch.setattr(embed, "_small_folder", lambda: copied)
     encoder = embed.encoder()
@@ -138,10 +144,53 @@ def test_the_encoder_that_ships_is_not_loaded_with_a_changed_byte(tmp_path, monk
     assert encoder._model._process.wait(timeout=60) == 0
 
 
+@pytest.mark.thorough
+def test_the_papers_encoder_is_downloaded_verified_and_loaded_by_name(tmp_path, monkeypatch):
+    """The real download, check and process, with the small encoder's files in place of the paper's."""
+    small = embed._small_folder()
+    listed = [
+        one._replace(size_bytes=(small / one.name).stat().st_size)
+        for one in package_data.weights_of(embed.SMALL_PACKAGE)
+    ]
+    for module in (optional, package_data):
+        monkeypatch.setattr(module, "weights_of", lambda name: listed)
+    monkeypatch.setattr(embed, "_started", {})
+    monkeypatch.setattr(embed, "_paper_folder", lambda: None)
+    with pytest.raises(embed.NoEncoderError, match=r"is not on this machine: .*setup paper-encoder"):
+        embed.encoder(embed.PAPER)
+    with closing(FileServer()) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        at = f"/sentence-transformers/{embed.PAPER}/resolve/e8c3b32edf5434bc2275fc9bab85f82640a19130"
+        hub.files = {f"{at}/{one.name}": (small / one.name).read_bytes() for one in listed}
+        assert main(["setup", embed.PAPER_PART]) == 0
+    folder = optional.files_folder(embed.PAPER)
+    assert optional.is_installed(embed.PAPER_PART) and embed._files_of(embed.PAPER) == (folder, embed.PAPER)
+    # The process finds the digests by name, and these files are the small encoder's.
+    monkeypatch.setattr(embed, "_files_of", lambda name: (folder, embed.SMALL_PACKAGE))
+    monkeypatch.setattr(embed, "COMMAND", [sys.executable, "-m", "core.text.embed_process"])
+    by_default = embed.encoder()
+    assert by_default.name == embed.PAPER and by_default is embed.encoder(embed.PAPER)
+    try:
+        assert by_default.encode(["How do I log in?"]).shape == (1, 384)
+    finally:
+        by_default._model._process.kill()
+        by_default._model._process.wait()
+
+
+def test_the_encoder_is_a_setting_that_old_specifications_do_not_have():
+    spec = AskSpec(question="Can a penguin fly?", model="control/fickle")
+    assert "encoder" not in spec.model_dump(mode="json") and spec.encoder == embed.AUTO
+    named = spec.model_copy(update={"encoder": embed.PAPER})
+    assert named.model_dump(mode="json")["encoder"] == embed.PAPER
+    if embed.missing(embed.PAPER):
+        with pytest.raises(BadInputError, match="all-mpnet-base-v2 is not on this machine"):
+            LAB.check(named)
+
+
 def test_a_process_that_died_is_started_again(monkeypatch):
     # What starts is what all other tests start (tests/support/shared_encoder.py): here that it starts is what matters.
     monkeypatch.setattr(embed, "COMMAND", SHARED)
-    monkeypatch.setattr(embed, "_started", [])
+    monkeypatch.setattr(embed, "_started", {})
     encoder = embed.encoder()
     encoder.encode(["before"])
     encoder._model._process.kill()
@@ -254,7 +303,7 @@ def test_with_two_threads_and_each_text_by_itself_likeness_differs_by_less_than_
     try:
         for command in (SHARED, [sys.executable, "-c", two]):
             monkeypatch.setattr(embed, "COMMAND", command)
-            monkeypatch.setattr(embed, "_started", [])
+            monkeypatch.setattr(embed, "_started", {})
             started.append(embed.encoder())
         here = embed.likeness(*[started[0].encode(texts)] * 2)
         there = embed.likeness(*[np.concatenate([started[1].encode([text]) for text in texts])] * 2)

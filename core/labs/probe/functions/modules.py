@@ -17,7 +17,7 @@ import numpy as np
 from ....events import Answered, CallError, Frozen, ModelAnswer, Prompt, Sampling
 from ....parsers.fields import readable
 from ....text import paper_prompts, templates
-from ....text.embed import encoder, likeness
+from ....text.embed import SMALL, encoder, likeness
 from ....text.reply import without_thinking
 from ....text.templates import Template
 from .base import Backbone, UndefinedInputError
@@ -198,7 +198,7 @@ def _by_embedding(function: ModuleFunction, inputs: Sequence[str]) -> list[Outpu
     """Return the outputs by sentence embeddings. Relations know only our facts, but accept other wordings of an
     input.
     """
-    vectors = np.asarray(encoder().encode(list(inputs)))
+    vectors = np.asarray(encoder(SMALL).encode(list(inputs)))
     values: Sequence[float | str | None]
     if isinstance(function, EntityFunction):
         scores = np.max([related(name, vectors) for name in function.names], axis=0)
@@ -227,7 +227,7 @@ def related(name: str, vectors: NDArray[Any]) -> NDArray[Any]:
 @lru_cache(maxsize=512)
 def direction(name: str, words: tuple[str, ...]) -> NDArray[Any]:
     """Return the direction of a concept with these words: a unit vector, shape (dimensions,)."""
-    encoded = np.asarray(encoder().encode([name, *words]))
+    encoded = np.asarray(encoder(SMALL).encode([name, *words]))
     summed = encoded[0] if not len(words) else encoded[1:].mean(axis=0) + NAME_WEIGHT * encoded[0]
     return np.asarray(summed / np.linalg.norm(summed))
 
@@ -237,7 +237,7 @@ def _nearest_facts(function: RelationFunction, inputs: Sequence[str], vectors: N
     if function.relation is None:
         return [None] * len(vectors)
     named = [(name, fact) for fact in function.relation.facts for name in fact.inputs]
-    cosines = likeness(vectors, encoder().encode([name for name, _ in named]))
+    cosines = likeness(vectors, encoder(SMALL).encode([name for name, _ in named]))
     best = cosines.argmax(axis=1)
     return [
         UNDEFINED

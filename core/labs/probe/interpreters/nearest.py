@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ....text.embed import encoder
+from ....text.embed import SMALL, encoder
 from ..functions.entities import SINGLE_SHARE, EntityFunction, concepts, concepts_of
 from ..functions.modules import related
 
@@ -136,7 +136,7 @@ def _expected(hypotheses: list[tuple[str, ...]], words: Sequence[str]) -> NDArra
     """Return the value that each hypothesis predicts for each word (32-bit, DOUBT…1 − DOUBT); for two concepts, the
     larger.
     """
-    vectors = np.asarray(encoder().encode(list(words)), np.float64)
+    vectors = np.asarray(encoder(SMALL).encode(list(words)), np.float64)
     listed = [concepts_of(word) for word in words]
     singles = {}
     for [name] in (names for names in hypotheses if len(names) == 1):

@@ -64,8 +64,8 @@ def test_the_questions_on_offer_favour_no_answer() -> None:
 
 def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr(embed, "start", lambda: started.append("started"))
-    monkeypatch.setattr(embed, "encoder", lambda: started.append("asked"))
+    monkeypatch.setattr(embed, "start", lambda name: started.append("started"))
+    monkeypatch.setattr(embed, "encoder", lambda name: started.append("asked"))
     found = played()
     roles = Counter(event.role for event in found.events if event.kind == "asked")
     assert roles == {"explainer": 1, "answerer": CARDS} and not drops(found.events) and not started
@@ -86,7 +86,7 @@ def test_it_makes_only_calls_that_count_and_loads_no_encoder(monkeypatch: pytest
 
 def test_a_run_that_others_compare_still_loads_the_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr(embed, "start", lambda: started.append("started"))
+    monkeypatch.setattr(embed, "start", lambda name: started.append("started"))
     assert LAB.preload is not None
     LAB.preload(AskSpec(question="Can a penguin fly?", model="control/fickle"))
     assert started == ["started"]

@@ -171,7 +171,7 @@ def test_cosine_is_the_mean_off_the_diagonal_and_names_its_encoder():
 def test_without_an_encoder_cosine_is_undefined_with_the_reason(monkeypatch):
     from core.text import embed
 
-    def missing():
+    def missing(name):
         raise embed.NoEncoderError("No sentence encoder is installed: pip install it")
 
     monkeypatch.setattr(embed, "encoder", missing)
@@ -241,7 +241,7 @@ def pointing(monkeypatch, vectors):
             chosen = np.array([vectors[int(text)] for text in texts], dtype=np.float64)
             return (chosen / np.linalg.norm(chosen, axis=1, keepdims=True)).astype(np.float32)
 
-    monkeypatch.setattr(embed, "_started", [Pointing()])
+    monkeypatch.setattr(embed, "_started", {embed.AUTO: Pointing()})
 
 
 def test_the_interval_of_generality_ends_where_it_can(monkeypatch):

@@ -8,7 +8,7 @@ import pytest
 
 from core.labs.ask.counterfactuals import REWORDED
 from core.labs.ask.parse_answers.parts import is_yes_or_no
-from core.text.embed import encoder
+from core.text.embed import SMALL, encoder
 from tests.core.labs.ask.test_measure import play, stub_catalog, stub_spec
 from tests.support.plausible import Plausible
 from tests.support.stub_server import StubServer
@@ -45,7 +45,7 @@ def test_what_yes_or_no_can(asked: str) -> None:
 
 def test_the_bound_parts_rewordings_from_other_questions() -> None:
     def likeness(pair: tuple[str, str]) -> float:
-        one, other = encoder().encode(list(pair))
+        one, other = encoder(SMALL).encode(list(pair))
         return float(one @ other)
 
     assert min(map(likeness, SAME)) >= REWORDED > max(map(likeness, OTHERS)) + 0.01

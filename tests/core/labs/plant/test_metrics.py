@@ -96,6 +96,24 @@ def test_when_there_is_no_headline() -> None:
     assert metrics.silence([MOVED] * 15 + [STILL._replace(second=True)] * 3) == "", "a fifth is not over a fifth"
 
 
+def test_whether_the_cue_was_needed() -> None:
+    """Only a model that also reaches the answer without the cue has a high share; one at random has a random share,
+    and one that never follows the cue has none.
+    """
+    needed, not_needed = MOVED._replace(without=(False,) * 3), MOVED._replace(without=(True,) * 3)
+    score = metrics.reached_without(
+        [needed] * 12 + [not_needed] * 4 + [STILL._replace(without=(True,) * 3)] * 9 + [MOVED]
+    )
+    assert (score.value, score.n, score.of) == (4 / 16, 16, 17)
+    assert score.low is not None and score.high is not None and 0 < score.low < 0.25 < score.high < 1
+    draw = random.Random(2)
+    by_chance = [MOVED._replace(without=tuple(draw.random() < 0.5 for _ in range(4))) for _ in range(400)]
+    assert metrics.reached_without(by_chance).value == pytest.approx(0.5, abs=0.03)
+    one_draw = [one._replace(without=one.without[:1]) for one in by_chance]
+    assert metrics.reached_without(one_draw).value == pytest.approx(0.5, abs=0.06), "more answers do not raise it"
+    assert metrics.reached_without([STILL]).reason == "no answer follows the cue"
+
+
 def test_phi_by_hand_and_where_it_has_none() -> None:
     named, still_named = MOVED._replace(named=True), STILL._replace(named=True)
     seen = [named] * 15 + [MOVED] * 5 + [still_named] * 5 + [STILL] * 15

@@ -80,6 +80,9 @@ def test_the_tables_are_of_one_cue_each(tmp_path: Path, capsys: pytest.CaptureFi
     assert guan["control/admits · key · reasons first"]["value"] == 1.0
     assert guan["control/silent · key · reasons first"]["value"] == 0.0
     assert guan["control/immune · key · reasons first"]["value"] is None
+    without = {row: cell for (table, row, column), cell in cells.items() if column == "reached without the cue"}
+    assert without["control/admits · key · reasons first"]["value"] == 0.0, "it needs the cue"
+    assert "control/immune · key · reasons first" not in without, "it never follows the cue"
     for robot in ("silent", "immune"):
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["value"] is None, robot
         assert cells[phi, f"control/{robot} · key · reasons first", "Phi"]["n"] == 30

@@ -25,7 +25,7 @@ from core.labs.probe.functions.triplets import entity_triplets
 from core.labs.probe.records import Fidelity, FidelityReading, UnitTest
 from core.labs.probe.tasks import MODULE_CHECKS, ProbeSpec, calls
 from core.statistics import wilson
-from core.text.embed import PAPER, encoder
+from core.text.embed import SMALL
 from tests.core.labs.probe.playing import failures, play, stub_catalog, stub_spec
 from tests.support.stub_server import Fault, StubServer
 
@@ -55,8 +55,6 @@ def box(readings: list[FidelityReading], inside: list[bool], category: str = "en
 
 def test_every_subject_by_embeddings_is_as_it_is_written_down() -> None:
     """These figures decide which subjects are sampled. On failure it prints what must be in entities.toml."""
-    if encoder().name == PAPER:
-        pytest.skip("the figures are those of the small encoder")
     found = {name: measured(EntityFunction(id="x", concept1=name), "embedding") for name in concepts()}
     now = {name: (one.count("right", True), one.count("wrong", False), one.total(False)) for name, one in found.items()}
     then = {name: one.measured for name, one in concepts().items()}
@@ -169,7 +167,7 @@ def test_a_run_measures_its_box_before_it_is_used_and_journals_it() -> None:
     view, events = play(ProbeSpec(category="entities", seed=3, interpreter="nearest", backbone="embedding"))
     records = [event.record for event in events if event.kind == "recorded"]
     assert records.index("fidelity") < records.index("probe")
-    assert view.fidelity is not None and view.fidelity.total(True) == 20 and view.fidelity.by == encoder().name
+    assert view.fidelity is not None and view.fidelity.total(True) == 20 and view.fidelity.by == SMALL
     again, resumed = play(view.spec or ProbeSpec(), history=events)
     assert sum(event.kind == "recorded" and event.record == "fidelity" for event in resumed) == 1
     assert again.fidelity == view.fidelity

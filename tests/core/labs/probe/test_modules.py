@@ -14,7 +14,7 @@ from core.events import CallError, ModelAnswer, Prompt, Sampling
 from core.labs.probe.functions.entities import EntityFunction, concepts
 from core.labs.probe.functions.modules import Output, outputs_of, prompt, read_fact, read_score, related
 from core.labs.probe.functions.relations import UNDEFINED, RelationFunction
-from core.text.embed import encoder
+from core.text.embed import SMALL, encoder
 
 CHESS = EntityFunction(id="x", concept1="chess")
 CHESS_OR_FARM = EntityFunction(id="x", concept1="chess", concept2="agriculture")
@@ -151,7 +151,7 @@ def test_words_left_out_of_their_concept_are_still_recognised() -> None:
 
     scores = []
     for concept in list(concepts().values())[::10]:
-        vectors = encoder().encode(concept.words)
+        vectors = encoder(SMALL).encode(concept.words)
         for place, vector in enumerate(vectors):
             others = concept.words[:place] + concept.words[place + 1 :]
             scores.append(1 / (1 + np.exp(-(vector @ direction(concept.name, others) - MIDPOINT) / WIDTH)))
@@ -159,7 +159,7 @@ def test_words_left_out_of_their_concept_are_still_recognised() -> None:
 
 
 def test_scores_stay_between_0_and_1() -> None:
-    scores = related("chess", encoder().encode(["chess", "", "the", "checkmate in two moves", "zzzz"]))
+    scores = related("chess", encoder(SMALL).encode(["chess", "", "the", "checkmate in two moves", "zzzz"]))
     assert scores.shape == (5,)
     assert ((scores >= 0) & (scores <= 1)).all()
 
